@@ -1,0 +1,43 @@
+# Needs Python 3.11 or newer, make, and the package index; everything else is set up here.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+ARGS ?=
+
+.PHONY: demo test check format bench stress capabilities clean
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)  ## Ingest this repository and ask it five questions
+	$(BIN)/hexad demo $(ARGS)
+
+test: $(STAMP)  ## Run the tests, short stress forms included
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+check: $(STAMP)  ## Format, lint, types, architecture, capability table
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_architecture.py
+	$(BIN)/python docs/capabilities.py --check
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+capabilities: $(STAMP)  ## Rewrite docs/capabilities.md from the tests' markers
+	$(BIN)/python docs/capabilities.py
+
+bench: $(STAMP)  ## Measure; see benchmarks/README.md
+	$(BIN)/python -m benchmarks $(ARGS)
+
+stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files
+	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 $(ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,1 @@
+"""The objects behind `hx.spaces` and its siblings: thin, one file each."""

@@ -1,0 +1,1 @@
+"""Derived views of the storage; delete them and `reindex` brings them back."""

@@ -1,0 +1,1 @@
+"""Adapters: they see the public names and the configuration, nothing below."""

@@ -1,0 +1,1 @@
+"""Values: frozen, typed, without input or output."""

@@ -1,0 +1,189 @@
+"""The memory record (document 1, "MemoryObject") and what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final
+
+JSONValue = None | bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"]
+JSONObject = Mapping[str, JSONValue]
+
+MEMORY_BYTES_LIMIT: Final = 1 << 20
+"""Largest text of one memory in bytes of UTF-8; longer sources are stored in numbered parts."""
+
+
+class Relevance(StrEnum):
+    """How much a memory matters to its project, in words (document 1)."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Trust(StrEnum):
+    """Who vouches for a text, from the most to the least trusted."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    WEB = "web"
+    UNKNOWN = "unknown"
+
+
+class Status(StrEnum):
+    """Where a memory stands: only active ones are recalled."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    QUARANTINED = "quarantined"
+
+
+class Outcome(StrEnum):
+    """What the write path did with a text."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    EVIDENCE = "evidence"  # an exact repeat: counted on the memory that is there
+    ECHO = "echo"  # our own words, handed back: not a new fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A span of a memory's text: what full text and vectors index.
+
+    `start` and `end` are offsets in characters of `Memory.raw`; `first_line` and `last_line` count from 1 in
+    the source. `heading` is what the span belongs to: a heading's trail, a definition's name, or who spoke when.
+    """
+
+    chunk_id: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A place in a tracked source that a memory rests on."""
+
+    path: str
+    symbol: str | None = None
+    content_hash: str | None = None
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Where a memory stands in a conversation; `position` counts from 0 within the session."""
+
+    conversation: str
+    session: str
+    position: int
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What the write path did with one text: not stored, handed back with the memory."""
+
+    outcome: Outcome
+    near_duplicates: tuple[str, ...] = ()
+    redacted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One durable thing that is known. Times are aware and in UTC; a query's score is never part of it."""
+
+    id: str
+    space: str
+    path: str
+    kind: str
+    raw: str
+    summary_micro: str
+    summary_short: str
+    summary_long: str
+    tags: tuple[str, ...] = ()
+    metadata: JSONObject = field(default_factory=dict)
+    relevance: Relevance = Relevance.MEDIUM
+    importance: float = 0.5
+    confidence: float = 1.0
+    pinned: bool = False
+    chunks: tuple[Chunk, ...] = ()
+    created_at: datetime
+    updated_at: datetime
+    last_used_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    supersedes: str | None = None
+    trust: Trust = Trust.USER
+    status: Status = Status.ACTIVE
+    citations: tuple[Citation, ...] = ()
+    subject: str | None = None
+    attribute: str | None = None
+    value: JSONValue = None
+    data_subjects: tuple[str, ...] = ()
+    source: str | None = None
+    source_id: str | None = None
+    turn: Turn | None = None
+    evidence: int = 1
+    receipt: Receipt | None = field(default=None, compare=False)
+
+    @property
+    def content_hash(self) -> str:
+        """The `sha256:<hex>` of the stored text, as in `metadata["hash"]`."""
+        return str(self.metadata["hash"])
+
+    def chunk_text(self, chunk: Chunk) -> str:
+        """Return the span of `raw` that `chunk` names."""
+        return self.raw[chunk.start : chunk.end]
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return document 1's MemoryObject, keys in its order, with Hexad's own fields after them."""
+        return {
+            "id": self.id,
+            "path": self.path,
+            "kind": self.kind,
+            "raw": self.raw,
+            "summary_micro": self.summary_micro,
+            "summary_short": self.summary_short,
+            "summary_long": self.summary_long,
+            "tags": list(self.tags),
+            "metadata": dict(self.metadata),
+            "relevance": self.relevance.value,
+            "pinned": self.pinned,
+            "chunks": [{"chunk_id": chunk.chunk_id, "text": self.chunk_text(chunk)} for chunk in self.chunks],
+            "created_at": format_time(self.created_at),
+            "updated_at": format_time(self.updated_at),
+            "space": self.space,
+            "importance": self.importance,
+            "confidence": self.confidence,
+            "last_used_at": format_time(self.last_used_at) if self.last_used_at else None,
+            "valid_from": format_time(self.valid_from) if self.valid_from else None,
+            "valid_to": format_time(self.valid_to) if self.valid_to else None,
+            "supersedes": self.supersedes,
+            "trust": self.trust.value,
+            "status": self.status.value,
+            "citations": [
+                {"path": c.path, "symbol": c.symbol, "content_hash": c.content_hash, "commit": c.commit}
+                for c in self.citations
+            ],
+            "subject": self.subject,
+            "attribute": self.attribute,
+            "value": self.value,
+            "data_subjects": list(self.data_subjects),
+            "source": self.source,
+            "source_id": self.source_id,
+            "evidence": self.evidence,
+        }
+
+
+def format_time(time: datetime) -> str:
+    """Return RFC 3339 in UTC with `Z`; fractions of a second only where there are any."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

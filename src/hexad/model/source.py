@@ -1,0 +1,52 @@
+"""What the readers of sources hand to the write path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hexad.model.memory import Citation, JSONValue, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A span of an item's text that its reader knows as a unit: a heading's body, a definition, a cell.
+
+    Offsets are in characters, lines count from 1. Sections of one item do not overlap and are in order.
+    """
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing that a source holds: a file, a document, a turn, a commit. It becomes one memory.
+
+    `source_id` names the item inside its source and stays the same when its text changes. `fingerprint` is a
+    cheap mark of the content's state (size and time of a file), by which reading can be skipped.
+    """
+
+    source_id: str
+    text: str
+    kind: str | None = None
+    path: str | None = None
+    title: str | None = None
+    time: datetime | None = None
+    tags: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    turn: Turn | None = None
+    citations: tuple[Citation, ...] = ()
+    metadata: Mapping[str, JSONValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """Something that a source holds and that was not read, with the reason in words."""
+
+    source_id: str
+    reason: str

@@ -1,0 +1,1 @@
+"""The read path: from a question to ranked hits."""

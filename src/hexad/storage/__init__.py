@@ -1,0 +1,1 @@
+"""The truth: the only SQL and the only files."""

@@ -1,0 +1,1 @@
+"""What runs in the background or on request: tasks, reindexing, checks."""
