@@ -1,0 +1,58 @@
+"""The words inside identifiers, for the second indexed column of the full text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+WORD_LIMIT: Final = 80
+"""Longest compound word that is split, in characters; what is longer is data."""
+DIGIT_RUNS_LIMIT: Final = 3
+"""A word with more runs of digits than this is a hash, a key or an id, and has no words inside."""
+
+# The tokenizer of the full text (FTS5's unicode61) splits at everything that is no letter and no digit, `_`
+# included; what is left for us is `camelCase`, `HTTPServer` and `utf8Decode`. No alternative can match the
+# same characters in two ways, so the scan is linear.
+_PART = re.compile(
+    r"[A-Z]{2,}s(?![a-z])"  # URLs in getURLsFor
+    r"|[A-Z]+(?![a-z])"  # HTTP in HTTPServer: all capitals but the one that begins the next word
+    r"|[A-Z][a-z]+"
+    r"|[a-z]+"
+    r"|[0-9]+"
+)
+_COMPOUND = re.compile(r"[^\W_]{3,}")
+_BOUNDARY = re.compile(r"[^\W\d_A-Z][^\W\d_a-z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
+_DIGITS = re.compile(r"\d+")
+
+
+def split_identifiers(text: str) -> list[str]:
+    """Return the parts of the compound words in `text`, in order and as they are written.
+
+    Only words that the full text would not split itself: changes of case and borders of letters and digits. A
+    plain word, `snake_case` and `kebab-case` give nothing; a part of one letter is left out.
+
+    >>> split_identifiers("parseJSONFile calls HTTPServer2.do_get")
+    ['parse', 'JSON', 'File', 'HTTP', 'Server', '2']
+    """
+    if _BOUNDARY.search(text) is None:
+        return []
+    parts: list[str] = []
+    for word in _COMPOUND.findall(text):
+        if len(word) > WORD_LIMIT:
+            continue
+        if word.isalpha() and (word.islower() or word[1:].islower() or word.isupper()):
+            continue
+        found = _PART.findall(word) if word.isascii() else _parts_of_any_script(word)
+        if len(found) > 1 and len(_DIGITS.findall(word)) <= DIGIT_RUNS_LIMIT:
+            parts += [part for part in found if len(part) > 1 or part.isdigit()]
+    return parts
+
+
+def _parts_of_any_script(word: str) -> list[str]:
+    """Split where lower case turns upper and letters meet digits; an acronym stays with what follows."""
+    starts = [0]
+    for at in range(1, len(word)):
+        before, after = word[at - 1], word[at]
+        if (before.islower() and after.isupper()) or before.isdigit() != after.isdigit():
+            starts.append(at)
+    return [word[start:end] for start, end in zip(starts, [*starts[1:], len(word)], strict=True)]
