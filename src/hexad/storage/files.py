@@ -1,0 +1,245 @@
+"""Every file operation that is not SQLite's: write, sync, rename, unlink.
+
+One place, so that the order of irreversible steps can be read here and a fault can be placed before any of
+them (`set_hook`). An `OSError` is translated once, into `StorageFailure` with the path and a remedy.
+
+The order is always the same: data is synced before the name that makes it reachable, and the directory is
+synced before anybody is told. `fdatasync` is enough for content, because a changed length counts as content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from hexad.errors import StorageFailure
+
+PRIVATE_FILE_MODE = 0o600
+PRIVATE_DIR_MODE = 0o700
+_COPY_CHUNK_BYTES = 1 << 20
+
+Hook = Callable[[str, Path], None]
+_hook: Hook | None = None
+
+_REMEDIES = {
+    errno.ENOSPC: "The disk is full; free some space and try again.",
+    errno.EDQUOT: "The disk quota is used up; free some space and try again.",
+    errno.EROFS: "The file system is read-only; remount it writable or move the store.",
+    errno.EIO: "The disk reports an input/output error; check it before going on.",
+    errno.EACCES: "This user may not do that; check the owner and the mode of the file and its directory.",
+    errno.EPERM: "This user may not do that; check the owner and the mode of the file and its directory.",
+    errno.ENOENT: "It does not exist; was the directory moved or removed while the store was open?",
+    errno.ENOTDIR: "A part of the path is a file, not a directory; choose another place.",
+    errno.EMFILE: "Too many files are open; raise the limit (`ulimit -n`) or close some stores.",
+}
+
+
+def set_hook(hook: Hook | None) -> Hook | None:
+    """Call `hook(operation, path)` before every operation of this module; return the previous hook.
+
+    The hook may raise `OSError`: the operation is then not carried out and fails as if the system had said
+    so. Operations: `open`, `write`, `fsync`, `fdatasync`, `rename`, `unlink`, `mkdir`, `fsync_dir`, `lock`.
+    """
+    global _hook
+    previous, _hook = _hook, hook
+    return previous
+
+
+def remedy_for(error: OSError) -> str:
+    """Return a sentence that says what to do about `error`."""
+    return _REMEDIES.get(error.errno or 0, "Check the disk and the permissions, then try again.")
+
+
+def failure(doing: str, path: Path, error: OSError) -> StorageFailure:
+    """Return the `StorageFailure` for `error`, which arose while `doing` something to `path`."""
+    reason = error.strerror or str(error)
+    return StorageFailure(f"Cannot {doing} {path}: {reason}. {remedy_for(error)}")
+
+
+@contextlib.contextmanager
+def operation(name: str, path: Path, doing: str) -> Iterator[None]:
+    """Run the hook, then the block; an `OSError` of either leaves as `StorageFailure`."""
+    try:
+        if _hook is not None:
+            _hook(name, path)
+        yield
+    except OSError as error:
+        raise failure(doing, path, error) from error
+
+
+def ensure_dir(path: Path, *, mode: int = PRIVATE_DIR_MODE) -> None:
+    """Create the directory and its missing parents with `mode`; each new entry is synced."""
+    if path.is_dir():
+        return
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for directory in reversed(missing):
+        with operation("mkdir", directory, "create the directory"):
+            directory.mkdir(mode=mode, exist_ok=True)
+        sync_dir(directory.parent)
+
+
+def sync_dir(path: Path) -> None:
+    """Make the names in the directory durable."""
+    with operation("fsync_dir", path, "sync the directory"):
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def fdatasync(fd: int, path: Path) -> None:
+    """Make the content behind `fd` durable; `path` is for the message only.
+
+    After a failure the kernel may call the lost pages clean, so a second, successful call proves nothing: the
+    caller must treat what was written as lost.
+    """
+    with operation("fdatasync", path, "sync"):
+        _fdatasync(fd)
+
+
+def _fdatasync(fd: int) -> None:
+    # macOS has no fdatasync; its fsync does not reach the platter either, but F_FULLFSYNC does.
+    native = getattr(os, "fdatasync", None)
+    if native is not None:
+        native(fd)
+        return
+    import fcntl
+
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        fcntl.fcntl(fd, full)
+    else:
+        os.fsync(fd)
+
+
+def _write_all(fd: int, data: bytes | memoryview) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def atomic_write(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> None:
+    """Replace `path` by `data`: after any crash the file holds all of the old content or all of the new.
+
+    Durable on return. On `StorageFailure` the old content is still there and no temporary file is left.
+    """
+    _replace(path, data, mode=mode, durable=True)
+
+
+def write_cache(path: Path, data: bytes | memoryview) -> None:
+    """Replace a rebuildable file by temp and rename, without syncing.
+
+    A reader never sees half of it while the system runs; after lost power it may be damaged, so cache
+    formats carry their own check.
+    """
+    ensure_dir(path.parent)
+    _replace(path, data, mode=PRIVATE_FILE_MODE, durable=False)
+
+
+def _replace(path: Path, data: bytes | memoryview, *, mode: int, durable: bool) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with operation("open", temporary, "create"):
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        try:
+            with operation("write", temporary, "write"):
+                os.fchmod(fd, mode)
+                _write_all(fd, data)
+            if durable:
+                fdatasync(fd, temporary)
+        finally:
+            os.close(fd)
+        with operation("rename", path, "replace"):
+            os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    if durable:
+        sync_dir(path.parent)
+
+
+def create_exclusive(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> bool:
+    """Create `path` with `data` unless it exists; return whether this call created it.
+
+    Of several callers exactly one wins, and nobody ever sees an empty or half-written file: the content is
+    synced under a temporary name and then linked, which fails when the name is taken.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with operation("open", temporary, "create"):
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        try:
+            with operation("write", temporary, "write"):
+                os.fchmod(fd, mode)
+                _write_all(fd, data)
+            fdatasync(fd, temporary)
+        finally:
+            os.close(fd)
+        with operation("rename", path, "create"):
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                return False
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+    sync_dir(path.parent)
+    return True
+
+
+def append_durable(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> None:
+    """Append `data` in one write and sync it; a new file's name is synced too."""
+    new = not path.exists()
+    with operation("open", path, "open"):
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
+    try:
+        with operation("write", path, "write"):
+            _write_all(fd, data)
+        fdatasync(fd, path)
+    finally:
+        os.close(fd)
+    if new:
+        sync_dir(path.parent)
+
+
+def unlink(path: Path, *, missing_ok: bool = True) -> None:
+    """Remove the file and make its absence durable."""
+    with operation("unlink", path, "remove"):
+        path.unlink(missing_ok=missing_ok)
+    sync_dir(path.parent)
+
+
+def open_for_locks(path: Path) -> int:
+    """Return a read-write descriptor of `path`, created private when missing; closed on exec."""
+    with operation("open", path, "open"):
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+
+
+def write_at(fd: int, data: bytes, offset: int, path: Path) -> None:
+    """Write all of `data` at `offset`, without syncing."""
+    with operation("write", path, "write"):
+        view = memoryview(data)
+        while view:
+            count = os.pwrite(fd, view, offset)
+            view, offset = view[count:], offset + count
+
+
+def rewrite_in_place(fd: int, path: Path) -> None:
+    """Write every byte of the file again and sync it.
+
+    After a failed sync the kernel may hold pages that it calls clean but never wrote; only a new write makes
+    it try again. The caller makes sure that nobody else writes meanwhile.
+    """
+    offset = 0
+    while chunk := os.pread(fd, _COPY_CHUNK_BYTES, offset):
+        write_at(fd, chunk, offset, path)
+        offset += len(chunk)
+    fdatasync(fd, path)

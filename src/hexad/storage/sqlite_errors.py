@@ -1,0 +1,88 @@
+"""SQLite's errors in Hexad's words; translated once, where SQL is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from hexad.errors import (
+    Conflict,
+    HexadError,
+    IntegrityError,
+    InvalidInput,
+    LimitExceeded,
+    StorageFailure,
+    StoreLocked,
+)
+
+# I/O errors by which SQLite says that the content, not the disk, is wrong.
+_CONTENT_ERRORS = frozenset({
+    apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_DATA,
+})  # fmt: skip
+_RESTORE = (
+    "Run `hexad check`, keep a copy of the damaged file, and restore from an export if it cannot be read."
+)
+
+
+def extended_code(error: apsw.Error) -> int:
+    """Return SQLite's extended result code; 0 for an error that has none."""
+    return int(getattr(error, "extendedresult", 0))
+
+
+def translated_error(error: apsw.Error, path: Path) -> HexadError:
+    """Return the `HexadError` that says what `error` means for the store at `path`."""
+    match error:
+        case apsw.ConstraintError():
+            return Conflict(f"The store {path} holds something that contradicts the change: {error}.")
+        case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
+            return StoreLocked(
+                f"Another program holds the store {path} and did not let go in time ({error}). "
+                "Close other programs that have it open, or try again."
+            )
+        case apsw.FullError():
+            return StorageFailure(f"Cannot write to {path}: the disk is full. Free some space and try again.")
+        case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
+            return IntegrityError(f"The store {path} is damaged or is not a Hexad store: {error}. {_RESTORE}")
+        case apsw.IOError() if extended_code(error) in _CONTENT_ERRORS:
+            return IntegrityError(f"The store {path} is damaged: {error}. {_RESTORE}")
+        case apsw.IOError():
+            return StorageFailure(
+                f"Cannot read or write {path}: {error} ({_extended_name(error)}). "
+                "Check the disk, then try again."
+            )
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return StorageFailure(
+                f"Cannot write to {path}: {error}. "
+                "Check the permissions of the file, its directory and the file system."
+            )
+        case apsw.CantOpenError():
+            return StorageFailure(
+                f"Cannot open {path}: {error}. Check that its directory exists and that this user may use it."
+            )
+        case apsw.TooBigError():
+            return LimitExceeded(f"A value is larger than the store {path} can hold ({error}); split it.")
+        case apsw.MismatchError():
+            return InvalidInput(f"A value has a type that its column in {path} cannot hold: {error}.")
+        case apsw.SQLError():
+            return IntegrityError(
+                f"The store {path} does not have the tables that were expected: {error}. {_RESTORE}"
+            )
+        case _:
+            return StorageFailure(f"SQLite could not use {path}: {type(error).__name__}: {error}.")
+
+
+def _extended_name(error: apsw.Error) -> str:
+    code = extended_code(error)
+    return str(apsw.mapping_extended_result_codes.get(code) or code)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Run the block; an SQLite error leaves it as a `HexadError` about `path`."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translated_error(error, path) from error
