@@ -1,0 +1,100 @@
+"""The store's own secrets: a private file, made once, read by every process of the same user."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import stat
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexad.errors import AccessDenied, IntegrityError
+from hexad.storage import files
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SECRET_BYTES = 32
+_VERSION = 1
+_FIELDS = ("redaction_salt", "signing_seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyState:
+    """What a health check shows of the key file; never a secret."""
+
+    path: Path
+    exists: bool
+    mode: str | None
+    problem: str | None
+
+
+class KeyStore:
+    """The secrets in one key file; made at the first use of any of them.
+
+    Of several processes that need it at the same moment exactly one makes it, and all read the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def redaction_salt(self) -> bytes:
+        """32 secret bytes that keep the fingerprints of redacted values from being guessed.
+
+        Raises `AccessDenied` when others may read the key file, `IntegrityError` when it is damaged.
+        """
+        return self._secrets["redaction_salt"]
+
+    def signing_key(self) -> Ed25519PrivateKey:
+        """Return the Ed25519 key that signs exports; raises as `redaction_salt` does."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(self._secrets["signing_seed"])
+
+    def state(self) -> KeyState:
+        """Return what can be said about the file without making it."""
+        try:
+            mode = stat.S_IMODE(self.path.stat().st_mode)
+        except FileNotFoundError:
+            return KeyState(path=self.path, exists=False, mode=None, problem=None)
+        try:
+            self._read()
+            problem = None
+        except (AccessDenied, IntegrityError) as error:
+            problem = str(error)
+        return KeyState(path=self.path, exists=True, mode=f"{mode:04o}", problem=problem)
+
+    @cached_property
+    def _secrets(self) -> dict[str, bytes]:
+        if not self.path.exists():
+            files.ensure_dir(self.path.parent)
+            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in _FIELDS}
+            files.create_exclusive(self.path, json.dumps({"version": _VERSION, **fresh}).encode("ascii"))
+        return self._read()
+
+    def _read(self) -> dict[str, bytes]:
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        if mode & 0o077:
+            raise AccessDenied(
+                f"The key file {self.path} has mode {mode:04o}: other users may read or change it. "
+                f"Run `chmod 600 {self.path}`, and make new keys if somebody may have read it."
+            )
+        with files.operation("read", self.path, "read"):
+            data = self.path.read_bytes()
+        try:
+            record = json.loads(data)
+            found = {name: bytes.fromhex(record[name]) for name in _FIELDS}
+        except (ValueError, KeyError, TypeError) as error:
+            raise IntegrityError(self._damaged(type(error).__name__)) from error
+        if any(len(value) != SECRET_BYTES for value in found.values()) or record.get("version") != _VERSION:
+            raise IntegrityError(self._damaged("a value has the wrong length or the version is unknown"))
+        return found
+
+    def _damaged(self, reason: str) -> str:
+        return (
+            f"The key file {self.path} is damaged ({reason}). Restore it from a backup; without it, "
+            "fingerprints of redacted values and signatures of exports made so far cannot be checked."
+        )
