@@ -2,14 +2,14 @@
 
 A write goes through these steps, in this order:
 
-1. queue     take the queue lock (`flock` on `<db>-commit`): writers stand in line in the kernel instead of
-             polling SQLite's own lock, so nobody starves;
+1. queue     take the queue lock (`flock` on `<db>-commit`): who does not get it is woken by who releases it,
+             longest wait first, instead of polling SQLite's own lock, so nobody starves;
 2. commit    `BEGIN IMMEDIATE` … `COMMIT` under `synchronous=NORMAL`: frames are in the WAL, not on the disk;
 3. number    still in line, take the next commit number: `written = max(written, synced) + 1`;
 4. release   let the next writer in;
 5. sync      until `synced >= number`: take the sync lock (`flock` on `<db>-sync`), read `written`,
-             `fdatasync` the WAL, set `synced` to the value read. Whoever waited for the lock mostly finds its
-             number covered and is done.
+             `fdatasync` the WAL, set `synced` to the value read, and wake all who wait: most of them find
+             their number covered and are done, one of the others leads the next sync.
 
 Why an acknowledged commit is on the disk: `synced` only ever becomes a value of `written` that was read
 before an `fdatasync` that returned without error, and a commit takes its number after its frames were
@@ -39,13 +39,16 @@ from pathlib import Path
 from hexad.clock import Clock
 from hexad.errors import StorageFailure, StoreLocked
 from hexad.storage import files
+from hexad.storage.bell import Bell
 from hexad.storage.flocks import TimedFlock
 
 _COUNTERS_BYTES = 64
-_SYNCED, _WRITTEN, _FAILED, _POISONED, _HOLDER, _CHECKPOINTED = range(6)
+_SYNCED, _WRITTEN, _POISONED, _HOLDER, _CHECKPOINTED = range(5)
+_TURN_BELL_OFFSET, _SYNC_BELL_OFFSET = 56, 60
 _IMPLAUSIBLE = 1 << 62
 # A leader that was stopped in the middle must not stop the others: after this long each syncs for itself.
 _SYNC_PATIENCE_S = 1.0
+_RECHECK_S = 0.02
 
 
 class Durability(Enum):
@@ -76,8 +79,10 @@ class _Counters:
             self._map = mmap.mmap(fd, _COUNTERS_BYTES)
         # Native 8-byte items are stored and loaded whole; `struct` with a byte order would copy byte by byte.
         self._items = memoryview(self._map).cast("Q")
-        if max(self._items[_SYNCED], self._items[_WRITTEN], self._items[_FAILED]) > _IMPLAUSIBLE:
-            self._items[_SYNCED] = self._items[_WRITTEN] = self._items[_FAILED] = 0
+        self.turn_bell = Bell(self._map, _TURN_BELL_OFFSET)
+        self.sync_bell = Bell(self._map, _SYNC_BELL_OFFSET)
+        if max(self._items[_SYNCED], self._items[_WRITTEN]) > _IMPLAUSIBLE:
+            self._items[_SYNCED] = self._items[_WRITTEN] = 0
 
     def __getitem__(self, field: int) -> int:
         return self._items[field]
@@ -86,6 +91,8 @@ class _Counters:
         self._items[field] = value
 
     def close(self) -> None:
+        self.turn_bell.close()
+        self.sync_bell.close()
         self._items.release()
         self._map.close()
 
@@ -95,41 +102,61 @@ class CommitQueue:
 
     def __init__(self, database: Path, *, clock: Clock, lock_timeout_s: float) -> None:
         self.path = database
-        self._clock = clock
         self._timeout_s = lock_timeout_s
         self._wal_path = database.with_name(database.name + "-wal")
         self._wal_fd = -1
+        self._counters: _Counters | None = None
         self._queue = TimedFlock(database.with_name(database.name + "-commit"), clock=clock)
-        self._sync = TimedFlock(database.with_name(database.name + "-sync"), clock=clock)
-        if not self._queue.acquire(lock_timeout_s):
+        try:
+            self._sync = TimedFlock(database.with_name(database.name + "-sync"), clock=clock)
+        except BaseException:
+            self._queue.close()
+            raise
+        try:
+            self._map_counters()
+        except BaseException:
+            self.close()
+            raise
+
+    def _map_counters(self) -> None:
+        # Under the lock, because whoever comes first fills the file.
+        if not self._queue.acquire(self._timeout_s):
             raise StoreLocked(
-                f"Cannot open {database}: its commit queue has been held for {lock_timeout_s:g} s."
+                f"Cannot open {self.path}: its commit queue was held for {self._timeout_s:g} s."
             )
         try:
             self._counters = _Counters(self._queue.fd, self._queue.path)
         finally:
             self._queue.release()
+        self._queue.hang(self._counters.turn_bell)
+        self._sync.hang(self._counters.sync_bell)
+
+    @property
+    def _shared(self) -> _Counters:
+        if self._counters is None:
+            raise StorageFailure(f"The commit queue of {self.path} is closed; open the store again.")
+        return self._counters
 
     def acquire(self) -> None:
         """Stand in line; return when it is this thread's turn, or raise `StoreLocked` after the time-out."""
         if not self._queue.acquire(self._timeout_s):
             raise StoreLocked(self._locked_message())
-        self._counters[_HOLDER] = os.getpid()
+        self._shared[_HOLDER] = os.getpid()
 
     def try_acquire(self) -> bool:
         """Take the turn to write if nobody has it; return whether that worked."""
         if not self._queue.try_acquire():
             return False
-        self._counters[_HOLDER] = os.getpid()
+        self._shared[_HOLDER] = os.getpid()
         return True
 
     def release(self) -> None:
         """Let the next writer in."""
-        self._counters[_HOLDER] = 0
+        self._shared[_HOLDER] = 0
         self._queue.release()
 
     def _locked_message(self) -> str:
-        holder = self._counters[_HOLDER]
+        holder = self._shared[_HOLDER]
         who = f"process {holder}" if holder else "another process"
         return (
             f"Cannot write to {self.path}: {who} has held its write lock for {self._timeout_s:g} s. "
@@ -151,7 +178,7 @@ class CommitQueue:
         A transaction that wrote nothing waits for what it may have read: another's commit that is not synced
         yet.
         """
-        counters = self._counters
+        counters = self._shared
         if not wrote:
             return counters[_WRITTEN]
         number = max(counters[_WRITTEN], counters[_SYNCED]) + 1
@@ -160,29 +187,37 @@ class CommitQueue:
 
     def wait_durable(self, number: int) -> None:
         """Return when the commit with this number is on the disk; raise `CommitInDoubt` if it may not be."""
-        counters = self._counters
-        if counters[_SYNCED] >= number:
-            return
-        leads = self._sync.acquire(min(_SYNC_PATIENCE_S, self._timeout_s))
-        try:
+        counters = self._shared
+        silent_s = 0.0
+        while True:
+            rung = counters.sync_bell.rung
             if counters[_SYNCED] >= number:
                 return
             if counters[_POISONED]:
                 raise self._in_doubt("an earlier sync of it failed")
-            self._sync_wal()
+            if self._sync.try_acquire():
+                self._lead(number)
+            elif silent_s >= _SYNC_PATIENCE_S:
+                self._sync_wal()  # whoever leads is stopped or very slow; a sync needs nobody's permission
+            elif not counters.sync_bell.wait(rung, _RECHECK_S):
+                silent_s += _RECHECK_S
+
+    def _lead(self, number: int) -> None:
+        try:
+            counters = self._shared
+            if counters[_SYNCED] < number and not counters[_POISONED]:
+                self._sync_wal()
         finally:
-            if leads:
-                self._sync.release()
+            self._sync.release(wake_everyone=True)
 
     def _sync_wal(self) -> None:
-        counters = self._counters
+        counters = self._shared
         covered = counters[_WRITTEN]
         try:
             if os.fstat(self._wal_fd).st_nlink == 0:
                 raise self._in_doubt("the file was removed while the store was open")
             files.fdatasync(self._wal_fd, self._wal_path)
         except StorageFailure as error:
-            counters[_FAILED] = covered
             counters[_POISONED] = 1
             raise self._in_doubt(str(error)) from error
         counters[_SYNCED] = covered
@@ -196,26 +231,26 @@ class CommitQueue:
     @property
     def poisoned(self) -> bool:
         """Whether a sync failed since the WAL was last known to be on the disk."""
-        return bool(self._counters[_POISONED])
+        return bool(self._shared[_POISONED])
 
     def repair(self) -> None:
         """Write the WAL again and sync it, after a failed sync; called in line with SQLite's write lock held.
 
         Raises `StorageFailure` while the disk still refuses.
         """
-        covered = self._counters[_WRITTEN]
+        covered = self._shared[_WRITTEN]
         files.rewrite_in_place(self._wal_fd, self._wal_path)
-        self._counters[_SYNCED] = covered
-        self._counters[_POISONED] = 0
+        self._shared[_SYNCED] = covered
+        self._shared[_POISONED] = 0
 
     @property
     def checkpointed_at(self) -> int:
         """How many frames the WAL had when a checkpoint was last tried."""
-        return self._counters[_CHECKPOINTED]
+        return self._shared[_CHECKPOINTED]
 
     @checkpointed_at.setter
     def checkpointed_at(self, frames: int) -> None:
-        self._counters[_CHECKPOINTED] = frames
+        self._shared[_CHECKPOINTED] = frames
 
     def abandon(self) -> None:
         """In a forked child: drop the descriptors, so that the parent's locks end with the parent."""
@@ -228,7 +263,9 @@ class CommitQueue:
         self._close_wal()
         self._queue.close()
         self._sync.close()
-        self._counters.close()
+        if self._counters is not None:
+            self._counters.close()
+            self._counters = None
 
     def _close_wal(self) -> None:
         if self._wal_fd >= 0:

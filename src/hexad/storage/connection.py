@@ -17,7 +17,6 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 
 import apsw
 
@@ -94,26 +93,26 @@ class Connection:
     def execute(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> Rows:
         """Run one statement; iterate over the result for its rows, as tuples."""
         tracer = self._database.tracer
-        start = perf_counter() if tracer else 0.0
+        start = self._database.clock.monotonic() if tracer else 0.0
         try:
             cursor = self._sqlite.execute(sql, params)
         except apsw.Error as error:
             raise translated_error(error, self.path) from error
         if tracer:
-            tracer(sql, perf_counter() - start)
+            tracer(sql, self._database.clock.monotonic() - start)
         return Rows(cursor, self.path)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[SQLValue]]) -> None:
         """Run one statement once per row."""
         tracer = self._database.tracer
-        start = perf_counter() if tracer else 0.0
+        start = self._database.clock.monotonic() if tracer else 0.0
         try:
             for _ in self._sqlite.executemany(sql, rows):
                 pass
         except apsw.Error as error:
             raise translated_error(error, self.path) from error
         if tracer:
-            tracer(sql, perf_counter() - start)
+            tracer(sql, self._database.clock.monotonic() - start)
 
     @property
     def last_insert_rowid(self) -> int:

@@ -216,7 +216,7 @@ class OpenLock:
         return sorted(found, key=lambda holder: (holder.since, holder.identity))
 
     def alive(self) -> list[str]:
-        """Return the identities of all openings that still last; work claimed under any other is free again."""
+        """Return the identities of the openings that last; work claimed under any other is free again."""
         return [holder.identity for holder in self.holders()]
 
     def _look(self, path: Path) -> Holder | None:
