@@ -1,0 +1,137 @@
+"""Hexad: a local, inspectable, provable memory engine for AI agents.
+
+>>> import hexad
+>>> with hexad.open(":memory:", embedder=None) as hx:
+...     _ = hx.remember("Ship when recall is under 200 ms.", kind="decision", tags=["release"])
+...     [hit.text for hit in hx.recall("when do we ship?")]
+['Ship when recall is under 200 ms.']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hexad.clock import Clock, FrozenClock, SystemClock
+    from hexad.engine import Hexad
+    from hexad.errors import (
+        AccessDenied,
+        BudgetExceeded,
+        Conflict,
+        HexadError,
+        IntegrityError,
+        InvalidInput,
+        InvalidMemory,
+        InvalidSpace,
+        InvalidTarget,
+        LedgerBroken,
+        LimitExceeded,
+        NotFound,
+        ProviderError,
+        QuotaExceeded,
+        StorageFailure,
+        StoreLocked,
+    )
+    from hexad.facade.spaces import SpaceInfo
+    from hexad.ids import IdSource, TimeSortedIds
+    from hexad.ingest.run import IngestReport, Progress
+    from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
+    from hexad.model.query import Dropped, Explanation, Hit, Hits
+    from hexad.model.source import Skip
+    from hexad.model.status import MaintenanceReport, StoreStatus
+    from hexad.observe import Span, listen
+    from hexad.opening import init, open
+    from hexad.providers.base import Embedder
+    from hexad.upkeep.reindex import ReindexReport
+
+__version__: Final = "0.1.0"
+
+# Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
+_HOMES: Final = {
+    "hexad.clock": ("Clock", "FrozenClock", "SystemClock"),
+    "hexad.engine": ("Hexad",),
+    "hexad.errors": (
+        "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput", "InvalidMemory",
+        "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound", "ProviderError",
+        "QuotaExceeded", "StorageFailure", "StoreLocked",
+    ),
+    "hexad.facade.spaces": ("SpaceInfo",),
+    "hexad.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.ingest.run": ("IngestReport", "Progress"),
+    "hexad.model.memory": (
+        "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
+    ),
+    "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
+    "hexad.model.source": ("Skip",),
+    "hexad.model.status": ("MaintenanceReport", "StoreStatus"),
+    "hexad.observe": ("Span", "listen"),
+    "hexad.opening": ("init", "open"),
+    "hexad.providers.base": ("Embedder",),
+    "hexad.upkeep.reindex": ("ReindexReport",),
+}  # fmt: skip
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "__version__",
+    "AccessDenied",
+    "BudgetExceeded",
+    "Chunk",
+    "Citation",
+    "Clock",
+    "Conflict",
+    "Dropped",
+    "Embedder",
+    "Explanation",
+    "FrozenClock",
+    "Hexad",
+    "HexadError",
+    "Hit",
+    "Hits",
+    "IdSource",
+    "IngestReport",
+    "IntegrityError",
+    "InvalidInput",
+    "InvalidMemory",
+    "InvalidSpace",
+    "InvalidTarget",
+    "LedgerBroken",
+    "LimitExceeded",
+    "MaintenanceReport",
+    "Memory",
+    "NotFound",
+    "Outcome",
+    "Progress",
+    "ProviderError",
+    "QuotaExceeded",
+    "Receipt",
+    "ReindexReport",
+    "Relevance",
+    "Skip",
+    "SpaceInfo",
+    "Span",
+    "Status",
+    "StorageFailure",
+    "StoreLocked",
+    "StoreStatus",
+    "SystemClock",
+    "TimeSortedIds",
+    "Trust",
+    "Turn",
+    "init",
+    "listen",
+    "open",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hexad' has no attribute {name!r}")
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

@@ -57,7 +57,7 @@ class Chunk:
     """A span of a memory's text: what full text and vectors index.
 
     `start` and `end` are offsets in characters of `Memory.raw`; `first_line` and `last_line` count from 1 in
-    the source. `heading` is what the span belongs to: a heading's trail, a definition's name, or who spoke when.
+    the source. `heading` is what the span belongs to: a trail of headings, a definition, who spoke when.
     """
 
     chunk_id: str

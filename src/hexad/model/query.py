@@ -109,6 +109,7 @@ class Explanation:
     since: datetime | None
     until: datetime | None
     arms: Mapping[str, int]
+    confidence: Mapping[str, float]
     timings_ms: Mapping[str, float]
     considered: tuple[Mapping[str, JSONValue], ...] = ()
 
@@ -121,6 +122,7 @@ class Explanation:
             "since": format_time(self.since) if self.since else None,
             "until": format_time(self.until) if self.until else None,
             "arms": dict(self.arms),
+            "confidence": dict(self.confidence),
             "timings_ms": dict(self.timings_ms),
             "considered": [dict(row) for row in self.considered],
         }

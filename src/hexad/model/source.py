@@ -27,11 +27,14 @@ class Section:
 class Item:
     """One thing that a source holds: a file, a document, a turn, a commit. It becomes one memory.
 
-    `source_id` names the item inside its source and stays the same when its text changes. `fingerprint` is a
-    cheap mark of the content's state (size and time of a file), by which reading can be skipped.
+    `source_id` names the item inside its source and stays the same when its text changes; a text that was just
+    handed in has none. `fingerprint` (`<size>:<time in ns>` of a file) and `content_hash` (`sha256:<hex>` of
+    the bytes it came from) are what a store keeps as `Known`, so that the next reading can be skipped. The
+    first line of `text` is the line `first_line` of its source. `text` is clean, as it will be stored, so that
+    sections point into what is stored.
     """
 
-    source_id: str
+    source_id: str | None
     text: str
     kind: str | None = None
     path: str | None = None
@@ -41,6 +44,9 @@ class Item:
     sections: tuple[Section, ...] = ()
     turn: Turn | None = None
     citations: tuple[Citation, ...] = ()
+    fingerprint: str | None = None
+    content_hash: str | None = None
+    first_line: int = 1
     metadata: Mapping[str, JSONValue] = field(default_factory=dict)
 
 
@@ -50,3 +56,19 @@ class Skip:
 
     source_id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a store remembers of an item that it has: the marks of `Item` by which reading can be skipped."""
+
+    fingerprint: str | None
+    content_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """An item that is as the store knows it; `fingerprint` is the one to remember from now on."""
+
+    source_id: str
+    fingerprint: str | None = None

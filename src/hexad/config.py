@@ -1,0 +1,117 @@
+"""Settings: the only reader of the environment and of `hexad.toml`.
+
+Precedence: what the caller passes, then the environment (`HEXAD_…`), then `.hexad/hexad.toml`, then the defaults.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from hexad.errors import InvalidInput
+
+STORE_DIRECTORY: Final = ".hexad"
+CONFIG_FILE: Final = "hexad.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What may be set for a project; every field has a working default."""
+
+    project: str | None = None
+    embedder: str | None = "default"
+    durability: str = "group"
+    lock_timeout_s: float = 30.0
+    env_allow: frozenset[str] = frozenset()
+    embedder_api_key: str | None = field(default=None, repr=False)
+
+
+_KEYS: Final[Mapping[str, type]] = {
+    "project": str,
+    "embedder": str,
+    "durability": str,
+    "lock_timeout_s": float,
+    "env_allow": list,
+}
+
+TEMPLATE: Final = """\
+# Settings of this store. Every line is optional; the values shown are the defaults.
+
+# project = "name of the folder"    # first part of generated paths
+# embedder = "default"              # "default", "hashing", "none", or "openai:MODEL@https://host/v1"
+# durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
+# lock_timeout_s = 30.0             # how long a writer waits for its turn
+# env_allow = []                    # names of variables whose values in .env files may be stored
+"""
+
+
+def find_store(start: Path) -> Path | None:
+    """Return the `.hexad` folder of `start` or of the nearest folder above it, up to the repository's root."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / STORE_DIRECTORY).is_dir():
+            return folder / STORE_DIRECTORY
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def store_root(start: Path) -> Path:
+    """Return where a new store belongs: the repository's root above `start`, or `start` itself."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return folder
+    return here
+
+
+def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of a store's folder; raises `InvalidInput` for a file or value that cannot be used."""
+    environ = os.environ if environ is None else environ
+    values = _from_file(store / CONFIG_FILE) if store is not None else {}
+    for name in _KEYS:
+        given = environ.get(f"HEXAD_{name.upper()}")
+        if given is not None:
+            values[name] = _from_environment(name, given)
+    embedder = cast("str | None", values.get("embedder", "default"))
+    return Settings(
+        project=cast("str | None", values.get("project")),
+        embedder=None if embedder == "none" else embedder,
+        durability=cast("str", values.get("durability", "group")),
+        lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
+        env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
+        embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or environ.get("OPENAI_API_KEY"),
+    )
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
+    for name, value in values.items():
+        if name not in _KEYS:
+            raise InvalidInput(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(_KEYS))}.")
+        kind = _KEYS[name]
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            continue
+        if not isinstance(value, kind):
+            raise InvalidInput(f"{path}: {name} = {value!r} should be a {kind.__name__}.")
+    return values
+
+
+def _from_environment(name: str, given: str) -> object:
+    if _KEYS[name] is list:
+        return [part.strip() for part in given.split(",") if part.strip()]
+    if _KEYS[name] is float:
+        try:
+            return float(given)
+        except ValueError as error:
+            raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is not a number.") from error
+    return given

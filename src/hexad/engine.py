@@ -1,0 +1,382 @@
+"""`Hexad`: lifecycle, wiring and delegation; no algorithm lives here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from hexad.clock import Clock
+from hexad.facade.spaces import SpacesFacade
+from hexad.index.catalog import Catalog
+from hexad.ingest.run import IngestOptions, IngestReport, Progress
+from hexad.model.contract import Draft
+from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, format_time
+from hexad.model.parse import parse_choice, parse_time
+from hexad.model.query import Filters, Hits
+from hexad.model.status import MaintenanceReport, StoreStatus
+from hexad.observe import span
+from hexad.providers.base import Embedder
+from hexad.recall.question import RecallOptions
+from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.text.normalize import slugs
+from hexad.upkeep.check import check
+from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
+from hexad.wiring import Parts
+
+
+class Hexad:
+    """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.spaces = SpacesFacade(
+            parts.stores, clock=parts.clock, directory=parts.place.directory / "spaces"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._parts.place.directory
+
+    @property
+    def clock(self) -> Clock:
+        """Where this store takes its times from."""
+        return self._parts.clock
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        *,
+        space: str = "default",
+        kind: str | None = None,
+        path: str | None = None,
+        id: str | None = None,
+        source_id: str | None = None,
+        tags: Iterable[str] | None = None,
+        pinned: bool | None = None,
+        relevance: str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        trust: str = "user",
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: JSONValue = None,
+        citations: Iterable[Citation] | None = None,
+        data_subjects: Iterable[str] | None = None,
+        metadata: Mapping[str, JSONValue] | None = None,
+        freeze_clock: datetime | str | None = None,
+    ) -> Memory:
+        """Store a text durably and return its memory; `memory.receipt` says what was done with it.
+
+        Secrets are removed first. The same text again in the same space is evidence for the memory that is
+        there; a text that a recall handed out comes back as an echo; an `id` or `source_id` that is known
+        changes its memory and keeps the older text (`history`). What is not given is filled in, or kept.
+
+        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
+        for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", kind="decision", tags=["Release"])
+        ...     memory.tags, memory.receipt.outcome.value
+        (('release',), 'created')
+        """
+        draft = Draft(
+            text=text,
+            space=space,
+            kind=kind,
+            path=path,
+            id=id,
+            source_id=source_id,
+            tags=None if tags is None else tuple(tags),
+            pinned=pinned,
+            relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
+            importance=importance,
+            confidence=confidence,
+            trust=parse_choice(Trust, trust, "trust"),
+            valid_from=parse_time(valid_from, "valid_from"),
+            valid_to=parse_time(valid_to, "valid_to"),
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            citations=None if citations is None else tuple(citations),
+            data_subjects=None if data_subjects is None else tuple(data_subjects),
+            metadata=metadata,
+            now=parse_time(freeze_clock, "freeze_clock"),
+        )
+        self._parts.handouts.flush()
+        memory = self._parts.writer.write([draft])[0]
+        self._parts.wake()
+        return memory
+
+    def ingest(
+        self,
+        source: str | Path,
+        *,
+        space: str = "default",
+        kind: str | None = None,
+        tags: Iterable[str] = (),
+        trust: str = "tool",
+        project: str | None = None,
+        embed: bool | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> IngestReport:
+        """Bring a source into the store, or up to date: a file, a folder, conversations or documents as JSON
+        lines, or `git:RANGE`. Returns what was created, changed, skipped (with reasons) and archived.
+
+        What is unchanged costs one look or one hash; a changed item keeps its memory's id and history; an item
+        that vanished archives its memory. `embed=True` waits for the vectors, `False` leaves them to the
+        background; by default they are computed here when there is no background thread.
+
+        Raises `NotFound` when there is no such source, `InvalidInput` when it cannot be read.
+        """
+        options = IngestOptions(
+            space=space,
+            kind=kind,
+            tags=tuple(tags),
+            trust=parse_choice(Trust, trust, "trust"),
+            project=project,
+        )
+        self._parts.handouts.flush()
+        report = self._parts.ingestor.ingest(source, options, progress=progress)
+        if embed or (embed is None and not self._parts.background):
+            self.embed_pending()
+        self._parts.wake()
+        return report
+
+    def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
+        """Compute the vectors that are still missing, here and now; returns for how many memories.
+
+        Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
+        """
+        job = self._parts.embedding
+        return job.run(progress=progress) if job is not None else 0
+
+    def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
+        """Queue a source durably; `maintain` or the background of any process ingests it."""
+        self._parts.queue_runner.put(source, space=space, tags=tuple(tags))
+        self._parts.wake()
+
+    def watch(
+        self,
+        source: str | Path,
+        *,
+        space: str = "default",
+        tags: Iterable[str] = (),
+        git: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+        on_report: Callable[[IngestReport], None] | None = None,
+    ) -> None:
+        """Follow a folder (or `folder/*.md`) until `stop()`: every change passes the durable queue.
+
+        With `git`, new commits become memories too. Raises `NotFound` when there is no such folder.
+        """
+        self._parts.watcher.follow(
+            source, space=space, tags=tuple(tags), git=git, stop=stop, on_report=on_report
+        )
+
+    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Archive a memory: gone from recall, recoverable with `restore`. Raises `NotFound`."""
+        return self._change(
+            id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self.clock.now())
+        )
+
+    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Bring an archived memory back into recall. Raises `NotFound`."""
+        memory = self._change(
+            id_or_path, space, lambda no: self._parts.catalog.restore(no, at=self.clock.now())
+        )
+        self._parts.wake()
+        return memory
+
+    def pin(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Pin a memory. Raises `NotFound` with document 1's words."""
+        return self._set_pin(id_or_path, space, pinned=True)
+
+    def unpin(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Unpin a memory. Raises `NotFound`."""
+        return self._set_pin(id_or_path, space, pinned=False)
+
+    def _set_pin(self, id_or_path: str, space: str | None, *, pinned: bool) -> Memory:
+        memories, now = self._parts.stores.memories, self.clock.now()
+        return self._change(id_or_path, space, lambda no: memories.set_pinned(no, pinned, at=now))
+
+    def _change(self, id_or_path: str, space: str | None, change: Callable[[int], object]) -> Memory:
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.transaction():
+            no = memories.resolve(id_or_path, space=space)
+            change(no)
+            return memories.by_no([no])[no]
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str,
+        *,
+        space: str | Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        limit: int = 10,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        semantic: bool | None = None,
+    ) -> Hits:
+        """Return what best answers `query`, best first; empty when nothing is relevant.
+
+        `space` None means all spaces; `tags` must all be there; `path` is a prefix of whole parts or a pattern
+        with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
+        `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
+        insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
+        some. `explain` adds what was considered and dropped, and why.
+
+        Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", kind="decision")
+        ...     [hit.text for hit in hx.recall("when do we deploy?")]
+        ['Deploys happen on Tuesday.']
+        """
+        spaces = (space,) if isinstance(space, str) else None if space is None else tuple(space)
+        for name in spaces or ():
+            self._parts.stores.spaces.get(name)
+        options = RecallOptions(
+            filters=Filters(
+                spaces=spaces,
+                kinds=None if kinds is None else tuple(kinds),
+                tags=None if tags is None else slugs(tags),
+                path=path,
+                since=parse_time(since, "since"),
+                until=parse_time(until, "until"),
+            ),
+            limit=limit,
+            max_tokens=max_tokens,
+            explain=explain,
+            semantic=semantic,
+        )
+        with span("search_memory", limit=limit):
+            hits = self._parts.recaller.recall(query, options)
+        self._parts.wake()
+        return hits
+
+    def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Return one memory, whatever its status. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            no = memories.resolve(id_or_path, space=space)
+            return memories.by_no([no])[no]
+
+    def memories(
+        self,
+        *,
+        space: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        status: str | None = "active",
+        limit: int = 50,
+    ) -> list[Memory]:
+        """Return memories, the last changed first; `status` None means any. Raises `NotFound` for a space."""
+        if space is not None:
+            self._parts.stores.spaces.get(space)
+        filters = Filters(
+            spaces=None if space is None else (space,),
+            kinds=None if kinds is None else tuple(kinds),
+            tags=None if tags is None else slugs(tags),
+            path=path,
+        )
+        chosen = None if status is None else parse_choice(Status, status, "status")
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            numbers = memories.numbers(filters, status=chosen, order="updated", limit=limit)
+            found = memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
+        """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        no = memories.resolve(id_or_path, space=space)
+        return [
+            {"version": version, "replaced_at": format_time(at), "raw": raw}
+            for version, at, raw in memories.history(no)
+        ]
+
+    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
+        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
+        stores = self._parts.stores
+        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
+
+    # Upkeep -----------------------------------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """Return in words what is wrong with the store; an empty list when all is well."""
+        parts = self._parts
+        dimensions = parts.store_dimensions()
+        return check(parts.stores, parts.fulltext, directory=parts.place.directory, dimensions=dimensions)
+
+    def reindex(
+        self,
+        *,
+        embedder: str | Embedder | Callable[[Sequence[str]], object] | None = None,
+        vectors: bool = False,
+    ) -> ReindexReport:
+        """Build the derived indexes anew; ids stay. With `embedder`, re-embed everything with that one.
+
+        `vectors=True` computes the vectors anew with the store's own embedder. They are queued; the
+        background or `embed_pending` computes them.
+        """
+        parts = self._parts
+        if embedder is not None:
+            parts = self._parts = parts.with_embedder(embedder)
+        memories = rebuild_text(parts.stores, parts.fulltext)
+        queued = 0
+        if (embedder is not None or vectors) and parts.embedder is not None:
+            queued = queue_vectors(
+                parts.stores,
+                parts.catalog,
+                embedder=parts.embedder.name,
+                dimensions=parts.embedder.dimensions,
+            )
+        parts.wake()
+        name = parts.embedder.name if parts.embedder else None
+        return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
+
+    def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
+        """Do now what the background would do: queued sources, vectors, notes of what was recalled."""
+        ingested = self._parts.queue_runner.run()
+        return MaintenanceReport(
+            ingested=ingested,
+            handouts=self._parts.handouts.flush(),
+            embedded=self.embed_pending(progress=progress),
+        )
+
+    def wait_for_background(self, timeout_s: float = 60.0) -> bool:
+        """Wait until the background thread has nothing left to do; False when that took too long."""
+        return self._parts.wait_idle(timeout_s)
+
+    def status(self) -> StoreStatus:
+        """Return versions, durability, sizes, embedder, keys and what waits: what `hexad doctor` prints."""
+        return self._parts.status()
+
+    def close(self) -> None:
+        """Finish the batch in hand and release the store; may be called twice."""
+        self._parts.close()

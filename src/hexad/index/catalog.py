@@ -1,0 +1,92 @@
+"""What puts a memory into every index and takes it out again, in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from hexad.index.fulltext import FullText, IndexedChunk
+from hexad.model.memory import Memory, Status
+from hexad.storage.memories import NewChunk, StoredChunk
+from hexad.storage.stores import Stores
+
+EMBED: Final = "embed"
+"""Kind of the tasks that compute a memory's vectors."""
+
+
+class Catalog:
+    """The indexes of one store, kept in step with its memories."""
+
+    def __init__(self, stores: Stores, fulltext: FullText, *, embeds: bool) -> None:
+        self._stores = stores
+        self._fulltext = fulltext
+        self._embeds = embeds
+
+    def add(self, no: int, memory: Memory, chunks: Sequence[NewChunk]) -> None:
+        """Store and index the chunks of a memory that has none; its vectors follow as a task."""
+        numbers = self._stores.memories.put_chunks(no, chunks)
+        self._fulltext.add(
+            [
+                IndexedChunk(
+                    no=number,
+                    body=memory.chunk_text(new.chunk),
+                    context=new.context,
+                    identifiers=new.identifiers,
+                )
+                for number, new in zip(numbers, chunks, strict=True)
+            ]
+        )
+        self.queue_embedding(no)
+
+    def remove(self, no: int) -> None:
+        """Take a memory out of the indexes and drop its chunks."""
+        memory, chunks = self._load(no)
+        if memory.status is Status.ACTIVE:
+            self._fulltext.remove(_indexed(memory, chunks))
+        self._stores.vectors.remove_memory(no)
+        self._stores.memories.drop_chunks(no)
+        self._stores.tasks.drop(no)
+
+    def archive(self, no: int, *, at: datetime) -> bool:
+        """Make a memory recoverable instead of recalled; False when it was not active."""
+        with self._stores.db.transaction():
+            memory, chunks = self._load(no)
+            if memory.status is not Status.ACTIVE:
+                return False
+            self._fulltext.remove(_indexed(memory, chunks))
+            self._stores.vectors.remove_memory(no)
+            self._stores.tasks.drop(no)
+            self._stores.memories.set_status(no, Status.ARCHIVED, at=at)
+        return True
+
+    def restore(self, no: int, *, at: datetime) -> bool:
+        """Bring an archived memory back into recall; False when it is active already."""
+        with self._stores.db.transaction():
+            memory, chunks = self._load(no)
+            if memory.status is Status.ACTIVE:
+                return False
+            self._stores.memories.set_status(no, Status.ACTIVE, at=at)
+            self._fulltext.add(_indexed(memory, chunks))
+            self.queue_embedding(no)
+        return True
+
+    def queue_embedding(self, no: int) -> None:
+        """Ask for the vectors of a memory; nothing to do in a store without an embedder."""
+        if self._embeds:
+            self._stores.tasks.put(EMBED, no)
+
+    def _load(self, no: int) -> tuple[Memory, list[StoredChunk]]:
+        return self._stores.memories.by_no([no])[no], self._stores.memories.chunks_of([no]).get(no, [])
+
+
+def _indexed(memory: Memory, chunks: Sequence[StoredChunk]) -> list[IndexedChunk]:
+    return [
+        IndexedChunk(
+            no=stored.no,
+            body=memory.chunk_text(stored.chunk),
+            context=stored.context,
+            identifiers=stored.identifiers,
+        )
+        for stored in chunks
+    ]

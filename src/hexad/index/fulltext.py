@@ -1,0 +1,142 @@
+"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories (design section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import apsw
+
+from hexad.errors import IntegrityError
+from hexad.model.query import Filters
+from hexad.storage.changes import bump
+from hexad.storage.connection import Database, SQLValue
+from hexad.storage.memories import filter_sql
+from hexad.storage.schema import CHUNK_FTS_DDL
+
+COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
+"""Weights of body, context and identifiers in bm25."""
+
+_TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
+_INSERT: Final = "INSERT INTO chunk_fts(rowid, body, context, identifiers) VALUES(?,?,?,?)"
+_DELETE: Final = (
+    "INSERT INTO chunk_fts(chunk_fts, rowid, body, context, identifiers) VALUES('delete',?,?,?,?)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedChunk:
+    """What full text holds of a chunk."""
+
+    no: int
+    body: str
+    context: str
+    identifiers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatch:
+    """A chunk that matched; `bm25` is positive, higher is better."""
+
+    chunk_no: int
+    memory_no: int
+    bm25: float
+
+
+class FullText:
+    """The full-text index of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> None:
+        """Index chunks in the caller's transaction."""
+        with self._db.transaction() as con:
+            con.executemany(_INSERT, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
+            bump(con, "fulltext")
+
+    def remove(self, chunks: Sequence[IndexedChunk]) -> None:
+        """Take chunks out; they must be given as they were indexed."""
+        with self._db.transaction() as con:
+            con.executemany(_DELETE, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
+            bump(con, "fulltext")
+
+    def rebuild(self) -> None:
+        """Build the index anew from the chunks."""
+        with self._db.transaction() as con:
+            con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+            bump(con, "fulltext")
+
+    def recreate(self) -> None:
+        """Drop the index, however damaged it is, and build it anew."""
+        with self._db.transaction() as con:
+            con.execute("DROP TABLE IF EXISTS chunk_terms; DROP TABLE IF EXISTS chunk_fts;" + CHUNK_FTS_DDL)
+        self.rebuild()
+
+    def optimize(self) -> None:
+        """Merge the index's segments, for speed."""
+        with self._db.transaction() as con:
+            con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+
+    def check(self) -> list[str]:
+        """Return in words what is wrong with the index; an empty list when it agrees with the chunks."""
+        try:
+            with self._db.transaction() as con:
+                con.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
+        except IntegrityError as error:
+            return [f"Full text disagrees with the memories ({error}). `hexad reindex` rebuilds it."]
+        return []
+
+    def count(self) -> int:
+        """Return how many chunks are indexed."""
+        row = self._db.query_one("SELECT count(*) FROM chunk_fts_docsize")
+        return cast("int", row[0]) if row else 0
+
+    def document_frequencies(self, words: Sequence[str]) -> Mapping[str, int]:
+        """Return in how many chunks each word occurs, in any of its forms; words that occur nowhere are left out."""
+        found: dict[str, int] = {}
+        with self._db.read() as con:
+            tokenizer = con.sqlite.fts5_tokenizer("porter", list(_TOKENIZER))
+            for word in words:
+                found_tokens = tokenizer(
+                    word.encode(),
+                    apsw.FTS5_TOKENIZE_QUERY,
+                    None,
+                    include_offsets=False,
+                    include_colocated=False,
+                )
+                counts = [self._occurrences(token) for token in cast("list[str]", found_tokens)]
+                if counts and min(counts):
+                    found[word] = min(counts)
+        return found
+
+    def _occurrences(self, token: str) -> int:
+        row = self._db.query_one("SELECT doc FROM chunk_terms WHERE term = ?", (token,))
+        return cast("int", row[0]) if row else 0
+
+    def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
+        """Return the best matches of an FTS5 expression, best first; ties by row number."""
+        weights = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
+        score = f"bm25(chunk_fts, {weights})"
+        if filters is None or filters.empty:
+            sql = (
+                "SELECT f.rowid, c.memory_no, -f.score FROM"
+                f" (SELECT rowid, {score} AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
+                " ORDER BY score, rowid LIMIT ?) f JOIN chunks c ON c.no = f.rowid"
+                " ORDER BY f.score, f.rowid"
+            )
+            params: tuple[SQLValue, ...] = (match, limit)
+        else:
+            where, values = filter_sql(filters)
+            sql = (
+                f"SELECT c.no, c.memory_no, -{score} AS score FROM chunk_fts"
+                " JOIN chunks c ON c.no = chunk_fts.rowid JOIN memories m ON m.no = c.memory_no"
+                f" JOIN spaces s ON s.no = m.space_no WHERE chunk_fts MATCH ? AND {' AND '.join(where)}"
+                " ORDER BY score DESC, c.no LIMIT ?"
+            )
+            params = (match, *values, limit)
+        return [
+            TextMatch(chunk_no=cast("int", no), memory_no=cast("int", memory), bm25=cast("float", bm25))
+            for no, memory, bm25 in self._db.query(sql, params)
+        ]

@@ -1,0 +1,107 @@
+"""The gate: whether a text is new, a repeat, an echo, or a changed item of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hexad.errors import Conflict
+from hexad.model.contract import Draft
+from hexad.model.memory import Outcome
+from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.storage.memories import Identity
+from hexad.storage.stores import Stores
+from hexad.text.fingerprint import bands, jaccard, minhash, passage_hashes, shingles
+
+NEAR_DUPLICATE_SIMILARITY: Final = 0.85
+"""Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
+_CANDIDATES: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """What the gate compares texts by."""
+
+    bands: tuple[int, ...]
+    passages: tuple[int, ...]
+
+
+def fingerprint(text: str, *, from_source: bool) -> Fingerprint:
+    """Return the fingerprint of a text; an item of a source is never an echo."""
+    signature = minhash(text)
+    return Fingerprint(
+        bands=tuple(bands(signature)) if signature else (),
+        passages=() if from_source else passage_hashes(text),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is to be done with a draft; `known` is the memory that it repeats or changes."""
+
+    outcome: Outcome
+    known: Identity | None = None
+
+
+class Gate:
+    """Decides in the caller's transaction, so that two writers of one text cannot both be first."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def judge(
+        self, draft: Draft, mark: Fingerprint, *, content_hash: str, space_no: int, source_no: int | None
+    ) -> Verdict:
+        """Return what `draft` is to the store."""
+        memories = self._stores.memories
+        if draft.id is not None:
+            known = memories.identify(memory_id=draft.id)
+            if known is not None:
+                self._same_space(known, draft)
+            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+        if source_no is not None and draft.source_id is not None:
+            known = memories.identify_by_source(source_no, draft.source_id)
+            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+        echo = self._echo(mark, space_no)
+        if echo is not None:
+            return Verdict(outcome=Outcome.ECHO, known=echo)
+        repeated = memories.identify_by_hash(space_no, content_hash)
+        if repeated is not None:
+            return Verdict(outcome=Outcome.EVIDENCE, known=repeated)
+        return Verdict(outcome=Outcome.CREATED)
+
+    def near_duplicates(
+        self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime
+    ) -> Sequence[str]:
+        """Store the fingerprint of memory `no` and link it to its near-duplicates; returns their ids."""
+        duplicates = self._stores.duplicates
+        duplicates.unlink(no, NEAR_DUPLICATE)
+        candidates = [
+            row for row in duplicates.candidates(space_no, mark.bands, limit=_CANDIDATES) if row[0] != no
+        ]
+        duplicates.put_bands(no, mark.bands)
+        found: list[str] = []
+        mine = shingles(text) if candidates else frozenset()
+        for other_no, other_id, other_text in candidates:
+            similarity = jaccard(mine, shingles(other_text))
+            if similarity >= NEAR_DUPLICATE_SIMILARITY:
+                duplicates.link(no, other_no, NEAR_DUPLICATE, similarity, at=at)
+                found.append(other_id)
+        return found
+
+    def _echo(self, mark: Fingerprint, space_no: int) -> Identity | None:
+        """A text all of whose passages were handed out by a recall is our own words, not a new fact."""
+        handed = self._stores.duplicates.handed_out(space_no, mark.passages)
+        if not mark.passages or any(passage not in handed for passage in mark.passages):
+            return None
+        return self._stores.memories.identify_no(handed[mark.passages[0]])
+
+    def _same_space(self, known: Identity, draft: Draft) -> None:
+        space = self._stores.memories.by_no([known.no])[known.no].space
+        if space != draft.space:
+            raise Conflict(
+                f"Memory {draft.id!r} is in space {space!r}, not in {draft.space!r}; "
+                "give another id, or write to that space."
+            )

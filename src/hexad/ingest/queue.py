@@ -1,0 +1,70 @@
+"""The durable queue of sources: put by watchers and callers, run by whoever is alive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from hexad.clock import Clock
+from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.ingest.run import IngestOptions, Ingestor, IngestReport
+from hexad.model.memory import JSONValue
+from hexad.storage.stores import Stores
+
+
+class QueueRunner:
+    """Puts sources on the queue and ingests what waits there (document 1, section 6.1)."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        ingestor: Ingestor,
+        *,
+        clock: Clock,
+        owner: str,
+        alive: Callable[[], Collection[str]],
+    ) -> None:
+        self._stores = stores
+        self._ingestor = ingestor
+        self._clock = clock
+        self._owner = owner
+        self._alive = alive
+
+    def put(self, source: str | Path, *, space: str, tags: Sequence[str]) -> None:
+        """Queue a source; one that waits already is not queued twice."""
+        name = str(source.resolve()) if isinstance(source, Path) else source
+        self._stores.queue.put(name, {"space": space, "tags": list(tags)}, at=self._clock.now())
+
+    def run(
+        self,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        on_report: Callable[[IngestReport], None] | None = None,
+    ) -> int:
+        """Ingest what waits; returns how many sources. One that cannot be read is kept with its error."""
+        done = 0
+        while not stop() and self._stores.queue.counts()[0]:
+            queued = self._stores.queue.claim(self._owner, alive=frozenset(self._alive()))
+            if queued is None:
+                break
+            try:
+                report = self._ingestor.ingest(queued.source, _options(queued.options))
+            except (NotFound, InvalidInput) as error:
+                self._stores.queue.finish(queued.no, error=str(error))
+                continue
+            except HexadError:
+                self._stores.queue.release(queued.no)
+                raise
+            self._stores.queue.finish(queued.no)
+            done += 1
+            if on_report is not None:
+                on_report(report)
+        return done
+
+
+def _options(stored: Mapping[str, JSONValue]) -> IngestOptions:
+    return IngestOptions(
+        space=cast("str", stored.get("space", "default")),
+        tags=tuple(cast("list[str]", stored.get("tags", []))),
+    )

@@ -1,0 +1,115 @@
+"""Redaction of everything a draft carries, before anything is written (document 1, section 3.1)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from hexad.model.contract import Draft
+from hexad.model.memory import JSONValue
+from hexad.model.source import Section
+from hexad.text.normalize import clean
+from hexad.text.redact import PiiFlag, RedactionRules, redact, rules_from_policy
+
+_BREAK = re.compile(r"\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanDraft:
+    """A draft without secrets, and what was taken out."""
+
+    draft: Draft
+    flags: tuple[PiiFlag, ...]
+
+
+class Redactor:
+    """Cleans drafts by the store's rules and those of each space's policy."""
+
+    def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str] = frozenset()) -> None:
+        self._salt = salt
+        self._env_allow = env_allow
+
+    def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
+        """Return the rules for a space: secrets always, personal data by its policy."""
+        rules = rules_from_policy(policies)
+        return replace(rules, env_allow=rules.env_allow | self._env_allow)
+
+    def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
+        """Return `draft` with clean text and without what `rules` find in any of its fields."""
+        place = draft.source_id or draft.path
+        found: list[PiiFlag] = []
+
+        def mask(text: str) -> str:
+            redacted = redact(text, rules=rules, salt=self._salt())
+            found.extend(redacted.flags)
+            return redacted.text
+
+        redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
+        found.extend(redacted.flags)
+        sections = draft.sections
+        if sections and redacted.text != draft.text:
+            sections = tuple(_moved(sections, draft.text, redacted.text))
+        clean_draft = replace(
+            draft,
+            text=redacted.text,
+            sections=tuple(replace(section, heading=mask(section.heading)) for section in sections),
+            title=mask(draft.title) if draft.title else draft.title,
+            metadata=cast("Mapping[str, JSONValue]", _masked(draft.metadata, mask)) if draft.metadata else {},
+            value=_masked(draft.value, mask),
+            path=mask(draft.path) if draft.path else draft.path,
+            tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
+            subject=mask(draft.subject) if draft.subject else draft.subject,
+        )
+        return CleanDraft(draft=clean_draft, flags=_merged(found))
+
+
+def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {mask(key): _masked(item, mask) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_masked(item, mask) for item in value]
+    return value
+
+
+def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:
+    """Add up what several fields repeat: the same value in text and title is one flag."""
+    merged: dict[tuple[str, str], PiiFlag] = {}
+    for flag in flags:
+        key = (flag.rule, flag.hash)
+        known = merged.get(key)
+        merged[key] = replace(known, count=known.count + flag.count) if known else flag
+    return tuple(merged.values())
+
+
+def _moved(sections: Sequence[Section], before: str, after: str) -> list[Section]:
+    """Carry a reader's sections over to the redacted text.
+
+    Redaction keeps line breaks, so a place is its line and column; a column past the end of a line that became
+    shorter is that line's end.
+    """
+    old, new = _line_starts(before), _line_starts(after)
+    moved: list[Section] = []
+    low = 0
+
+    def move(offset: int) -> int:
+        line = bisect_right(old, offset) - 1
+        if line >= len(new):
+            return len(after)
+        end = new[line + 1] - 1 if line + 1 < len(new) else len(after)
+        return min(new[line] + offset - old[line], end)
+
+    for section in sections:
+        start, end = max(low, move(section.start)), move(section.end)
+        if start < end:
+            moved.append(replace(section, start=start, end=end))
+            low = end
+    return moved
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in _BREAK.finditer(text))]

@@ -1,0 +1,287 @@
+"""A run over one source: read what changed, write it in batches, archive what vanished.
+
+source ─ detect ─ read (unchanged items cost one look or one hash) ─ batches ─ writer ─ state of items
+                                                                       └─ vanished items → archive
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.index.catalog import Catalog
+from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
+from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
+from hexad.ingest.sources.read import ReadOptions, count, read
+from hexad.model.contract import Draft, MemoryWriter
+from hexad.model.memory import JSONValue, Memory, Outcome, Trust
+from hexad.model.source import Item, Known, Skip, Unchanged
+from hexad.observe import span
+from hexad.storage.sources import ItemState
+from hexad.storage.stores import Stores
+
+BATCH_ITEMS: Final = 64
+BATCH_CHARACTERS: Final = 400_000
+_SKIPS_LISTED: Final = 1_000
+# A range of history and a part of a log are windows on something larger: what they do not show is not gone.
+_KINDS_THAT_VANISH: Final = frozenset(
+    {SourceKind.FOLDER, SourceKind.CONVERSATION, SourceKind.DOCUMENTS, SourceKind.FILE}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is; `total` is None where it cannot be known cheaply."""
+
+    done: int
+    total: int | None
+    current: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOptions:
+    """What a caller may say about a run."""
+
+    space: str = "default"
+    kind: str | None = None
+    tags: tuple[str, ...] = ()
+    trust: Trust = Trust.TOOL
+    project: str | None = None
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+@dataclass(slots=True, kw_only=True)
+class IngestReport:
+    """What a run did. `skipped` lists at most 1,000 places with reasons; `skips` counts them all."""
+
+    source: str
+    space: str
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    repeated: int = 0
+    archived: int = 0
+    skips: int = 0
+    redacted: int = 0
+    near_duplicates: int = 0
+    seconds: float = 0.0
+    skipped: list[Skip] = field(default_factory=list)
+
+    @property
+    def items(self) -> int:
+        """How many items the source holds."""
+        return self.created + self.updated + self.unchanged + self.repeated
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "source": self.source,
+            "space": self.space,
+            "items": self.items,
+            "created": self.created,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "repeated": self.repeated,
+            "archived": self.archived,
+            "skips": self.skips,
+            "redacted": self.redacted,
+            "near_duplicates": self.near_duplicates,
+            "seconds": round(self.seconds, 3),
+            "skipped": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.skipped],
+        }
+
+
+class Ingestor:
+    """Brings sources in, through the one way in."""
+
+    def __init__(self, stores: Stores, writer: MemoryWriter, catalog: Catalog, *, clock: Clock) -> None:
+        self._stores = stores
+        self._writer = writer
+        self._catalog = catalog
+        self._clock = clock
+
+    def ingest(
+        self,
+        source: str | Path,
+        options: IngestOptions,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> IngestReport:
+        """Bring a source up to date in the store; returns what was done.
+
+        Raises `NotFound` for a source that is not there and `InvalidInput` for one that cannot be read. Items
+        written before an error or a kill stay; the next run goes on from there.
+        """
+        started = self._clock.monotonic()
+        spec = detect(source, kind=options.kind)
+        with span("ingest", kind=spec.kind.value):
+            run = _Run(self, spec, options)
+            total = count(spec, options.read) if progress is not None else None
+            for done, thing in enumerate(read(spec, options=options.read, known=run.known), start=1):
+                run.take(thing)
+                if progress is not None:
+                    progress(Progress(done=done, total=total, current=thing.source_id or ""))
+            run.finish()
+        run.report.seconds = self._clock.monotonic() - started
+        return run.report
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, ingestor: Ingestor, spec: SourceSpec, options: IngestOptions) -> None:
+        self._stores, self._writer = ingestor._stores, ingestor._writer
+        self._catalog, self._clock = ingestor._catalog, ingestor._clock
+        self._spec, self._options = spec, options
+        self.report = IngestReport(source=spec.uri, space=options.space)
+        with self._stores.db.transaction():
+            space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
+            self._source_no = self._stores.sources.ensure(spec.uri, kind=spec.kind.value, space_no=space_no)
+        self._number = self._stores.sources.next_run(self._source_no)
+        self._states = self._stores.sources.items(self._source_no)
+        self._items: list[Item] = []
+        self._seen: list[tuple[str, ItemState]] = []
+        self._size = 0
+
+    def known(self, source_id: str) -> Known | None:
+        state = self._states.get(source_id)
+        if state is None or state.memory_no is None:
+            return None
+        return Known(fingerprint=state.fingerprint, content_hash=state.content_hash)
+
+    def take(self, thing: Item | Skip | Unchanged) -> None:
+        if isinstance(thing, Skip):
+            self._skip(thing)
+        elif isinstance(thing, Unchanged):
+            state = self._states[thing.source_id]
+            self.report.unchanged += 1
+            self._remember(thing.source_id, thing.fingerprint or state.fingerprint, state)
+        else:
+            self._items.append(thing)
+            self._size += len(thing.text)
+        if len(self._items) >= BATCH_ITEMS or self._size >= BATCH_CHARACTERS or len(self._seen) >= 2_000:
+            self._flush()
+
+    def finish(self) -> None:
+        self._flush()
+        if self._spec.kind in _KINDS_THAT_VANISH:
+            self._keep_overview()
+            self._archive_vanished()
+        self._stores.sources.finish_run(self._source_no, at=self._clock.now())
+
+    def _skip(self, skip: Skip) -> None:
+        self.report.skips += 1
+        if len(self.report.skipped) < _SKIPS_LISTED:
+            self.report.skipped.append(skip)
+        # It is still there, only unreadable today: what is known of it stays.
+        for source_id in (skip.source_id, *self._parts_of(skip.source_id)):
+            if (state := self._states.get(source_id)) is not None:
+                self._remember(source_id, state.fingerprint, state)
+
+    def _parts_of(self, source_id: str) -> Iterator[str]:
+        prefix = source_id + "#part-"
+        return (known for known in self._states if known.startswith(prefix))
+
+    def _remember(self, source_id: str, fingerprint: str, state: ItemState) -> None:
+        seen = ItemState(fingerprint=fingerprint, content_hash=state.content_hash, memory_no=state.memory_no)
+        self._seen.append((source_id, seen))
+
+    def _flush(self) -> None:
+        if not self._items and not self._seen:
+            return
+        sources = self._stores.sources
+        with self._stores.db.transaction():
+            written = self._write_items()
+            for item, memory in written:
+                if item.source_id is None:
+                    continue
+                state = ItemState(
+                    fingerprint=item.fingerprint or "",
+                    content_hash=item.content_hash or "",
+                    memory_no=self._stores.memories.number(memory.id),
+                )
+                sources.put_item(self._source_no, item.source_id, state, run=self._number)
+            for source_id, state in self._seen:
+                sources.put_item(self._source_no, source_id, state, run=self._number)
+        for _, memory in written:
+            self._count(memory)
+        self._items.clear()
+        self._seen.clear()
+        self._size = 0
+
+    def _write_items(self) -> list[tuple[Item, Memory]]:
+        drafts = [self._draft(item) for item in self._items]
+        try:
+            return list(zip(self._items, self._writer.write(drafts), strict=True))
+        except (InvalidInput, LimitExceeded):
+            pass  # one of them cannot be stored: find it, and keep the others
+        written: list[tuple[Item, Memory]] = []
+        for item, draft in zip(self._items, drafts, strict=True):
+            try:
+                written.append((item, self._writer.write([draft])[0]))
+            except (InvalidInput, LimitExceeded) as error:
+                self._skip(Skip(source_id=item.source_id or "", reason=str(error)))
+        return written
+
+    def _count(self, memory: Memory) -> None:
+        receipt = memory.receipt
+        assert receipt is not None
+        if receipt.outcome is Outcome.CREATED:
+            self.report.created += 1
+        elif receipt.outcome is Outcome.UPDATED:
+            self.report.updated += 1
+        elif receipt.outcome is Outcome.UNCHANGED:
+            self.report.unchanged += 1
+        else:
+            self.report.repeated += 1
+        self.report.redacted += receipt.redacted
+        self.report.near_duplicates += bool(receipt.near_duplicates)
+
+    def _draft(self, item: Item) -> Draft:
+        options = self._options
+        metadata = dict(item.metadata)
+        if options.project is not None:
+            metadata["project"] = options.project
+        return Draft(
+            text=item.text,
+            space=options.space,
+            kind=item.kind,
+            path=item.path,
+            title=item.title,
+            source=self._spec.uri if item.source_id is not None else None,
+            source_id=item.source_id,
+            tags=(*item.tags, *options.tags),
+            trust=options.trust,
+            valid_from=item.time,
+            citations=item.citations,
+            metadata=metadata,
+            sections=item.sections,
+            turn=item.turn,
+        )
+
+    def _keep_overview(self) -> None:
+        if self._spec.kind is not SourceKind.FOLDER or self._spec.path is None:
+            return
+        rows = self._stores.memories.outline(self._source_no)
+        outline = [OutlineRow(source_id=row[0], kind=row[1], language=row[2], summary=row[3]) for row in rows]
+        item = overview(self._options.project or self._spec.path.name or "root", outline)
+        if item is None:
+            return
+        state = self._states.get(OVERVIEW_ID)
+        if state is not None and state.content_hash == item.content_hash:
+            self._remember(OVERVIEW_ID, state.fingerprint, state)
+        else:
+            self._items.append(item)
+        self._flush()
+
+    def _archive_vanished(self) -> None:
+        now = self._clock.now()
+        for source_id, memory_no in self._stores.sources.vanished(self._source_no, run=self._number):
+            with self._stores.db.transaction():
+                if self._catalog.archive(memory_no, at=now):
+                    self.report.archived += 1
+                self._stores.sources.forget_item(self._source_no, source_id)

@@ -1,0 +1,113 @@
+"""The semantic step without a model: what a text is about, from the text itself.
+
+It fills what the caller left open: path, summaries, tags, chunks and the words under which each chunk is also
+found. The same text gives the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.model.contract import Draft
+from hexad.model.memory import Chunk, JSONValue
+from hexad.model.source import Section
+from hexad.storage.memories import NewChunk
+from hexad.text.chunk import chunk as cut
+from hexad.text.dates import date_words
+from hexad.text.identifiers import split_identifiers
+from hexad.text.normalize import slug, slugs
+from hexad.text.paths import normalize_path
+from hexad.text.summarize import Summaries, summaries
+
+DEFAULT_KIND: Final = "note"
+_PATH_WORDS: Final = 6
+_UNTITLED: Final = "untitled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What the semantic step found."""
+
+    kind: str
+    path: str
+    tags: tuple[str, ...]
+    summaries: Summaries
+    spans: tuple[Section, ...]
+
+
+def understand(draft: Draft, *, project: str) -> Meaning:
+    """Return what `draft`, already clean and redacted, is about."""
+    found = summaries(draft.text, title=draft.title)
+    kind = slug(draft.kind) if draft.kind is not None else DEFAULT_KIND
+    if draft.path is not None:
+        path = normalize_path(draft.path)
+    else:
+        topic = slug(" ".join((draft.title or found.micro).split()[:_PATH_WORDS])) or _UNTITLED
+        path = normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{topic}")
+    return Meaning(
+        kind=kind,
+        path=path,
+        tags=slugs(draft.tags or ()),
+        summaries=found,
+        spans=tuple(cut(draft.text, sections=draft.sections)),
+    )
+
+
+def new_chunks(draft: Draft, meaning: Meaning, *, memory_id: str) -> list[NewChunk]:
+    """Return the chunks of a memory with the words under which each is also found."""
+    shared = _shared_context(draft, meaning)
+    return [
+        NewChunk(
+            chunk=Chunk(
+                chunk_id=f"{memory_id}#{seq}",
+                start=span.start,
+                end=span.end,
+                first_line=span.first_line,
+                last_line=span.last_line,
+                heading=_heading(draft, span),
+            ),
+            context=_joined([*shared, span.heading]),
+            identifiers=" ".join(split_identifiers(draft.text[span.start : span.end] + "\n" + span.heading)),
+        )
+        for seq, span in enumerate(meaning.spans)
+    ]
+
+
+def _heading(draft: Draft, span: Section) -> str:
+    if draft.turn is not None:
+        day = f" ({draft.valid_from:%-d %B %Y})" if draft.valid_from is not None else ""
+        return f"{draft.turn.speaker}{day}"
+    return span.heading or draft.title or ""
+
+
+def _shared_context(draft: Draft, meaning: Meaning) -> list[str]:
+    """Who, when and where: indexing who spoke and when is worth 8 to 11 points of recall in conversations."""
+    words = [draft.title or ""]
+    if draft.turn is not None:
+        words.append(draft.turn.speaker)
+    elif draft.path is not None:
+        words.append(" ".join(meaning.path.replace("-", " ").replace("_", " ").split("/")))
+    if draft.valid_from is not None:
+        words.append(date_words(draft.valid_from))
+    words.extend(tag.replace("-", " ") for tag in meaning.tags)
+    for name in (draft.subject, draft.attribute):
+        words.append(name or "")
+    if isinstance(draft.value, str):
+        words.append(draft.value)
+    return words
+
+
+def _joined(words: Sequence[str]) -> str:
+    return "\n".join(word for word in words if word)
+
+
+def importance_of(metadata: Mapping[str, JSONValue]) -> float | None:
+    """Return the number for document 1's `metadata.importance` (decision 23): a word, or a number in [0, 1]."""
+    value = metadata.get("importance")
+    if isinstance(value, str):
+        return {"high": 1.0, "medium": 0.5, "low": 0.2}.get(value.strip().lower())
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None

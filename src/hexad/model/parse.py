@@ -1,0 +1,45 @@
+"""Values that callers give as words or strings, checked once at the edge."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from hexad.errors import InvalidInput
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def parse_time(value: datetime | str | None, name: str) -> datetime | None:
+    """Return an aware time in UTC; a time without a zone is taken as UTC. None stays None.
+
+    Takes RFC 3339 such as `2026-05-01T12:00:00Z`, a date alone (its first moment), or a datetime. Raises
+    `InvalidInput` naming `name` otherwise.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            parsed = datetime.fromisoformat(value.strip())
+        except ValueError as error:
+            raise InvalidInput(
+                f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z or a date such as 2026-05-01."
+            ) from error
+    elif isinstance(value, datetime):
+        parsed = value
+    else:
+        raise InvalidInput(f"{name} = {value!r} is no time; give a datetime or a string.")
+    try:
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise InvalidInput(f"{name} = {value!r} is outside the years 1 to 9999 in UTC.") from error
+
+
+def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
+    """Return the member of `kind` with this value; raises `InvalidInput` naming the valid ones."""
+    try:
+        return kind(value)
+    except ValueError as error:
+        valid = ", ".join(member.value for member in kind)
+        raise InvalidInput(f"{name} = {value!r} is not one of {valid}.") from error

@@ -1,0 +1,61 @@
+"""What a store says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hexad.model.memory import JSONValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """The state of a store, for `hexad doctor` and for programs. Sizes are in bytes."""
+
+    path: str
+    version: str
+    sqlite: str
+    sqlite_safe: bool
+    durability: str
+    encrypted: bool
+    readonly: bool
+    schema: int
+    memories: int
+    archived: int
+    chunks: int
+    vectors: int
+    embedder: str | None
+    store_embedder: str | None
+    embeddings_pending: int
+    embeddings_failed: int
+    queue_waiting: int
+    queue_failed: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    keys: str = ""
+    holders: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the status as JSON."""
+        return {
+            name: (
+                dict(value)
+                if isinstance(value, Mapping)
+                else list(value)
+                if isinstance(value, tuple)
+                else value
+            )
+            for name, value in ((name, getattr(self, name)) for name in self.__slots__)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceReport:
+    """What `maintain` did."""
+
+    embedded: int = 0
+    ingested: int = 0
+    handouts: int = 0
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {"embedded": self.embedded, "ingested": self.ingested, "handouts": self.handouts}

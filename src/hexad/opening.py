@@ -1,0 +1,222 @@
+"""`hexad.open` and `hexad.init`: from a path and settings to an open store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hexad.clock import Clock, SystemClock
+from hexad.config import (
+    CONFIG_FILE,
+    STORE_DIRECTORY,
+    TEMPLATE,
+    Settings,
+    find_store,
+    load_settings,
+    store_root,
+)
+from hexad.engine import Hexad
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.ids import IdSource, TimeSortedIds
+from hexad.index.fulltext import FullText
+from hexad.providers.base import Embedder, resolve
+from hexad.storage import migrations
+from hexad.storage.commit import Durability
+from hexad.storage.connection import Database
+from hexad.storage.files import atomic_write, ensure_dir
+from hexad.storage.keys import KeyStore
+from hexad.storage.leases import OpenLock
+from hexad.storage.meta import STORE_ID
+from hexad.storage.schema import MIGRATIONS, require_current
+from hexad.storage.stores import Stores
+from hexad.upkeep.embed import check_embedder
+from hexad.wiring import Base, Parts, Place
+
+MEMORY = ":memory:"
+DATABASE = "memory.db"
+PROJECT = "project"
+"""First part of generated paths where the folder has no telling name."""
+EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
+
+
+def open(
+    path: str | Path | None = None,
+    *,
+    actor: str | None = None,
+    embedder: EmbedderSpec = "default",
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    background: bool | None = None,
+    readonly: bool = False,
+    create: bool = True,
+) -> Hexad:
+    """Open the store of a project, creating it when it is missing.
+
+    `path` is a folder of the project (None: the current one); its `.hexad`, or that of a folder above it up
+    to the repository's root, is the store. `":memory:"` is a private temporary store that is removed at close.
+    `embedder` is `"default"` (the one in `hexad.toml`, else the one the store was built with, else the small
+    local model), `"hashing"`, `"openai:MODEL@URL"`, a function from texts to vectors, an object with the
+    `Embedder` protocol, or None for lexical recall only. `background=False` starts no thread: `maintain` then
+    does its work. `readonly` never writes. `create=False` raises instead of creating.
+
+    Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
+    store's, `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
+    that refuses, `InvalidInput` for a setting that cannot be used.
+    """
+    clock = clock or SystemClock()
+    if path is not None and str(path) == MEMORY:
+        temporary = TemporaryDirectory(prefix="hexad-")
+        directory = Path(temporary.name) / STORE_DIRECTORY
+    else:
+        temporary, directory = None, _directory(path, create=create and not readonly)
+    try:
+        settings = load_settings(directory)
+        return _open(
+            directory,
+            settings,
+            temporary=temporary,
+            actor=actor,
+            embedder=embedder,
+            clock=clock,
+            ids=ids or TimeSortedIds(clock),
+            background=background is not False,
+            readonly=readonly,
+        )
+    except BaseException:
+        if temporary is not None:
+            temporary.cleanup()
+        raise
+
+
+def init(path: str | Path | None = None, *, clock: Clock | None = None) -> Path:
+    """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
+
+    Raises `Conflict` when there is one, `NotFound` when the folder is not there.
+    """
+    folder = Path.cwd() if path is None else Path(path)
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {str(folder)!r}; create it first.")
+    directory = folder.resolve() / STORE_DIRECTORY
+    if (directory / DATABASE).exists():
+        raise Conflict(f"There is a store at {directory} already; it was left as it is.")
+    with _create(directory, clock):
+        if not (directory / CONFIG_FILE).exists():
+            atomic_write(directory / CONFIG_FILE, TEMPLATE.encode(), mode=0o644)
+    return directory
+
+
+def _directory(path: str | Path | None, *, create: bool) -> Path:
+    start = Path.cwd() if path is None else Path(path)
+    if start.name == STORE_DIRECTORY and start.is_dir():
+        return start.resolve()
+    if start.exists() and not start.is_dir():
+        raise InvalidInput(f"{str(start)!r} is a file; give the folder of a project.")
+    if not start.exists():
+        raise NotFound(f"There is no folder {str(start)!r}; create it, or give another path.")
+    found = find_store(start)
+    if found is not None:
+        if not found.is_dir():
+            raise InvalidInput(f"{found} is not a folder; move it away, then run `hexad init`.")
+        return found
+    if not create:
+        raise NotFound(
+            f"There is no store in {str(start.resolve())!r} or above it. `hexad init`, `remember` or `ingest` create one."
+        )
+    return store_root(start) / STORE_DIRECTORY
+
+
+def _create(directory: Path, clock: Clock | None) -> Hexad:
+    clock = clock or SystemClock()
+    return _open(
+        directory,
+        Settings(),
+        temporary=None,
+        actor=None,
+        embedder=None,
+        clock=clock,
+        ids=TimeSortedIds(clock),
+        background=False,
+        readonly=False,
+    )
+
+
+def _open(
+    directory: Path,
+    settings: Settings,
+    *,
+    temporary: TemporaryDirectory[str] | None,
+    actor: str | None,
+    embedder: EmbedderSpec,
+    clock: Clock,
+    ids: IdSource,
+    background: bool,
+    readonly: bool,
+) -> Hexad:
+    if readonly and not (directory / DATABASE).exists():
+        raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
+    if not readonly:
+        ensure_dir(directory)
+    lock = None if readonly else OpenLock(directory, clock=clock, purpose=actor or "library")
+    db: Database | None = None
+    try:
+        db = Database.open(
+            directory / DATABASE,
+            clock=clock,
+            readonly=readonly,
+            durability=_durability(settings),
+            lock_timeout_s=settings.lock_timeout_s,
+        )
+        if not readonly:
+            migrations.apply(db, MIGRATIONS, clock)
+        else:
+            require_current(db)
+        stores = Stores(db)
+        if not readonly:
+            stores.meta.ensure(STORE_ID, ids.new("store"))
+        chosen = _embedder(stores, settings, embedder)
+        base = Base(
+            place=Place(
+                directory=directory, lock=lock, keys=KeyStore(directory / "keys.json"), temporary=temporary
+            ),
+            settings=settings,
+            clock=clock,
+            ids=ids,
+            db=db,
+            stores=stores,
+            fulltext=FullText(db),
+            background=background,
+            project=settings.project
+            or (PROJECT if temporary is not None else directory.parent.name)
+            or PROJECT,
+        )
+        return Hexad(Parts(base, chosen))
+    except BaseException:
+        if db is not None:
+            db.close()
+        if lock is not None:
+            lock.close()
+        raise
+
+
+def _durability(settings: Settings) -> Durability:
+    try:
+        return Durability(settings.durability)
+    except ValueError as error:
+        valid = ", ".join(str(member.value) for member in Durability)
+        raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from error
+
+
+def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedder | None:
+    if given == "default":
+        given = settings.embedder
+        recorded = stores.meta.recorded_embedder()
+        if given == "default" and recorded is not None:
+            # What the store was built with, where a name is enough to make it again.
+            given = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), given)
+    embedder = resolve(given, api_key=settings.embedder_api_key)
+    check_embedder(stores, embedder)
+    return embedder
+
+
+_NAMED = (("hashing-256@", "hashing"),)

@@ -1,0 +1,40 @@
+"""What a recall is asked for, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.model.query import Filters
+
+LIMIT_MOST: Final = 1_000
+QUERY_CHARACTERS_MOST: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """How a recall answers. `max_tokens` bounds the texts of the hits together; `semantic` None decides itself."""
+
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 10
+    max_tokens: int | None = None
+    explain: bool = False
+    semantic: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= LIMIT_MOST:
+            raise InvalidInput(f"limit = {self.limit!r} is not between 1 and {LIMIT_MOST}.")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InvalidInput(f"max_tokens = {self.max_tokens!r} must be at least 1.")
+
+
+def check_query(query: str) -> str:
+    """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long."""
+    if not query.strip():
+        raise InvalidInput("The question is empty; say what to recall. `hexad memory list` shows everything.")
+    if len(query) > QUERY_CHARACTERS_MOST:
+        raise LimitExceeded(
+            f"The question has {len(query):,} characters; at most {QUERY_CHARACTERS_MOST:,} are read."
+        )
+    return query

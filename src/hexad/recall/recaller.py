@@ -1,0 +1,350 @@
+"""Recall: from a question to ranked hits.
+
+question ─ terms ─┬─ full text ─┐
+                  └─ vectors ───┴─ candidates (and neighbouring turns) ─ fuse ─ relevant? ─ fold ─ pack ─ hits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from hexad.clock import Clock
+from hexad.errors import ProviderError
+from hexad.index.fulltext import FullText, TextMatch
+from hexad.index.vectors import VectorAnswer, VectorIndex
+from hexad.model.memory import Memory
+from hexad.model.query import Dropped, Explanation, Hit, Hits
+from hexad.recall.fuse import Candidate, Scored, Spread, fuse
+from hexad.recall.handouts import Handouts
+from hexad.recall.question import RecallOptions, check_query
+from hexad.recall.relevance import Relevance
+from hexad.recall.terms import Terms, match_expression, named, understand
+from hexad.storage.places import PlaceOf
+from hexad.storage.stores import Stores
+from hexad.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEXICAL_POOL: Final = 500
+VECTOR_POOL: Final = 300
+NEIGHBOURS_OF: Final = 100
+"""How many of the best matches bring their neighbouring turns along."""
+_EXPLAINED: Final = 50
+
+IndexSource = Callable[[], VectorIndex | None]
+QueryEmbedder = Callable[[str], "NDArray[np.float32]"]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the arms found for one question."""
+
+    terms: Terms
+    match: str
+    lexical: dict[int, TextMatch]
+    answer: VectorAnswer | None
+    matched_frequency: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ranked:
+    """One candidate with its score."""
+
+    no: int
+    score: float
+    parts: Mapping[str, float]
+
+
+class Recaller:
+    """Answers questions from one store."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        fulltext: FullText,
+        index: IndexSource,
+        *,
+        embed_query: QueryEmbedder | None,
+        handouts: Handouts | None,
+        clock: Clock,
+    ) -> None:
+        self._stores = stores
+        self._fulltext = fulltext
+        self._index = index
+        self._embed_query = embed_query
+        self._handouts = handouts
+        self._clock = clock
+
+    def recall(self, query: str, options: RecallOptions) -> Hits:
+        """Return what best answers `query`, best first; empty when nothing is relevant."""
+        started = perf_counter()
+        timings: dict[str, float] = {}
+        terms = understand(check_query(query), now=self._clock.now())
+        vector = self._vector(query, options)
+        timings["embed"] = _ms(started)
+        with self._stores.db.read():
+            found = self._search(terms, vector, options)
+            timings["search"] = _ms(started) - timings["embed"]
+            places, ranked, scored = self._rank(found)
+            hits, dropped = self._pack(found, places, ranked, options)
+        timings["total"] = _ms(started)
+        if self._handouts is not None:
+            self._handouts.note(hits, at=self._clock.now())
+        return Hits(
+            items=tuple(hit for _, hit in hits),
+            mode="hybrid" if found.answer is not None else "lexical",
+            dropped=tuple(dropped) if options.explain else (),
+            explanation=_explain(found, places, ranked, scored, timings) if options.explain else None,
+            notes=self._notes(options, found),
+        )
+
+    def _vector(self, query: str, options: RecallOptions) -> NDArray[np.float32] | None:
+        if options.semantic is False:
+            return None
+        if self._embed_query is None or self._stores.vectors.count() == 0:
+            if options.semantic:
+                raise ProviderError(
+                    "semantic=True, but this store has no vectors to search or no embedder is open. "
+                    "Run `hexad maintain` to compute them, or recall with semantic=None."
+                )
+            return None
+        return self._embed_query(query)
+
+    # The arms -------------------------------------------------------------------------------------------------
+
+    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> _Found:
+        rows = self._fulltext.count()
+        frequencies = self._fulltext.document_frequencies(terms.wanted)
+        match = match_expression(terms.wanted, frequencies, rows=rows)
+        matches = self._fulltext.search(match, limit=LEXICAL_POOL, filters=options.filters) if match else []
+        lexical: dict[int, TextMatch] = {}
+        for one in matches:  # best first: a memory counts with its best chunk
+            lexical.setdefault(one.memory_no, one)
+        answer = None
+        if vector is not None and (index := self._index()) is not None:
+            answer = index.search(
+                vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
+            )
+        return _Found(terms=terms, match=match, lexical=lexical, answer=answer, matched_frequency=frequencies)
+
+    def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
+        if options.filters.empty:
+            return None
+        import numpy as np
+
+        numbers = self._stores.memories.numbers(options.filters)
+        allowed = np.zeros((numbers[-1] + 1) if numbers else 1, dtype=np.bool_)
+        allowed[numbers] = True
+        return allowed
+
+    # Ranking ---------------------------------------------------------------------------------------------------
+
+    def _rank(self, found: _Found) -> tuple[dict[int, PlaceOf], list[_Ranked], Scored]:
+        numbers = set(found.lexical) | (set(found.answer.best) if found.answer is not None else set())
+        places = self._stores.places.of(numbers)
+        beside = self._stores.places.beside(
+            places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places
+        )
+        missing = set(beside) - set(places)
+        places.update(self._stores.places.of(missing))
+        order = sorted(places)
+        candidates = self._candidates(found, places, order)
+        answer = found.answer
+        spread = Spread(mean=answer.mean, deviation=answer.deviation) if answer is not None else None
+        scored = fuse(candidates, spread)
+        ranked = [
+            _Ranked(no=no, score=sum(parts.values()), parts=parts)
+            for no, parts in zip(order, scored.parts, strict=True)
+        ]
+        ranked.sort(key=lambda one: (-one.score, places[one.no].id))
+        return places, ranked, scored
+
+    def _candidates(
+        self, found: _Found, places: Mapping[int, PlaceOf], order: Sequence[int]
+    ) -> list[Candidate]:
+        seats = {
+            (place.session_no, place.position): index
+            for index, no in enumerate(order)
+            if (place := places[no]).session_no is not None
+        }
+        speakers = {
+            no for no, name in self._stores.places.speakers().items() if named(name, found.terms.words)
+        }
+        candidates: list[Candidate] = []
+        for no in order:
+            place = places[no]
+            around: tuple[int, ...] = ()
+            if place.session_no is not None and place.position is not None:
+                seat_keys = ((place.session_no, place.position + step) for step in (-1, 1))
+                around = tuple(seats[key] for key in seat_keys if key in seats)
+            match, answer = found.lexical.get(no), found.answer
+            near = answer.best.get(no) if answer is not None else None
+            candidates.append(
+                Candidate(
+                    bm25=match.bm25 if match is not None else 0.0,
+                    cosine=near[0] if near is not None else None,
+                    crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
+                    neighbours=around,
+                    session=place.session_no,
+                    speaker_named=place.speaker_no in speakers,
+                    asks=place.asks,
+                    words=place.words,
+                )
+            )
+        return candidates
+
+    # The answer ------------------------------------------------------------------------------------------------
+
+    def _pack(
+        self,
+        found: _Found,
+        places: Mapping[int, PlaceOf],
+        ranked: Sequence[_Ranked],
+        options: RecallOptions,
+    ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
+        kept, dropped = self._fold(found, places, ranked, options)
+        memories = self._stores.memories.by_no([one.no for one in kept])
+        chunks = self._stores.memories.chunks_of([one.no for one in kept])
+        hits: list[tuple[int, Hit]] = []
+        spent = 0
+        for one in kept:
+            memory = memories[one.no]
+            by_number = {stored.no: stored.chunk for stored in chunks.get(one.no, [])}
+            chunk_no = _best_chunk(found, one)
+            hit = Hit(
+                memory=memory,
+                chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
+                score=one.score,
+                parts=one.parts,
+                layer=layer_of(memory),
+                why=_why(found, one),
+            )
+            cost = estimate_tokens(hit.text)
+            if options.max_tokens is not None and spent + cost > options.max_tokens:
+                reason = f"{cost} tokens do not fit into the {options.max_tokens - spent} left of max_tokens"
+                dropped.append(Dropped(memory_id=memory.id, reason=reason, score=one.score))
+                continue
+            spent += cost
+            hits.append((one.no, hit))
+        return hits, dropped
+
+    def _fold(
+        self,
+        found: _Found,
+        places: Mapping[int, PlaceOf],
+        ranked: Sequence[_Ranked],
+        options: RecallOptions,
+    ) -> tuple[list[_Ranked], list[Dropped]]:
+        """Leave out what is not relevant and what says word for word the same as a better hit."""
+        kept: list[_Ranked] = []
+        dropped: list[Dropped] = []
+        seen: dict[str, str] = {}
+        relevance = Relevance(
+            found.answer,
+            rows=len(found.lexical),
+            terms=len(found.terms.wanted),
+            frequencies=found.matched_frequency,
+        )
+        for one in ranked:
+            place = places[one.no]
+            if len(kept) == options.limit:
+                if len(dropped) < _EXPLAINED:
+                    dropped.append(_dropped(place, one, f"after the limit of {options.limit}"))
+                    continue
+                break
+            if not relevance.admits(one.no, matched=one.no in found.lexical):
+                dropped.append(
+                    _dropped(place, one, "neither its words nor its meaning come near the question")
+                )
+            elif place.content_hash in seen:
+                dropped.append(_dropped(place, one, f"repeats {seen[place.content_hash]} word for word"))
+            else:
+                seen[place.content_hash] = place.id
+                kept.append(one)
+        return kept, dropped
+
+    def _notes(self, options: RecallOptions, found: _Found) -> tuple[str, ...]:
+        if options.semantic is False or found.answer is not None or self._embed_query is None:
+            return ()
+        return ("No vectors yet: answered from full text alone. They follow in the background.",)
+
+
+def layer_of(memory: Memory) -> str:
+    """Return the layer of a hit by its origin (design section 7)."""
+    if memory.kind == "decision":
+        return "governance"
+    return "vector" if memory.source is not None else "project"
+
+
+def _best_chunk(found: _Found, one: _Ranked) -> int:
+    match = found.lexical.get(one.no)
+    near = found.answer.best.get(one.no) if found.answer is not None else None
+    by_text = one.parts.get("lexical", 0.0) >= one.parts.get("vector", 0.0)
+    if match is not None and (by_text or near is None or near[1] == 0):
+        return match.chunk_no
+    return near[1] if near is not None else 0
+
+
+def _why(found: _Found, one: _Ranked) -> tuple[str, ...]:
+    why: list[str] = []
+    rank = next((place for place, no in enumerate(found.lexical, start=1) if no == one.no), None)
+    if rank is not None:
+        why.append(f"full text rank {rank} (bm25 {found.lexical[one.no].bm25:.2f})")
+    if found.answer is not None and one.no in found.answer.best:
+        cosine = found.answer.best[one.no][0]
+        nearer = sum(other[0] > cosine for other in found.answer.best.values())
+        why.append(f"vector rank {nearer + 1} (cosine {cosine:.2f})")
+    if one.parts.get("session"):
+        why.append("its session speaks of it")
+    if one.parts.get("speaker"):
+        why.append("the question names its speaker")
+    return tuple(why)
+
+
+def _dropped(place: PlaceOf, one: _Ranked, reason: str) -> Dropped:
+    return Dropped(memory_id=place.id, reason=reason, score=one.score)
+
+
+def _explain(
+    found: _Found,
+    places: Mapping[int, PlaceOf],
+    ranked: Sequence[_Ranked],
+    scored: Scored,
+    timings: Mapping[str, float],
+) -> Explanation:
+    dates = found.terms.dates
+    return Explanation(
+        terms=tuple(term for term in found.terms.wanted if f'"{term}"' in found.match),
+        ignored_terms=(
+            *found.terms.ignored,
+            *(term for term in found.terms.wanted if f'"{term}"' not in found.match),
+        ),
+        speakers=(),
+        since=dates.start if dates is not None else None,
+        until=dates.end if dates is not None else None,
+        arms={
+            "lexical": len(found.lexical),
+            "vector": len(found.answer.crowding) if found.answer is not None else 0,
+            "candidates": len(places),
+        },
+        confidence={"lexical gap": scored.gap, "vector peak": scored.peak},
+        timings_ms=timings,
+        considered=tuple(
+            {
+                "id": places[one.no].id,
+                "score": one.score,
+                "parts": dict(one.parts),
+                "why": list(_why(found, one)),
+            }
+            for one in ranked[:_EXPLAINED]
+        ),
+    )
+
+
+def _ms(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 3)

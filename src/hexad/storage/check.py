@@ -1,0 +1,88 @@
+"""Whether the truth is whole: SQLite's own checks, and what rows promise about each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final, cast
+
+from hexad.errors import IntegrityError
+from hexad.ids import content_hash
+from hexad.storage.connection import Database
+
+_LISTED: Final = 20
+_JSON_COLUMNS: Final = ("tags", "citations", "data_subjects", "metadata")
+
+_PROMISES: Final = (
+    (
+        "SELECT id FROM memories m WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.memory_no = m.no)",
+        "Memory {0!r} has no chunks, so recall cannot find it. `hexad reindex` makes them anew.",
+    ),
+    (
+        "SELECT m.id, c.seq FROM chunks c JOIN memories m ON m.no = c.memory_no"
+        " WHERE c.start < 0 OR c.end < c.start OR c.end > length(m.raw)",
+        "Chunk {0!r}#{1} lies outside its text. `hexad reindex` makes the chunks anew.",
+    ),
+    (
+        "SELECT m.id, t.tag FROM memory_tags t JOIN memories m ON m.no = t.memory_no"
+        " WHERE NOT EXISTS (SELECT 1 FROM json_each(m.tags) j WHERE j.value = t.tag)",
+        "Tag {1!r} is indexed for memory {0!r}, which does not carry it. `hexad reindex` mends it.",
+    ),
+    (
+        "SELECT m.id, j.value FROM memories m, json_each(m.tags) j WHERE NOT EXISTS"
+        " (SELECT 1 FROM memory_tags t WHERE t.memory_no = m.no AND t.tag = j.value)",
+        "Tag {1!r} of memory {0!r} is not indexed. `hexad reindex` mends it.",
+    ),
+    (
+        "SELECT m.id, count(*) FROM memories m JOIN turns t ON t.memory_no = m.no"
+        " LEFT JOIN conversation_sessions s ON s.no = t.session_no WHERE s.no IS NULL GROUP BY m.no",
+        "Memory {0!r} is a turn of a conversation that is not there. Ingest the conversation again.",
+    ),
+)
+
+
+def check_rows(db: Database) -> Iterator[str]:
+    """Yield in words what is wrong with the rows of `memory.db`; nothing when all is well."""
+    broken = list(_sqlite(db))
+    yield from broken
+    if broken:
+        return  # rows of a damaged file prove nothing
+    for table, rowid, parent, _ in cast(
+        "list[tuple[str, int, str, int]]", db.query("PRAGMA foreign_key_check")
+    ):
+        yield f"Row {rowid} of {table!r} refers to a row of {parent!r} that is not there. Restore from an export."
+    yield from _contents(db)
+    for sql, words in _PROMISES:
+        for row in cast("list[tuple[str, ...]]", db.query(f"{sql} LIMIT {_LISTED}")):
+            yield words.format(*row)
+
+
+def _sqlite(db: Database) -> Iterator[str]:
+    try:
+        for (line,) in cast("list[tuple[str]]", db.query(f"PRAGMA integrity_check({_LISTED})")):
+            if line != "ok":
+                yield f"memory.db is damaged: {line}. Restore from an export, or recover with `.recover`."
+    except IntegrityError as error:
+        yield f"memory.db cannot be read: {error}"
+
+
+def _contents(db: Database) -> Iterator[str]:
+    last = 0
+    while True:
+        rows = db.query(
+            "SELECT no, id, content_hash, raw, tags, citations, data_subjects, metadata FROM memories"
+            " WHERE no > ? ORDER BY no LIMIT 1000",
+            (last,),
+        )
+        if not rows:
+            return
+        for row in rows:
+            last, raw, columns = cast("int", row[0]), row[3], row[4:]
+            memory_id, expected = cast("tuple[str, str]", row[1:3])
+            if not isinstance(raw, str) or content_hash(raw) != expected:
+                yield f"The text of memory {memory_id!r} does not match its hash {expected}: it was changed or damaged."
+            for name, text in zip(_JSON_COLUMNS, columns, strict=True):
+                try:
+                    json.loads(cast("str", text))
+                except (ValueError, TypeError):
+                    yield f"Memory {memory_id!r} has {name} that are not JSON: {str(text)[:80]!r}."

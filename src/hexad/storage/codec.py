@@ -1,0 +1,66 @@
+"""Between values and columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, cast
+
+from hexad.model.memory import Citation, JSONValue
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_micros(time: datetime) -> int:
+    """Return microseconds since 1970; exact, unlike `timestamp()`."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the UTC time that `to_micros` encoded."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def optional_time(micros: object) -> datetime | None:
+    """Return the time of a nullable column."""
+    return None if micros is None else from_micros(cast("int", micros))
+
+
+def dump(value: JSONValue) -> str:
+    """Return compact JSON with sorted keys: the same bytes for the same value."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def load_object(text: object) -> dict[str, JSONValue]:
+    """Return the JSON object of a column."""
+    return cast("dict[str, JSONValue]", json.loads(cast("str", text)))
+
+
+def load_strings(text: object) -> tuple[str, ...]:
+    """Return the JSON list of strings of a column."""
+    return () if text == "[]" else tuple(json.loads(cast("str", text)))
+
+
+def dump_citations(citations: Sequence[Citation]) -> str:
+    """Return citations as a JSON list of objects without empty fields."""
+    rows: list[Mapping[str, JSONValue]] = [
+        {
+            key: value
+            for key, value in (
+                ("path", citation.path),
+                ("symbol", citation.symbol),
+                ("content_hash", citation.content_hash),
+                ("commit", citation.commit),
+            )
+            if value is not None
+        }
+        for citation in citations
+    ]
+    return dump(rows)
+
+
+def load_citations(text: object) -> tuple[Citation, ...]:
+    """Return what `dump_citations` encoded."""
+    return () if text == "[]" else tuple(Citation(**row) for row in json.loads(cast("str", text)))

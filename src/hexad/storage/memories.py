@@ -1,0 +1,495 @@
+"""Memories, their chunks, tags, turns, versions and evidence: the truth that every index derives from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.errors import NotFound
+from hexad.model.memory import Chunk, Memory, Relevance, Status, Trust, Turn
+from hexad.model.query import Filters
+from hexad.storage.changes import bump
+from hexad.storage.codec import (
+    dump,
+    dump_citations,
+    from_micros,
+    load_citations,
+    load_object,
+    load_strings,
+    optional_time,
+    to_micros,
+)
+from hexad.storage.connection import Database, SQLValue
+
+_BATCH: Final = 500  # numbers in one IN list
+
+_COLUMNS: Final = (
+    "m.no, m.id, s.name, m.path, m.kind, m.raw, m.summary_micro, m.summary_short, m.summary_long, m.tags,"
+    " m.metadata, m.relevance, m.importance, m.confidence, m.pinned, m.created_at, m.updated_at, m.valid_from,"
+    " m.valid_to, m.supersedes, m.trust, m.status, m.citations, m.subject, m.attribute, m.value,"
+    " m.data_subjects, m.source_id, u.last_used_at,"
+    " (SELECT count(*) FROM evidence e WHERE e.memory_no = m.no), src.uri, src.kind"
+)
+_FROM: Final = (
+    "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
+    " LEFT JOIN sources src ON src.no = m.source_no"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk with its row number and the words under which it is also found."""
+
+    no: int
+    memory_no: int
+    chunk: Chunk
+    context: str
+    identifiers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk about to be stored."""
+
+    chunk: Chunk
+    context: str
+    identifiers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The little that the gate asks of a stored memory."""
+
+    no: int
+    id: str
+    content_hash: str
+    status: Status
+
+
+class Memories:
+    """The memories of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # Reading ---------------------------------------------------------------------------------------------
+
+    def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
+        """Return the memories with these row numbers; missing ones are left out."""
+        found: dict[int, Memory] = {}
+        for batch in _batches(sorted(set(numbers))):
+            marks = ",".join("?" * len(batch))
+            rows = self._db.query(f"SELECT {_COLUMNS} {_FROM} WHERE m.no IN ({marks})", batch)
+            chunks = self._chunks(batch)
+            turns = self._turns(batch)
+            for row in rows:
+                no = cast("int", row[0])
+                found[no] = _memory(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
+        return found
+
+    def get(self, memory_id: str) -> Memory:
+        """Return the memory with this id, whatever its status; raises `NotFound`."""
+        no = self.number(memory_id)
+        return self.by_no([no])[no]
+
+    def number(self, memory_id: str) -> int:
+        """Return the row number of an id; raises `NotFound`."""
+        row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
+        if row is None:
+            raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
+        return cast("int", row[0])
+
+    def resolve(self, id_or_path: str, *, space: str | None) -> int:
+        """Return the row number of an id or of the only memory at a path; raises `NotFound`."""
+        where = f" in space {space!r}" if space is not None else ""
+        row = self._db.query_one(
+            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+            " WHERE m.id = ?1 AND (?2 IS NULL OR s.name = ?2)",
+            (id_or_path, space),
+        )
+        if row is None:
+            row = self._db.query_one(
+                "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+                " WHERE m.path = ?1 AND (?2 IS NULL OR s.name = ?2)"
+                " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id LIMIT 1",
+                (id_or_path, space),
+            )
+        if row is None:
+            raise NotFound(f"Memory '{id_or_path}' not found{where}")
+        return cast("int", row[0])
+
+    def identify(self, *, memory_id: str) -> Identity | None:
+        """Return the identity of an id."""
+        return self._identity("id = ?", (memory_id,))
+
+    def identify_by_source(self, source_no: int, source_id: str) -> Identity | None:
+        """Return the identity of a source's item."""
+        return self._identity("source_no = ? AND source_id = ?", (source_no, source_id))
+
+    def identify_by_hash(self, space_no: int, content_hash: str) -> Identity | None:
+        """Return the oldest active memory of a space with this content that no source names."""
+        return self._identity(
+            "content_hash = ? AND space_no = ? AND source_no IS NULL AND status = 'active' ORDER BY no LIMIT 1",
+            (content_hash, space_no),
+        )
+
+    def identify_no(self, no: int) -> Identity | None:
+        """Return the identity of a row number."""
+        return self._identity("no = ?", (no,))
+
+    def _identity(self, where: str, params: Sequence[SQLValue]) -> Identity | None:
+        row = self._db.query_one(f"SELECT no, id, content_hash, status FROM memories WHERE {where}", params)
+        if row is None:
+            return None
+        no, memory_id, content_hash, status = cast("tuple[int, str, str, str]", row)
+        return Identity(no=no, id=memory_id, content_hash=content_hash, status=Status(status))
+
+    def numbers(
+        self, filters: Filters, *, status: Status | None = Status.ACTIVE, order: str = "no", limit: int = -1
+    ) -> list[int]:
+        """Return the row numbers that pass `filters`; `order` is `no` or `updated` (newest first)."""
+        where, params = filter_sql(filters)
+        if status is not None:
+            where.append("m.status = ?")
+            params.append(status.value)
+        by = {"no": "m.no", "updated": "m.updated_at DESC, m.path, m.id"}[order]
+        sql = (
+            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ?"
+        )
+        return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit))]
+
+    def numbers_of_all(self, *, status: Status) -> list[int]:
+        """Return the row numbers of all memories with `status`."""
+        rows = self._db.query("SELECT no FROM memories WHERE status = ? ORDER BY no", (status.value,))
+        return [cast("int", row[0]) for row in rows]
+
+    def count(self, *, status: Status | None = Status.ACTIVE) -> int:
+        """Return how many memories have `status`, or how many there are."""
+        row = self._db.query_one("SELECT count(*) FROM memories WHERE ?1 IS NULL OR status = ?1", (status,))
+        return cast("int", row[0]) if row else 0
+
+    def count_where(self, filters: Filters, *, status: Status | None = Status.ACTIVE) -> int:
+        """Return how many memories pass `filters`."""
+        where, params = filter_sql(filters)
+        if status is not None:
+            where.append("m.status = ?")
+            params.append(status.value)
+        row = self._db.query_one(
+            "SELECT count(*) FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE {' AND '.join(where) or '1'}",
+            params,
+        )
+        return cast("int", row[0]) if row else 0
+
+    def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
+        """Return the stored chunks of these memories, by row number, in order."""
+        found: dict[int, list[StoredChunk]] = {}
+        for batch in _batches(sorted(set(numbers))):
+            found.update(self._chunks(batch))
+        return found
+
+    def outline(self, source_no: int) -> list[tuple[str, str, str, str]]:
+        """Return `(source id, kind, language, short summary)` of a source's active memories, by source id."""
+        rows = self._db.query(
+            "SELECT source_id, kind, coalesce(metadata ->> '$.language', ''), coalesce(summary_short, raw)"
+            " FROM memories WHERE source_no = ? AND status = 'active' ORDER BY source_id",
+            (source_no,),
+        )
+        return cast("list[tuple[str, str, str, str]]", rows)
+
+    def history(self, no: int) -> list[tuple[int, datetime, str]]:
+        """Return `(version, replaced at, text)` of what this memory said before, oldest first."""
+        rows = self._db.query(
+            "SELECT version, replaced_at, raw FROM memory_versions WHERE memory_no = ? ORDER BY version",
+            (no,),
+        )
+        return [(cast("int", v), from_micros(cast("int", at)), cast("str", raw)) for v, at, raw in rows]
+
+    def _chunks(self, numbers: Sequence[int]) -> dict[int, list[StoredChunk]]:
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.query(
+            "SELECT c.no, c.memory_no, c.seq, c.start, c.end, c.first_line, c.last_line, c.heading, c.context,"
+            " c.identifiers, m.id FROM chunks c JOIN memories m ON m.no = c.memory_no"
+            f" WHERE c.memory_no IN ({marks}) ORDER BY c.memory_no, c.seq",
+            numbers,
+        )
+        found: dict[int, list[StoredChunk]] = {}
+        for row in rows:
+            no, memory_no, seq, start, end, first, last = cast("tuple[int, ...]", row[:7])
+            heading, context, identifiers, memory_id = cast("tuple[str, ...]", row[7:])
+            chunk = Chunk(
+                chunk_id=f"{memory_id}#{seq}",
+                start=start,
+                end=end,
+                first_line=first,
+                last_line=last,
+                heading=heading,
+            )
+            stored = StoredChunk(
+                no=no, memory_no=memory_no, chunk=chunk, context=context, identifiers=identifiers
+            )
+            found.setdefault(memory_no, []).append(stored)
+        return found
+
+    def _turns(self, numbers: Sequence[int]) -> dict[int, Turn]:
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.query(
+            "SELECT t.memory_no, cs.conversation, cs.session, t.position, sp.name FROM turns t"
+            " JOIN conversation_sessions cs ON cs.no = t.session_no JOIN speakers sp ON sp.no = t.speaker_no"
+            f" WHERE t.memory_no IN ({marks})",
+            numbers,
+        )
+        return {
+            cast("int", row[0]): Turn(
+                conversation=cast("str", row[1]),
+                session=cast("str", row[2]),
+                position=cast("int", row[3]),
+                speaker=cast("str", row[4]),
+            )
+            for row in rows
+        }
+
+    # Writing: always inside the caller's transaction --------------------------------------------------------
+
+    def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
+        """Store a new memory without its chunks; returns its row number."""
+        with self._db.transaction() as con:
+            columns = _row(memory, space_no=space_no, source_no=source_no)
+            names, marks = ",".join(columns), ",".join("?" * len(columns))
+            con.execute(f"INSERT INTO memories({names}) VALUES({marks})", tuple(columns.values()))
+            no = con.last_insert_rowid
+            self._put_tags(no, memory.tags)
+            if memory.turn is not None:
+                self._put_turn(no, space_no, memory.turn)
+            bump(con, "memories")
+        return no
+
+    def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
+        """Store a changed memory over row `no`; the text that it replaces becomes a version."""
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT INTO memory_versions(memory_no, version, replaced_at, content_hash, metadata, raw)"
+                " SELECT no, 1 + (SELECT count(*) FROM memory_versions v WHERE v.memory_no = no), ?,"
+                " content_hash, metadata, raw FROM memories WHERE no = ? AND content_hash <> ?",
+                (to_micros(memory.updated_at), no, memory.content_hash),
+            )
+            columns = _row(memory, space_no=space_no, source_no=source_no)
+            assignments = ",".join(f"{name} = ?" for name in columns)
+            con.execute(f"UPDATE memories SET {assignments} WHERE no = ?", (*columns.values(), no))
+            con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
+            self._put_tags(no, memory.tags)
+            if memory.turn is not None:
+                self._put_turn(no, space_no, memory.turn)
+            bump(con, "memories")
+
+    def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
+        """Store the chunks of memory `no`, which has none; returns their row numbers."""
+        numbers: list[int] = []
+        with self._db.transaction() as con:
+            for seq, new in enumerate(chunks):
+                chunk = new.chunk
+                con.execute(
+                    "INSERT INTO chunks(memory_no, seq, start, end, first_line, last_line, heading, context,"
+                    " identifiers) VALUES(?,?,?,?,?,?,?,?,?)",
+                    (
+                        no,
+                        seq,
+                        chunk.start,
+                        chunk.end,
+                        chunk.first_line,
+                        chunk.last_line,
+                        chunk.heading,
+                        new.context,
+                        new.identifiers,
+                    ),
+                )
+                numbers.append(con.last_insert_rowid)
+        return numbers
+
+    def drop_chunks(self, no: int) -> None:
+        """Remove the chunks of memory `no`."""
+        with self._db.transaction() as con:
+            con.execute("DELETE FROM chunks WHERE memory_no = ?", (no,))
+
+    def set_status(self, no: int, status: Status, *, at: datetime) -> None:
+        """Change where memory `no` stands."""
+        with self._db.transaction() as con:
+            con.execute(
+                "UPDATE memories SET status = ?, updated_at = ? WHERE no = ?",
+                (status.value, to_micros(at), no),
+            )
+            bump(con, "memories")
+
+    def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:
+        """Pin or unpin memory `no`."""
+        with self._db.transaction() as con:
+            con.execute(
+                "UPDATE memories SET pinned = ?, updated_at = ? WHERE no = ?", (pinned, to_micros(at), no)
+            )
+            bump(con, "memories")
+
+    def add_tags(self, no: int, tags: Iterable[str]) -> None:
+        """Add tags to memory `no`, keeping the list sorted."""
+        with self._db.transaction() as con:
+            row = con.execute("SELECT tags FROM memories WHERE no = ?", (no,)).fetchone()
+            merged = tuple(sorted({*load_strings(row[0] if row else "[]"), *tags}))
+            con.execute("UPDATE memories SET tags = ? WHERE no = ?", (dump(list(merged)), no))
+            self._put_tags(no, merged)
+            bump(con, "memories")
+
+    def add_evidence(self, no: int, *, at: datetime, trust: Trust, note: str = "") -> None:
+        """Count one more time that memory `no` was said."""
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT INTO evidence(memory_no, seen_at, trust, note) VALUES(?,?,?,?)",
+                (no, to_micros(at), trust.value, note),
+            )
+
+    def _put_tags(self, no: int, tags: Iterable[str]) -> None:
+        with self._db.transaction() as con:
+            con.executemany(
+                "INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]
+            )
+
+    def _put_turn(self, no: int, space_no: int, turn: Turn) -> None:
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT OR IGNORE INTO conversation_sessions(space_no, conversation, session) VALUES(?,?,?)",
+                (space_no, turn.conversation, turn.session),
+            )
+            con.execute(
+                "INSERT OR IGNORE INTO speakers(name, folded) VALUES(?,?)",
+                (turn.speaker, turn.speaker.casefold()),
+            )
+            if con.changes:
+                bump(con, "speakers")
+            con.execute(
+                "INSERT OR REPLACE INTO turns(memory_no, session_no, position, speaker_no) VALUES(?,"
+                " (SELECT no FROM conversation_sessions WHERE space_no = ? AND conversation = ? AND session = ?),"
+                " ?, (SELECT no FROM speakers WHERE name = ?))",
+                (no, space_no, turn.conversation, turn.session, turn.position, turn.speaker),
+            )
+
+
+def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
+    """Return conditions on `memories m JOIN spaces s` and their parameters."""
+    where: list[str] = []
+    params: list[SQLValue] = []
+    if filters.spaces is not None:
+        where.append("s.name IN (SELECT value FROM json_each(?))")
+        params.append(json.dumps(filters.spaces))
+    if filters.kinds is not None:
+        where.append("m.kind IN (SELECT value FROM json_each(?))")
+        params.append(json.dumps(filters.kinds))
+    for tag in filters.tags or ():
+        where.append("EXISTS (SELECT 1 FROM memory_tags t WHERE t.tag = ? AND t.memory_no = m.no)")
+        params.append(tag)
+    if filters.path is not None:
+        where.append(_path_sql("m.path", filters.path, params, "m.source_id"))
+    if filters.since is not None:
+        where.append("m.happened_at >= ?")
+        params.append(to_micros(filters.since))
+    if filters.until is not None:
+        where.append("m.happened_at < ?")
+        params.append(to_micros(filters.until))
+    return where, params
+
+
+def _path_sql(column: str, pattern: str, params: list[SQLValue], alias: str) -> str:
+    """A prefix of whole parts, or a pattern with `*`, of the path or of the source's own id."""
+    if any(mark in pattern for mark in "*?["):
+        params.extend([pattern, pattern])
+        return f"({column} GLOB ? OR {alias} GLOB ?)"
+    prefix = pattern.rstrip("/")
+    # A range, not LIKE: it uses the index, and the characters % and _ mean themselves.
+    params.extend([prefix, prefix + "/", prefix + "0", prefix, prefix + "/", prefix + "0"])
+    return (
+        f"({column} = ? OR ({column} >= ? AND {column} < ?) OR {alias} = ? OR ({alias} >= ? AND {alias} < ?))"
+    )
+
+
+def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), _BATCH):
+        yield numbers[start : start + _BATCH]
+
+
+def _row(memory: Memory, *, space_no: int, source_no: int | None) -> Mapping[str, SQLValue]:
+    raw = memory.raw
+    return {
+        "id": memory.id,
+        "space_no": space_no,
+        "path": memory.path,
+        "kind": memory.kind,
+        "status": memory.status.value,
+        "content_hash": memory.content_hash,
+        "pinned": int(memory.pinned),
+        "relevance": memory.relevance.value,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "trust": memory.trust.value,
+        "created_at": to_micros(memory.created_at),
+        "updated_at": to_micros(memory.updated_at),
+        "happened_at": to_micros(memory.valid_from or memory.created_at),
+        "valid_from": to_micros(memory.valid_from) if memory.valid_from else None,
+        "valid_to": to_micros(memory.valid_to) if memory.valid_to else None,
+        "supersedes": memory.supersedes,
+        "subject": memory.subject,
+        "attribute": memory.attribute,
+        "value": dump(memory.value) if memory.value is not None else None,
+        "source_no": source_no,
+        "source_id": memory.source_id,
+        "tags": dump(list(memory.tags)),
+        "citations": dump_citations(memory.citations),
+        "data_subjects": dump(list(memory.data_subjects)),
+        "metadata": dump(memory.metadata),
+        "summary_micro": None if memory.summary_micro == raw else memory.summary_micro,
+        "summary_short": None if memory.summary_short == raw else memory.summary_short,
+        "summary_long": None if memory.summary_long == raw else memory.summary_long,
+        "words": len(raw.split()),
+        "asks": int(raw.rstrip("\"' )]*_").endswith(("?", "？"))),
+        "raw": raw,
+    }
+
+
+def _memory(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
+    raw = cast("str", row[5])
+    micro, short, long = (raw if text is None else cast("str", text) for text in row[6:9])
+    source_kind = cast("str | None", row[31])
+    return Memory(
+        id=cast("str", row[1]),
+        space=cast("str", row[2]),
+        path=cast("str", row[3]),
+        kind=cast("str", row[4]),
+        raw=raw,
+        summary_micro=micro,
+        summary_short=short,
+        summary_long=long,
+        tags=load_strings(row[9]),
+        metadata=load_object(row[10]),
+        relevance=Relevance(cast("str", row[11])),
+        importance=cast("float", row[12]),
+        confidence=cast("float", row[13]),
+        pinned=bool(row[14]),
+        chunks=chunks,
+        created_at=from_micros(cast("int", row[15])),
+        updated_at=from_micros(cast("int", row[16])),
+        valid_from=optional_time(row[17]),
+        valid_to=optional_time(row[18]),
+        supersedes=cast("str | None", row[19]),
+        trust=Trust(cast("str", row[20])),
+        status=Status(cast("str", row[21])),
+        citations=load_citations(row[22]),
+        subject=cast("str | None", row[23]),
+        attribute=cast("str | None", row[24]),
+        value=None if row[25] is None else json.loads(cast("str", row[25])),
+        data_subjects=load_strings(row[26]),
+        source=None if source_kind in {None, "caller"} else cast("str", row[30]),
+        source_id=cast("str | None", row[27]),
+        last_used_at=optional_time(row[28]),
+        evidence=1 + cast("int", row[29]),
+        turn=turn,
+    )

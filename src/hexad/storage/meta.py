@@ -1,0 +1,83 @@
+"""Facts about the store itself: its id, the embedder it was built with, the log of maintenance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.model.memory import JSONValue
+from hexad.storage.codec import dump, from_micros, to_micros
+from hexad.storage.connection import Database
+
+STORE_ID: Final = "store_id"
+EMBEDDER: Final = "embedder"
+
+
+class Meta:
+    """Small facts by name."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def get(self, key: str) -> str | None:
+        """Return a fact, or None."""
+        row = self._db.query_one("SELECT value FROM meta WHERE key = ?", (key,))
+        return cast("str", row[0]) if row else None
+
+    def put(self, key: str, value: str) -> None:
+        """Store a fact."""
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+                (key, value),
+            )
+
+    def ensure(self, key: str, value: str) -> str:
+        """Store a fact unless there is one; returns the one that stands."""
+        found = self.get(key)
+        if found is not None:
+            return found
+        with self._db.transaction() as con:
+            con.execute("INSERT OR IGNORE INTO meta(key, value) VALUES(?,?)", (key, value))
+        return self.get(key) or value
+
+    def recorded_embedder(self) -> tuple[str, int] | None:
+        """Return name and dimensions of the embedder that the store's vectors are from."""
+        text = self.get(EMBEDDER)
+        if text is None:
+            return None
+        recorded = json.loads(text)
+        return recorded["name"], recorded["dimensions"]
+
+    def record_embedder(self, name: str, dimensions: int, *, replace: bool) -> None:
+        """Note the embedder of a store that has none yet, or another one when `replace` is set."""
+        text = dump({"name": name, "dimensions": dimensions})
+        if replace:
+            self.put(EMBEDDER, text)
+        else:
+            self.ensure(EMBEDDER, text)
+
+    def sqlite_version(self) -> str:
+        """Return the version of the SQLite library in use."""
+        row = self._db.query_one("SELECT sqlite_version()")
+        return cast("str", row[0]) if row else ""
+
+    def log(self, what: str, detail: Mapping[str, JSONValue], *, at: datetime) -> None:
+        """Note something that maintenance did; the audit ledger imports these rows when it is there."""
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT INTO maintenance_log(at, what, detail) VALUES(?,?,?)",
+                (to_micros(at), what, dump(detail)),
+            )
+
+    def logged(self, *, limit: int) -> list[tuple[datetime, str, Mapping[str, JSONValue]]]:
+        """Return the newest notes of maintenance."""
+        rows = self._db.query(
+            "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
+        )
+        return [
+            (from_micros(cast("int", at)), cast("str", what), json.loads(cast("str", detail)))
+            for at, what, detail in rows
+        ]

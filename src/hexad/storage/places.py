@@ -1,0 +1,89 @@
+"""What recall asks about many memories at once: where they stand, who spoke, how long they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from hexad.storage.connection import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceOf:
+    """What is known of a memory without reading its text. The turn's fields are None outside conversations."""
+
+    no: int
+    id: str
+    content_hash: str
+    words: int
+    asks: bool
+    happened_at: int
+    session_no: int | None
+    position: int | None
+    speaker_no: int | None
+
+
+class Places:
+    """Looks up many memories by row number, session and position."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def of(self, numbers: Collection[int]) -> dict[int, PlaceOf]:
+        """Return the places of the active ones among these memories."""
+        rows = self._db.query(
+            "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
+            " t.speaker_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {
+            cast("int", row[0]): PlaceOf(
+                no=cast("int", row[0]),
+                id=cast("str", row[1]),
+                content_hash=cast("str", row[2]),
+                words=cast("int", row[3]),
+                asks=bool(row[4]),
+                happened_at=cast("int", row[5]),
+                session_no=cast("int | None", row[6]),
+                position=cast("int | None", row[7]),
+                speaker_no=cast("int | None", row[8]),
+            )
+            for row in rows
+        }
+
+    def beside(self, places: Iterable[PlaceOf]) -> dict[int, tuple[int, int]]:
+        """Return the turns directly before and after these: row number to `(session, position)`."""
+        wanted = {
+            (place.session_no, place.position + step)
+            for place in places
+            if place.session_no is not None and place.position is not None
+            for step in (-1, 1)
+        }
+        rows = self._db.query(
+            "SELECT t.memory_no, t.session_no, t.position FROM json_each(?) j JOIN turns t"
+            " ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1",
+            (json.dumps(sorted(wanted)),),
+        )
+        return {
+            cast("int", no): cast("tuple[int, int]", (session, position)) for no, session, position in rows
+        }
+
+    def previous(self, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
+        """Return speaker and text of the turn directly before each of these turns, where there is one."""
+        rows = self._db.query(
+            "SELECT t.memory_no, s.name, m.raw FROM json_each(?) j JOIN turns t ON t.memory_no = j.value"
+            " JOIN turns p ON p.session_no = t.session_no AND p.position = t.position - 1"
+            " JOIN memories m ON m.no = p.memory_no JOIN speakers s ON s.no = p.speaker_no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): cast("tuple[str, str]", (name, raw)) for no, name, raw in rows}
+
+    def speakers(self) -> dict[int, str]:
+        """Return all speakers' names, folded, by row number."""
+        return {
+            cast("int", no): cast("str", folded)
+            for no, folded in self._db.query("SELECT no, folded FROM speakers")
+        }

@@ -1,0 +1,254 @@
+"""The tables of `memory.db`, as numbered migrations.
+
+Times are integers: microseconds since 1970 in UTC. Truth and index meet here: `chunk_fts` and `vectors` can be
+rebuilt from `memories` and `chunks`; everything else is truth.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hexad.errors import IntegrityError
+from hexad.storage.changes import DDL as CHANGES_DDL
+from hexad.storage.connection import Connection, Database
+from hexad.storage.migrations import Migration
+
+CHUNK_FTS_DDL: Final = """
+CREATE VIRTUAL TABLE chunk_fts USING fts5(
+  body, context, identifiers,
+  content='chunk_texts', content_rowid='no', tokenize="porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE chunk_terms USING fts5vocab('chunk_fts', 'row');
+"""
+
+_FOUNDATION: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+
+CREATE TABLE spaces (
+  no INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  folded TEXT NOT NULL UNIQUE,
+  metadata TEXT NOT NULL DEFAULT '{}',
+  policies TEXT NOT NULL DEFAULT '{}',
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sources (
+  no INTEGER PRIMARY KEY,
+  uri TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  last_run_at INTEGER
+) STRICT;
+
+CREATE TABLE memories (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  path TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  pinned INTEGER NOT NULL,
+  relevance TEXT NOT NULL,
+  importance REAL NOT NULL,
+  confidence REAL NOT NULL,
+  trust TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  words INTEGER NOT NULL,                  -- of the text, and whether it ends as a question: recall weighs both
+  asks INTEGER NOT NULL,
+  happened_at INTEGER NOT NULL,            -- valid_from, else created_at: what since, until and recency ask
+  valid_from INTEGER,
+  valid_to INTEGER,
+  supersedes TEXT,
+  subject TEXT,
+  attribute TEXT,
+  value TEXT,
+  source_no INTEGER REFERENCES sources(no),
+  source_id TEXT,
+  tags TEXT NOT NULL,
+  citations TEXT NOT NULL,
+  data_subjects TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  summary_micro TEXT,                      -- NULL where it equals `raw`
+  summary_short TEXT,
+  summary_long TEXT,
+  raw TEXT NOT NULL
+) STRICT;
+CREATE INDEX memories_by_path ON memories(space_no, path);
+CREATE INDEX memories_by_hash ON memories(content_hash);
+CREATE INDEX memories_by_time ON memories(happened_at);
+CREATE UNIQUE INDEX memories_by_source ON memories(source_no, source_id) WHERE source_no IS NOT NULL;
+
+CREATE TABLE memory_tags (
+  tag TEXT NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  PRIMARY KEY (tag, memory_no)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE memory_versions (
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  version INTEGER NOT NULL,
+  replaced_at INTEGER NOT NULL,
+  content_hash TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  PRIMARY KEY (memory_no, version)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE evidence (
+  no INTEGER PRIMARY KEY,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  seen_at INTEGER NOT NULL,
+  trust TEXT NOT NULL,
+  note TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX evidence_by_memory ON evidence(memory_no);
+
+CREATE TABLE usage (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  last_used_at INTEGER NOT NULL,
+  uses INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE handouts (
+  hash INTEGER NOT NULL,                   -- of a passage that a recall handed out
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  handed_at INTEGER NOT NULL,
+  PRIMARY KEY (hash, memory_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX handouts_by_memory ON handouts(memory_no);
+
+CREATE TABLE relations (
+  from_no INTEGER NOT NULL REFERENCES memories(no),
+  to_no INTEGER NOT NULL REFERENCES memories(no),
+  kind TEXT NOT NULL,
+  score REAL NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (from_no, kind, to_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX relations_back ON relations(to_no, kind);
+
+CREATE TABLE speakers (
+  no INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  folded TEXT NOT NULL
+) STRICT;
+CREATE TABLE conversation_sessions (
+  no INTEGER PRIMARY KEY,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  conversation TEXT NOT NULL,
+  session TEXT NOT NULL,
+  UNIQUE (space_no, conversation, session)
+) STRICT;
+CREATE TABLE turns (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  session_no INTEGER NOT NULL REFERENCES conversation_sessions(no),
+  position INTEGER NOT NULL,
+  speaker_no INTEGER NOT NULL REFERENCES speakers(no)
+) STRICT;
+CREATE INDEX turns_by_session ON turns(session_no, position);
+
+CREATE TABLE chunks (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  seq INTEGER NOT NULL,
+  start INTEGER NOT NULL,                  -- characters into memories.raw
+  end INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,             -- from 1, in the source
+  last_line INTEGER NOT NULL,
+  heading TEXT NOT NULL,
+  context TEXT NOT NULL,                   -- words under which the span is also found: path, title, who, when
+  identifiers TEXT NOT NULL,               -- the words inside its identifiers
+  UNIQUE (memory_no, seq)
+) STRICT;
+CREATE VIEW chunk_texts AS
+  SELECT c.no AS no, substr(m.raw, c.start + 1, c.end - c.start) AS body, c.context AS context,
+         c.identifiers AS identifiers
+  FROM chunks c JOIN memories m ON m.no = c.memory_no WHERE m.status = 'active';
+
+CREATE TABLE vectors (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  chunk_no INTEGER REFERENCES chunks(no),  -- NULL: the beginning of the whole memory
+  vector BLOB NOT NULL                     -- little-endian float16, L2-normalised
+) STRICT;
+CREATE INDEX vectors_by_memory ON vectors(memory_no);
+CREATE INDEX vectors_by_chunk ON vectors(chunk_no) WHERE chunk_no IS NOT NULL;
+CREATE TABLE vector_removals (no INTEGER PRIMARY KEY AUTOINCREMENT, vector_no INTEGER NOT NULL) STRICT;
+
+CREATE TABLE minhash_bands (
+  band INTEGER NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  PRIMARY KEY (band, memory_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX minhash_by_memory ON minhash_bands(memory_no);
+
+CREATE TABLE source_items (
+  source_no INTEGER NOT NULL REFERENCES sources(no),
+  source_id TEXT NOT NULL,
+  fingerprint TEXT NOT NULL DEFAULT '',
+  content_hash TEXT NOT NULL,              -- of the text as the source holds it, before redaction, salted
+  memory_no INTEGER REFERENCES memories(no),
+  run INTEGER NOT NULL,
+  PRIMARY KEY (source_no, source_id)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE tasks (
+  kind TEXT NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  owner TEXT,                              -- process identity of who works on it
+  attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  PRIMARY KEY (kind, memory_no)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE ingest_queue (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  source TEXT NOT NULL,
+  options TEXT NOT NULL,
+  enqueued_at INTEGER NOT NULL,
+  owner TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT
+) STRICT;
+CREATE UNIQUE INDEX ingest_queue_pending ON ingest_queue(source, options) WHERE owner IS NULL AND error IS NULL;
+
+CREATE TABLE maintenance_log (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+
+-- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file.
+CREATE VIEW vector_chunks AS
+  SELECT v.no AS id, s.name AS project_id, v.no AS external_id, coalesce(m.source_id, m.path) AS file_path,
+         c.first_line AS start_line, c.last_line AS end_line, m.kind AS kind,
+         CASE WHEN c.heading = '' THEN coalesce(m.summary_micro, m.raw) ELSE c.heading END AS summary,
+         m.updated_at AS last_indexed
+  FROM vectors v JOIN memories m ON m.no = v.memory_no JOIN spaces s ON s.no = m.space_no
+       LEFT JOIN chunks c ON c.no = v.chunk_no;
+"""
+
+
+def _foundation(con: Connection) -> None:
+    for script in (CHANGES_DDL, _FOUNDATION, CHUNK_FTS_DDL):
+        con.execute(script)
+
+
+MIGRATIONS: Final = (Migration(number=1, name="foundation", apply=_foundation),)
+
+
+def require_current(db: Database) -> None:
+    """Raise `IntegrityError` unless the store has exactly this version's schema; for opening read-only."""
+    row = db.query_one("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'")
+    newest = db.query_one("SELECT max(number) FROM schema_migrations") if row and row[0] else None
+    number = newest[0] if newest else 0
+    if number != MIGRATIONS[-1].number:
+        raise IntegrityError(
+            f"The store {db.path} has schema {number!r}, this version needs {MIGRATIONS[-1].number}. "
+            "Open it once for writing to bring it up to date, or install the version of Hexad that wrote it."
+        )

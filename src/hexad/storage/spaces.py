@@ -1,0 +1,103 @@
+"""Spaces: named containers of memories with metadata and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from hexad.errors import InvalidSpace, NotFound
+from hexad.model.memory import JSONValue
+from hexad.storage.changes import bump
+from hexad.storage.codec import dump, from_micros, load_object, to_micros
+from hexad.storage.connection import Database, SQLValue
+from hexad.text.paths import space_key, validate_space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """One space. `policies` are document 1's `set_memory_policy` values."""
+
+    no: int
+    name: str
+    metadata: Mapping[str, JSONValue]
+    policies: Mapping[str, JSONValue]
+    created_at: datetime
+    updated_at: datetime
+
+
+class Spaces:
+    """The spaces of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def ensure(self, name: str, *, at: datetime) -> int:
+        """Return the row number of a space, creating it when it is missing; raises `InvalidSpace`."""
+        row = self._db.query_one("SELECT no FROM spaces WHERE name = ?", (name,))
+        if row is not None:
+            return cast("int", row[0])
+        validate_space(name)
+        with self._db.transaction() as con:
+            # "Docs" and "docs" would be one file on some disks: refuse the second instead of mixing them.
+            twin = con.execute("SELECT name FROM spaces WHERE folded = ?", (space_key(name),)).fetchone()
+            if twin is not None and twin[0] != name:
+                raise InvalidSpace(
+                    f"Invalid space {name!r}: it differs only in case from {twin[0]!r}; use that name."
+                )
+            con.execute(
+                "INSERT OR IGNORE INTO spaces(name, folded, created_at, updated_at) VALUES(?,?,?,?)",
+                (name, space_key(name), to_micros(at), to_micros(at)),
+            )
+            bump(con, "spaces")
+            found = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
+        assert found is not None, name
+        return cast("int", found[0])
+
+    def get(self, name: str) -> Space:
+        """Return the space; raises `NotFound`."""
+        for space in self._load("WHERE name = ?", (name,)):
+            return space
+        raise NotFound(f"Space {name!r} not found. `hexad memory list` shows the spaces there are.")
+
+    def find(self, name: str) -> Space | None:
+        """Return the space, or None."""
+        return next(iter(self._load("WHERE name = ?", (name,))), None)
+
+    def list(self) -> Sequence[Space]:
+        """Return all spaces by name."""
+        return self._load("ORDER BY name", ())
+
+    def set_policies(self, name: str, policies: Mapping[str, JSONValue], *, at: datetime) -> None:
+        """Replace a space's policies; the caller has validated them."""
+        self._set(name, "policies", policies, at=at)
+
+    def set_metadata(self, name: str, metadata: Mapping[str, JSONValue], *, at: datetime) -> None:
+        """Replace a space's metadata."""
+        self._set(name, "metadata", metadata, at=at)
+
+    def _set(self, name: str, column: str, value: Mapping[str, JSONValue], *, at: datetime) -> None:
+        space = self.get(name)
+        with self._db.transaction() as con:
+            con.execute(
+                f"UPDATE spaces SET {column} = ?, updated_at = ? WHERE no = ?",
+                (dump(value), to_micros(at), space.no),
+            )
+            bump(con, "spaces")
+
+    def _load(self, rest: str, params: tuple[SQLValue, ...]) -> Sequence[Space]:
+        rows = self._db.query(
+            f"SELECT no, name, metadata, policies, created_at, updated_at FROM spaces {rest}", params
+        )
+        return [
+            Space(
+                no=cast("int", no),
+                name=cast("str", name),
+                metadata=load_object(metadata),
+                policies=load_object(policies),
+                created_at=from_micros(cast("int", created)),
+                updated_at=from_micros(cast("int", updated)),
+            )
+            for no, name, metadata, policies, created, updated in rows
+        ]

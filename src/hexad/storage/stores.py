@@ -1,0 +1,29 @@
+"""The table families of one store, built from one database."""
+
+from __future__ import annotations
+
+from hexad.storage.connection import Database
+from hexad.storage.duplicates import Duplicates
+from hexad.storage.memories import Memories
+from hexad.storage.meta import Meta
+from hexad.storage.places import Places
+from hexad.storage.sources import IngestQueue, Sources
+from hexad.storage.spaces import Spaces
+from hexad.storage.tasks import Tasks
+from hexad.storage.vectors import Vectors
+
+
+class Stores:
+    """What the paths are handed: the families, and the transaction that joins them."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.meta = Meta(db)
+        self.spaces = Spaces(db)
+        self.memories = Memories(db)
+        self.places = Places(db)
+        self.duplicates = Duplicates(db)
+        self.sources = Sources(db)
+        self.queue = IngestQueue(db)
+        self.vectors = Vectors(db)
+        self.tasks = Tasks(db)

@@ -1,0 +1,87 @@
+"""Background work as rows: nothing acknowledged depends on it, and a kill loses none of it."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from hexad.storage.connection import Database
+
+
+class Tasks:
+    """Work that may wait: rows claimed by a process's identity and reclaimed when that process is gone."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, kind: str, memory_no: int) -> None:
+        """Queue work on a memory in the caller's transaction; queued twice is queued once."""
+        with self._db.transaction() as con:
+            con.execute(
+                "INSERT INTO tasks(kind, memory_no) VALUES(?,?) ON CONFLICT(kind, memory_no) DO UPDATE SET"
+                " owner = NULL, attempts = 0, error = NULL",
+                (kind, memory_no),
+            )
+
+    def claim(self, kind: str, *, owner: str, alive: frozenset[str], limit: int) -> list[int]:
+        """Take up to `limit` memories that none of `alive` works on; returns their row numbers."""
+        with self._db.transaction() as con:
+            rows = con.execute(
+                "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND"
+                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) ORDER BY memory_no LIMIT ?",
+                (kind, json.dumps(sorted(alive)), limit),
+            ).fetchall()
+            numbers = [cast("int", row[0]) for row in rows]
+            con.executemany(
+                "UPDATE tasks SET owner = ?, attempts = attempts + 1 WHERE kind = ? AND memory_no = ?",
+                [(owner, kind, no) for no in numbers],
+            )
+        return numbers
+
+    def owners(self) -> set[str]:
+        """Return the process identities that tasks name."""
+        return {
+            cast("str", row[0])
+            for row in self._db.query("SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL")
+        }
+
+    def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
+        """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""
+        with self._db.transaction() as con:
+            con.execute(
+                "DELETE FROM tasks WHERE kind = ? AND memory_no = ? AND owner = ?", (kind, memory_no, owner)
+            )
+            return con.changes > 0
+
+    def release(self, kind: str, *, owner: str) -> None:
+        """Give back what this process claimed and did not finish."""
+        with self._db.transaction() as con:
+            con.execute("UPDATE tasks SET owner = NULL WHERE kind = ? AND owner = ?", (kind, owner))
+
+    def release_or_fail(self, kind: str, memory_no: int, *, owner: str, attempts: int, error: str) -> None:
+        """Give a claimed task back; after `attempts` tries keep it with the error that stopped it."""
+        with self._db.transaction() as con:
+            con.execute(
+                "UPDATE tasks SET owner = NULL, error = CASE WHEN attempts >= ? THEN ? END"
+                " WHERE kind = ? AND memory_no = ? AND owner = ?",
+                (attempts, error, kind, memory_no, owner),
+            )
+
+    def drop(self, memory_no: int) -> None:
+        """Forget all work on a memory."""
+        with self._db.transaction() as con:
+            con.execute("DELETE FROM tasks WHERE memory_no = ?", (memory_no,))
+
+    def counts(self, kind: str) -> tuple[int, int]:
+        """Return how many tasks of a kind wait and how many failed."""
+        row = self._db.query_one(
+            "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM tasks WHERE kind = ?", (kind,)
+        )
+        return cast("tuple[int, int]", row) if row else (0, 0)
+
+    def retry_failed(self, kind: str) -> None:
+        """Let failed tasks be tried again."""
+        with self._db.transaction() as con:
+            con.execute(
+                "UPDATE tasks SET error = NULL, attempts = 0 WHERE kind = ? AND error IS NOT NULL", (kind,)
+            )

@@ -1,0 +1,35 @@
+"""What tests of programs that use Hexad need: a frozen clock, a deterministic embedder, a temporary store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hexad.clock import FrozenClock
+from hexad.engine import Hexad
+from hexad.ids import TimeSortedIds
+from hexad.opening import open as open_store
+from hexad.providers.hashing import HashEmbedder
+
+__all__ = ["FrozenClock", "HashEmbedder", "temporary_store"]
+
+
+@contextmanager
+def temporary_store(
+    *, clock: FrozenClock | None = None, embedder: HashEmbedder | None = None
+) -> Iterator[Hexad]:
+    """Yield a private store with a frozen clock, seeded ids and no background thread; check it at the end.
+
+    Raises `AssertionError` when the store is not whole after the block.
+    """
+    clock = clock or FrozenClock()
+    with open_store(
+        ":memory:",
+        clock=clock,
+        ids=TimeSortedIds(clock, seed=1),
+        embedder=embedder or HashEmbedder(),
+        background=False,
+    ) as hx:
+        yield hx
+        problems = hx.check()
+        assert problems == [], problems

@@ -1,0 +1,113 @@
+"""Vectors for memories that have none yet: claimed in batches, computed outside any transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from hexad.errors import Conflict, ProviderError
+from hexad.index.catalog import EMBED
+from hexad.index.passages import Passage, passages
+from hexad.model.memory import Status
+from hexad.observe import log, span
+from hexad.providers.base import Embedder
+from hexad.storage.stores import Stores
+from hexad.storage.vectors import NewVector
+
+BATCH_MEMORIES: Final = 64
+ATTEMPTS: Final = 3
+
+
+class EmbeddingJob:
+    """Computes the vectors that tasks ask for. Several processes may run one on the same store."""
+
+    def __init__(
+        self, stores: Stores, embedder: Embedder, *, owner: str, alive: Callable[[], Collection[str]]
+    ) -> None:
+        self._stores = stores
+        self.embedder = embedder
+        self._owner = owner
+        self._alive = alive
+
+    def pending(self) -> int:
+        """Return how many memories wait for their vectors."""
+        return self._stores.tasks.counts(EMBED)[0]
+
+    def run(
+        self,
+        *,
+        limit: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Embed up to `limit` memories, or all that wait; returns how many were done.
+
+        Raises `ProviderError` when the embedder fails; what was claimed is given back first.
+        """
+        done = 0
+        if self.pending():
+            self._stores.meta.record_embedder(self.embedder.name, self.embedder.dimensions, replace=False)
+            check_embedder(self._stores, self.embedder)
+        while not stop() and (limit is None or done < limit):
+            room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
+            count = self._batch(room)
+            if count == 0:
+                break
+            done += count
+            if progress is not None:
+                progress(done)
+        return done
+
+    def _batch(self, room: int) -> int:
+        tasks = self._stores.tasks
+        if tasks.counts(EMBED)[0] == 0:
+            return 0
+        numbers = tasks.claim(EMBED, owner=self._owner, alive=frozenset(self._alive()), limit=room)
+        if not numbers:
+            return 0
+        try:
+            with span("embed", count=len(numbers)):
+                self._embed(numbers)
+        except ProviderError as error:
+            self._give_back(numbers, error)
+            raise
+        return len(numbers)
+
+    def _embed(self, numbers: Sequence[int]) -> None:
+        memories = self._stores.memories.by_no(numbers)
+        chunks = self._stores.memories.chunks_of(numbers)
+        active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
+        before = self._stores.places.previous([no for no in active if memories[no].turn is not None])
+        texts: list[Passage] = []
+        for no in active:
+            texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
+        rows = self.embedder.embed([passage.text for passage in texts])
+        by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
+        for passage, row in zip(texts, rows, strict=True):
+            by_memory[passage.memory_no].append(
+                NewVector(memory_no=passage.memory_no, chunk_no=passage.chunk_no, vector=row)
+            )
+        with self._stores.db.transaction():
+            for no in numbers:
+                # A task that was queued anew while we computed is about a newer text: leave it alone.
+                if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
+                    self._stores.vectors.remove_memory(no)
+                    self._stores.vectors.add(by_memory[no])
+
+    def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
+        log.warning("Embedding failed and will be tried again: %s", error)
+        with self._stores.db.transaction():
+            for no in numbers:
+                self._stores.tasks.release_or_fail(
+                    EMBED, no, owner=self._owner, attempts=ATTEMPTS, error=str(error)
+                )
+
+
+def check_embedder(stores: Stores, embedder: Embedder | None) -> None:
+    """Raise `Conflict` when the store's vectors are from another embedder: they cannot be compared."""
+    recorded = stores.meta.recorded_embedder()
+    if embedder is not None and recorded is not None and recorded[0] != embedder.name:
+        raise Conflict(
+            f"This store was built with the embedder {recorded[0]!r}, not {embedder.name!r}. Open it with that "
+            "one, or with embedder=None for lexical recall, or run `hexad reindex --embedder …` to re-embed it in place."
+        )

@@ -1,0 +1,64 @@
+"""The background thread of a long-lived process: vectors, and what recalls handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Final
+
+from hexad.errors import HexadError
+from hexad.observe import log
+
+IDLE_S: Final = 2.0
+"""How long the worker sleeps when nothing is to be done; another process's tasks wait no longer than this."""
+RETRY_S: Final = 10.0
+
+
+class Worker:
+    """Runs `step` whenever it is woken, and every few seconds. `step` returns whether there may be more."""
+
+    def __init__(self, step: Callable[[Callable[[], bool]], bool]) -> None:
+        self._step = step
+        self._wake = Event()
+        self._stopping = Event()
+        self._idle = Event()
+        self._thread: Thread | None = None
+
+    def wake(self) -> None:
+        """Start the thread if it does not run, and let it look for work now."""
+        if self._stopping.is_set():
+            return
+        self._idle.clear()
+        self._wake.set()
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="hexad-background", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the batch in hand and end the thread."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Wait until there was nothing left to do; False when that took longer than `timeout_s`."""
+        return self._thread is None or self._idle.wait(timeout_s)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stopping.is_set():
+            self._wake.wait(pause)
+            if self._stopping.is_set():
+                return
+            self._wake.clear()
+            try:
+                more = self._step(self._stopping.is_set)
+                pause = 0.0 if more else IDLE_S
+            except HexadError as error:
+                # The tasks are still in the store; a failing embedder must not end the process that uses us.
+                log.warning("Background work failed, trying again in %s s: %s", RETRY_S, error)
+                pause, more = RETRY_S, False
+            if not more and not self._wake.is_set():
+                self._idle.set()

@@ -1,0 +1,220 @@
+"""The parts of an open store, built in one place and handed to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hexad.clock import Clock
+from hexad.config import Settings
+from hexad.ids import IdSource
+from hexad.index.catalog import EMBED, Catalog
+from hexad.index.fulltext import FullText
+from hexad.index.vectors import VectorIndex
+from hexad.ingest.pipeline import Pipeline
+from hexad.ingest.queue import QueueRunner
+from hexad.ingest.redaction import Redactor
+from hexad.ingest.run import Ingestor
+from hexad.ingest.watch import Watcher
+from hexad.model.memory import Status
+from hexad.model.status import StoreStatus
+from hexad.providers.base import Embedder, resolve
+from hexad.recall.handouts import Handouts
+from hexad.recall.recaller import Recaller
+from hexad.storage.changes import ChangeReader
+from hexad.storage.connection import Database, sqlite_library_is_safe
+from hexad.storage.keys import KeyStore
+from hexad.storage.leases import OpenLock
+from hexad.storage.meta import STORE_ID
+from hexad.storage.schema import MIGRATIONS
+from hexad.storage.stores import Stores
+from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
+from hexad.upkeep.worker import Worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only."""
+
+    directory: Path
+    lock: OpenLock | None
+    keys: KeyStore
+    temporary: TemporaryDirectory[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What does not depend on the embedder."""
+
+    place: Place
+    settings: Settings
+    clock: Clock
+    ids: IdSource
+    db: Database
+    stores: Stores
+    fulltext: FullText
+    background: bool
+    project: str
+
+
+class Parts:
+    """Everything that `Hexad` delegates to."""
+
+    def __init__(self, base: Base, embedder: Embedder | None) -> None:
+        self.base = base
+        self.place, self.clock, self.stores, self.fulltext = (
+            base.place,
+            base.clock,
+            base.stores,
+            base.fulltext,
+        )
+        self.background = base.background and not base.db.readonly
+        self.embedder = embedder
+        owner = base.place.lock.identity if base.place.lock is not None else "readonly"
+        alive = base.place.lock.alive if base.place.lock is not None else tuple
+        self.handouts = Handouts(base.stores)
+        self.catalog = Catalog(
+            base.stores,
+            base.fulltext,
+            embeds=embedder is not None or base.stores.meta.recorded_embedder() is not None,
+        )
+        redactor = Redactor(salt=lambda: base.place.keys.redaction_salt, env_allow=base.settings.env_allow)
+        self.writer = Pipeline(
+            base.stores, self.catalog, redactor, ids=base.ids, clock=base.clock, project=base.project
+        )
+        self.ingestor = Ingestor(base.stores, self.writer, self.catalog, clock=base.clock)
+        self.queue_runner = QueueRunner(
+            base.stores, self.ingestor, clock=base.clock, owner=owner, alive=alive
+        )
+        self.watcher = Watcher(self.queue_runner)
+        self.embedding = (
+            EmbeddingJob(base.stores, embedder, owner=owner, alive=alive) if embedder is not None else None
+        )
+        self.recaller = Recaller(
+            base.stores,
+            base.fulltext,
+            self._vector_index,
+            embed_query=embedder.embed_query if embedder is not None else None,
+            handouts=None if base.db.readonly else self.handouts,
+            clock=base.clock,
+        )
+        self._index: VectorIndex | None = None
+        self._worker = Worker(self._step) if self.background else None
+        self._closed = False
+
+    def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
+        """Return the same store with another embedder; what depended on the old one is stopped."""
+        if self._worker is not None:
+            self._worker.stop()
+        self.handouts.flush()
+        embedder = resolve(spec, api_key=self.base.settings.embedder_api_key)
+        return Parts(self.base, embedder)
+
+    def wake(self) -> None:
+        """Let the background look for work."""
+        if self._worker is not None and not self._closed:
+            self._worker.wake()
+
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Wait until the background has nothing left to do."""
+        return self._worker is None or self._worker.wait_idle(timeout_s)
+
+    def store_dimensions(self) -> int | None:
+        """Return the length of the store's vectors, None before there are any."""
+        recorded = self.stores.meta.recorded_embedder()
+        return recorded[1] if recorded is not None else None
+
+    def close(self) -> None:
+        """Stop the background, note what was recalled, release the store."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._worker is not None:
+            self._worker.stop()
+        try:
+            if not self.base.db.readonly:
+                self.handouts.flush()
+        finally:
+            self.base.db.close()
+            if self.place.lock is not None:
+                self.place.lock.close()
+            if self.place.temporary is not None:
+                self.place.temporary.cleanup()
+
+    def status(self) -> StoreStatus:
+        """Return what `hexad doctor` prints."""
+        from hexad import __version__
+
+        stores, recorded = self.stores, self.stores.meta.recorded_embedder()
+        pending, failed = stores.tasks.counts(EMBED)
+        waiting, stuck = stores.queue.counts()
+        sqlite = stores.meta.sqlite_version()
+        return StoreStatus(
+            path=str(self.place.directory),
+            version=__version__,
+            sqlite=sqlite,
+            sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
+            durability=self.base.db.durability.value,
+            encrypted=False,
+            readonly=self.base.db.readonly,
+            schema=MIGRATIONS[-1].number,
+            memories=stores.memories.count(),
+            archived=stores.memories.count(status=Status.ARCHIVED),
+            chunks=self.fulltext.count(),
+            vectors=stores.vectors.count(),
+            embedder=self.embedder.name if self.embedder is not None else None,
+            store_embedder=recorded[0] if recorded is not None else None,
+            embeddings_pending=pending,
+            embeddings_failed=failed,
+            queue_waiting=waiting,
+            queue_failed=stuck,
+            sizes=_sizes(self.place.directory),
+            keys=_key_words(self.place.keys),
+            holders=tuple(map(str, self.place.lock.holders())) if self.place.lock is not None else (),
+        )
+
+    def _vector_index(self) -> VectorIndex | None:
+        """The index, made when the first vector search needs it; None while the store has no vectors."""
+        if self._index is None:
+            recorded = self.stores.meta.recorded_embedder()
+            if recorded is None:
+                return None
+            name, dimensions = recorded
+            self._index = VectorIndex(
+                self.stores.vectors,
+                ChangeReader(self.base.db),
+                dimensions=dimensions,
+                cache=None if self.base.db.readonly else self.place.directory / "cache",
+                identity=f"{self.stores.meta.get(STORE_ID)} {name}",
+            )
+        return self._index
+
+    def _step(self, stop: Callable[[], bool]) -> bool:
+        self.handouts.flush()
+        self.queue_runner.run(stop=stop)
+        if self.embedding is None:
+            return False
+        return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    major, minor, patch = (int(part) for part in version.split(".")[:3])
+    return major, minor, patch
+
+
+def _sizes(directory: Path) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(directory).parts[0]
+            sizes[name] = sizes.get(name, 0) + path.stat().st_size
+    return sizes
+
+
+def _key_words(keys: KeyStore) -> str:
+    state = keys.state()
+    if not state.exists:
+        return f"no key file yet ({state.path.name}); it is made when it is needed"
+    return state.problem or f"{state.path.name}, mode {state.mode}"
