@@ -73,7 +73,6 @@ _HOMES: Final = {
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "__version__",
     "AccessDenied",
     "BudgetExceeded",
     "Chunk",
@@ -118,6 +117,7 @@ __all__ = [
     "TimeSortedIds",
     "Trust",
     "Turn",
+    "__version__",
     "init",
     "listen",
     "open",

@@ -10,7 +10,6 @@ from typing import Self
 
 from hexad.clock import Clock
 from hexad.facade.spaces import SpacesFacade
-from hexad.index.catalog import Catalog
 from hexad.ingest.run import IngestOptions, IngestReport, Progress
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, format_time
@@ -56,7 +55,7 @@ class Hexad:
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def remember(
+    def remember(  # noqa: PLR0913 - one keyword for each field of a memory; a bag of options would hide them
         self,
         text: str,
         *,

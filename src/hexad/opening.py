@@ -121,7 +121,8 @@ def _directory(path: str | Path | None, *, create: bool) -> Path:
         return found
     if not create:
         raise NotFound(
-            f"There is no store in {str(start.resolve())!r} or above it. `hexad init`, `remember` or `ingest` create one."
+            f"There is no store in {str(start.resolve())!r} or above it. "
+            "`hexad init`, `remember` or `ingest` create one."
         )
     return store_root(start) / STORE_DIRECTORY
 

@@ -99,16 +99,19 @@ class FullText:
         with self._db.read() as con:
             tokenizer = con.sqlite.fts5_tokenizer("porter", list(_TOKENIZER))
             for word in words:
-                found_tokens = tokenizer(
-                    word.encode(),
-                    apsw.FTS5_TOKENIZE_QUERY,
-                    None,
-                    include_offsets=False,
-                    include_colocated=False,
+                stems = cast(
+                    "list[str]",
+                    tokenizer(
+                        word.encode(),
+                        apsw.FTS5_TOKENIZE_QUERY,
+                        None,
+                        include_offsets=False,
+                        include_colocated=False,
+                    ),
                 )
-                counts = [self._occurrences(token) for token in cast("list[str]", found_tokens)]
-                if counts and min(counts):
-                    found[word] = min(counts)
+                rarest = min((self._occurrences(stem) for stem in stems), default=0)
+                if rarest:
+                    found[word] = rarest
         return found
 
     def _occurrences(self, token: str) -> int:

@@ -313,7 +313,8 @@ def _nearest_by_bits(
 ) -> NDArray[np.int64]:
     import numpy as np
 
-    assert segment.bits is not None and segment.centre is not None
+    assert segment.bits is not None
+    assert segment.centre is not None
     words = segment.bits.shape[1]
     packed = np.zeros(words * 8, dtype=np.uint8)
     sign = np.packbits(query > segment.centre)
@@ -364,7 +365,8 @@ def _spread(state: _Loaded, query: NDArray[np.float32], count: int) -> NDArray[n
     """Count, sum and sum of squares of all cosines, exact from mean and covariance without computing any."""
     import numpy as np
 
-    assert state.mean is not None and state.covariance is not None
+    assert state.mean is not None
+    assert state.covariance is not None
     mean = float(query @ state.mean)
     square = float(query @ state.covariance @ query) + mean**2
     return np.array([count, count * mean, count * square])

@@ -100,7 +100,15 @@ def _changes(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:
     from watchfiles import watch
 
     ended = Event()
-    for batch in watch(folder, rust_timeout=int(POLL_S * 1000), yield_on_timeout=True, stop_event=ended, watch_filter=None, raise_interrupt=False):  # fmt: skip
+    batches = watch(
+        folder,
+        rust_timeout=int(POLL_S * 1000),
+        yield_on_timeout=True,
+        stop_event=ended,
+        watch_filter=None,
+        raise_interrupt=False,
+    )
+    for batch in batches:
         if stop():
             ended.set()
             return

@@ -24,7 +24,8 @@ def parse_time(value: datetime | str | None, name: str) -> datetime | None:
             parsed = datetime.fromisoformat(value.strip())
         except ValueError as error:
             raise InvalidInput(
-                f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z or a date such as 2026-05-01."
+                f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z "
+                "or a date such as 2026-05-01."
             ) from error
     elif isinstance(value, datetime):
         parsed = value

@@ -27,11 +27,11 @@ class Section:
 class Item:
     """One thing that a source holds: a file, a document, a turn, a commit. It becomes one memory.
 
-    `source_id` names the item inside its source and stays the same when its text changes; a text that was just
-    handed in has none. `fingerprint` (`<size>:<time in ns>` of a file) and `content_hash` (`sha256:<hex>` of
-    the bytes it came from) are what a store keeps as `Known`, so that the next reading can be skipped. The
-    first line of `text` is the line `first_line` of its source. `text` is clean, as it will be stored, so that
-    sections point into what is stored.
+    `source_id` names the item inside its source and stays the same when its text changes; a text that was
+    just handed in has none. `fingerprint` (`<size>:<time in ns>` of a file) and `content_hash` (`sha256:<hex>`
+    of the bytes it came from) are what a store keeps as `Known`, so that the next reading can be skipped. The
+    first line of `text` is the line `first_line` of its source. `text` is clean, as it will be stored, so
+    that sections point into what is stored.
     """
 
     source_id: str | None

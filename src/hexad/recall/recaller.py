@@ -48,7 +48,6 @@ class _Found:
     match: str
     lexical: dict[int, TextMatch]
     answer: VectorAnswer | None
-    matched_frequency: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +129,7 @@ class Recaller:
             answer = index.search(
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
             )
-        return _Found(terms=terms, match=match, lexical=lexical, answer=answer, matched_frequency=frequencies)
+        return _Found(terms=terms, match=match, lexical=lexical, answer=answer)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
         if options.filters.empty:
@@ -244,12 +243,7 @@ class Recaller:
         kept: list[_Ranked] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
-        relevance = Relevance(
-            found.answer,
-            rows=len(found.lexical),
-            terms=len(found.terms.wanted),
-            frequencies=found.matched_frequency,
-        )
+        relevance = Relevance(found.answer)
         for one in ranked:
             place = places[one.no]
             if len(kept) == options.limit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from hexad.index.vectors import VectorAnswer
@@ -16,9 +15,7 @@ FAINT: Final = 0.25
 class Relevance:
     """Judges single candidates of one question."""
 
-    def __init__(
-        self, answer: VectorAnswer | None, *, rows: int, terms: int, frequencies: Mapping[str, int]
-    ) -> None:
+    def __init__(self, answer: VectorAnswer | None) -> None:
         self._answer = answer
         self._floor = (
             max(answer.mean + NEAR_DEVIATIONS * answer.deviation, FAINT) if answer is not None else 0.0

@@ -14,9 +14,25 @@ from hexad.storage.stores import Stores
 
 _LISTED: Final = 20
 _EXPECTED: Final = frozenset(
-    {"memory.db", "memory.db-wal", "memory.db-shm", "memory.db-commit", "memory.db-sync", "hexad.toml", "open.lock", "maintain.lock", "openers",
-     "cache", "spaces", "exports", "stream", "audit", "documents", "keys.json"}
-)  # fmt: skip
+    {
+        "memory.db",
+        "memory.db-wal",
+        "memory.db-shm",
+        "memory.db-commit",
+        "memory.db-sync",
+        "hexad.toml",
+        "keys.json",
+        "open.lock",
+        "maintain.lock",
+        "openers",
+        "cache",
+        "spaces",
+        "exports",
+        "stream",
+        "audit",
+        "documents",
+    }
+)
 
 
 def check(stores: Stores, fulltext: FullText, *, directory: Path | None, dimensions: int | None) -> list[str]:
@@ -97,4 +113,5 @@ def _files(directory: Path) -> Iterator[str]:
     for name in ("memory.db", "keys.json"):
         path = directory / name
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            yield f"{path} can be read by others (mode {stat.S_IMODE(path.stat().st_mode):04o}). Run `chmod 600 {path}`."
+            mode = stat.S_IMODE(path.stat().st_mode)
+            yield f"{path} can be read by others (mode {mode:04o}). Run `chmod 600 {path}`."

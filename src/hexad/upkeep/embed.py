@@ -109,5 +109,5 @@ def check_embedder(stores: Stores, embedder: Embedder | None) -> None:
     if embedder is not None and recorded is not None and recorded[0] != embedder.name:
         raise Conflict(
             f"This store was built with the embedder {recorded[0]!r}, not {embedder.name!r}. Open it with that "
-            "one, or with embedder=None for lexical recall, or run `hexad reindex --embedder …` to re-embed it in place."
+            "one, or with embedder=None for lexical recall, or run `hexad reindex --embedder SPEC` to re-embed it."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
 from hexad.index.catalog import Catalog
 from hexad.index.fulltext import FullText
 from hexad.model.memory import JSONValue, Status
