@@ -71,8 +71,11 @@ class Rows:
 
     def fetchone(self) -> Row | None:
         """Return the next row and end the statement; None when there is none."""
-        row = next(iter(self), None)
-        self._cursor.close(True)
+        try:
+            row: Row | None = self._cursor.fetchone()
+            self._cursor.close(True)
+        except apsw.Error as error:
+            raise translated_error(error, self._path) from error
         return row
 
 
@@ -257,7 +260,8 @@ class Database:
             con.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             con.execute("PRAGMA synchronous = FULL")
             con.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        (mode,) = con.execute("PRAGMA journal_mode = WAL").fetchone() or ("",)
+        # To its end, where it commits: a statement that is dropped earlier could not report a failure.
+        ((mode,),) = con.execute("PRAGMA journal_mode = WAL").fetchall()
         if mode != "wal":
             raise StorageFailure(
                 f"{self.path} cannot be shared: its file system does not support SQLite's WAL "
@@ -532,7 +536,9 @@ class Database:
         self._closed = True
         with self._all_lock:
             for _thread, con in reversed(self._all):
-                con.sqlite.close(True)
+                # The last checkpoint is owed to nobody: if it fails, the next one to open the store does it.
+                with contextlib.suppress(apsw.Error):
+                    con.sqlite.close(True)
             self._all = []
         if self._queue is not None:
             self._queue.close()
