@@ -70,6 +70,9 @@ def problems(database: Database) -> list[str]:
         rows, total = read(database)
     parts: dict[Write, set[int]] = {}
     for worker, n, part, body, crc in rows:
+        if not all(isinstance(value, int) for value in (worker, n, part)):
+            found.append(f"a row has the key {(worker, n, part)}")
+            continue
         parts.setdefault((worker, n), set()).add(part)
         if body != body_of(worker, n, part) or crc != zlib.crc32(body.encode()):
             found.append(f"write {worker}/{n} part {part} has a wrong body")

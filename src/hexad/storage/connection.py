@@ -24,7 +24,7 @@ from hexad.clock import Clock
 from hexad.errors import IntegrityError, InvalidInput, StorageFailure
 from hexad.storage import files
 from hexad.storage.commit import CommitInDoubt, CommitQueue, Durability
-from hexad.storage.sqlite_errors import extended_code, translated, translated_error
+from hexad.storage.sqlite_errors import FOREIGN, extended_code, translated, translated_error
 
 APPLICATION_ID = 0x48455844  # "HEXD"
 PAGE_BYTES = 4096
@@ -62,7 +62,7 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         try:
             yield from self._cursor
-        except apsw.Error as error:
+        except FOREIGN as error:
             raise translated_error(error, self._path) from error
 
     def fetchall(self) -> list[Row]:
@@ -74,7 +74,7 @@ class Rows:
         try:
             row: Row | None = self._cursor.fetchone()
             self._cursor.close(True)
-        except apsw.Error as error:
+        except FOREIGN as error:
             raise translated_error(error, self._path) from error
         return row
 
@@ -99,7 +99,7 @@ class Connection:
         start = self._database.clock.monotonic() if tracer else 0.0
         try:
             cursor = self._sqlite.execute(sql, params)
-        except apsw.Error as error:
+        except FOREIGN as error:
             raise translated_error(error, self.path) from error
         if tracer:
             tracer(sql, self._database.clock.monotonic() - start)
@@ -112,7 +112,7 @@ class Connection:
         try:
             for _ in self._sqlite.executemany(sql, rows):
                 pass
-        except apsw.Error as error:
+        except FOREIGN as error:
             raise translated_error(error, self.path) from error
         if tracer:
             tracer(sql, self._database.clock.monotonic() - start)
@@ -429,7 +429,7 @@ class Database:
                     "Check the disk, then look whether the change is there before repeating it."
                 ) from error
             raise translated_error(error, self.path) from error
-        except apsw.Error as error:
+        except FOREIGN as error:
             raise translated_error(error, self.path) from error
 
     @contextmanager

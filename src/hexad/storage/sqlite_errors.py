@@ -32,9 +32,15 @@ def extended_code(error: apsw.Error) -> int:
     return int(getattr(error, "extendedresult", 0))
 
 
-def translated_error(error: apsw.Error, path: Path) -> HexadError:
+# A text that is not UTF-8 is damage: everything stored was encoded by the driver.
+FOREIGN = (apsw.Error, UnicodeDecodeError)
+
+
+def translated_error(error: apsw.Error | UnicodeDecodeError, path: Path) -> HexadError:
     """Return the `HexadError` that says what `error` means for the store at `path`."""
     match error:
+        case UnicodeDecodeError():
+            return IntegrityError(f"The store {path} is damaged: a text in it is not valid UTF-8. {_RESTORE}")
         case apsw.ConstraintError():
             return Conflict(f"The store {path} holds something that contradicts the change: {error}.")
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
@@ -84,5 +90,5 @@ def translated(path: Path) -> Iterator[None]:
     """Run the block; an SQLite error leaves it as a `HexadError` about `path`."""
     try:
         yield
-    except apsw.Error as error:
+    except FOREIGN as error:
         raise translated_error(error, path) from error
