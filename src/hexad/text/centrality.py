@@ -18,7 +18,7 @@ ITERATIONS: Final = 6
 """Enough, since the walk begins where it would end without damping."""
 EDGE_FLOOR: Final = 0.1
 """Two sentences less alike than this are not joined."""
-VARIETY: Final = 0.35
+VARIETY: Final = 0.4
 """How much of a sentence's score likeness to a chosen one can cost."""
 REPEATED: Final = 0.9
 """A sentence as like a chosen one as this comes last."""
@@ -153,7 +153,8 @@ def _walk(likeness: Sequence[dict[int, float]]) -> list[float]:
 
 def _varied(scores: Sequence[float], likeness: Sequence[dict[int, float]]) -> list[int]:
     """Return positions best first, each lowered by its likeness to those before it (MMR)."""
-    values = [(1 - VARIETY) * score for score in scores]
+    highest = max(scores) or 1.0
+    values = [(1 - VARIETY) * score / highest for score in scores]
     nearest = [0.0] * len(scores)
     chosen: list[int] = []
     for _ in range(min(len(scores), CHOSEN_LIMIT)):

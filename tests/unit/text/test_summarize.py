@@ -107,6 +107,19 @@ def test_a_repeated_sentence_is_chosen_once_before_others():
     assert CHOSEN_LIMIT == len(most_central(["One sentence about nothing much at all."] * 100))
 
 
+def test_what_was_not_said_yet_comes_before_the_like_of_what_was():
+    times = ["at night", "at noon", "at dusk", "at dawn"]
+    alike = [f"The cache of our small server is cleared {time} by a job." for time in times]
+    others = [
+        "Float vectors stay on the disk of the store for speed.",
+        "The disk of the store is copied by a backup each week.",
+        "A backup of float vectors takes an hour on the old disk.",
+        "Writers wait for the store until the backup is done.",
+    ]
+
+    assert [0, 4] == most_central([*alike, *others])[:2]
+
+
 def test_a_long_sentence_is_cut_at_a_word_with_an_ellipsis():
     micro = summaries("alpha beta gamma, " * 60).micro
 
