@@ -53,7 +53,7 @@ def chunk(
 
     Without `overlap` no two spans share a character; with it, each piece of a section that had to be cut
     begins up to that many tokens inside the piece before. A span never begins or ends inside what a reader
-    sees as one character. It is at most `max_tokens` long by the estimate of `estimate_tokens`.
+    sees as one character. It is at most `max_tokens` long by the estimate of `estimate_pieces`.
     `first_line` is the number of the text's first line in its source.
 
     Raises `InvalidInput` for sections that overlap, are out of order or lie outside the text, and for
@@ -80,7 +80,7 @@ def chunk(
     return result
 
 
-def estimate_tokens(text: str) -> int:
+def estimate_pieces(text: str) -> int:
     """Return about how many word pieces `text` has: a quarter of its characters, more where it is dense."""
     return -(-sum(map(_units, text)) // _UNITS_PER_TOKEN)
 

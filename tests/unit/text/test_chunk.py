@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hexad.errors import InvalidInput
 from hexad.model.source import Section
-from hexad.text.chunk import LineIndex, chunk, estimate_tokens
+from hexad.text.chunk import LineIndex, chunk, estimate_pieces
 
 FAMILY = "👨‍👩‍👧‍👦"
 PARTS = st.one_of(
@@ -132,7 +132,7 @@ def test_a_cut_falls_between_sentences_before_it_falls_between_words():
 def test_no_stub_is_left_behind_by_a_text_a_little_too_long():
     text = "word " * 210
 
-    sizes = [estimate_tokens(text[s.start : s.end]) for s in chunk(text, max_tokens=220)]
+    sizes = [estimate_pieces(text[s.start : s.end]) for s in chunk(text, max_tokens=220)]
 
     assert 2 == len(sizes)
     assert min(sizes) > 100
@@ -186,7 +186,7 @@ def test_chunks_of_code_and_of_ideographs_stay_within_the_estimate():
     chinese = "今天天气很好。" * 300
 
     for text in (code, chinese):
-        assert all(estimate_tokens(text[s.start : s.end]) <= 220 for s in chunk(text))
+        assert all(estimate_pieces(text[s.start : s.end]) <= 220 for s in chunk(text))
 
 
 def test_a_megabyte_on_one_line_is_cut_and_nothing_is_lost():

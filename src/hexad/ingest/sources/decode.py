@@ -1,0 +1,88 @@
+"""Bytes of a file as text, or the reason why they are none."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import Final
+
+HEAD_BYTES: Final = 64 << 10
+"""How much of a file is looked at before the rest is read."""
+
+_REPLACED_SHARE_LIMIT: Final = 0.10
+"""Text in an old 8-bit encoding stays under it, pictures and archives without a NUL do not."""
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+_SIGNATURES: Final = (
+    (b"%PDF-", "a PDF document"),
+    (b"{\\rtf", "a rich text document"),
+    (b"%!PS-Adobe", "a PostScript document"),
+    (b"-----BEGIN PGP MESSAGE", "an encrypted message"),
+    (b"version https://git-lfs.github.com/spec/", "a pointer to a large file that is kept elsewhere"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """How a file's bytes are read; `name` is a codec's, `note` is None for plain UTF-8."""
+
+    name: str
+    note: str | None
+
+
+def refuse(head: bytes) -> str | None:
+    """Return why a file that begins so is not read as text; None when it is."""
+    for signature, what in _SIGNATURES:
+        if head.startswith(signature):
+            return f"not text: {what}"
+    if _mark(head) in (None, "utf-8-sig") and b"\0" in head:
+        return "binary: it holds NUL bytes"
+    return None
+
+
+class Sniffer:
+    """Reads a file's bytes in blocks and says at the end how they are to be decoded."""
+
+    def __init__(self, head: bytes) -> None:
+        self._name = _mark(head) or "utf-8"
+        self._decoder = codecs.getincrementaldecoder(self._name)("replace")
+        self._replaced = self._characters = 0
+        self._has_nul = False
+
+    def feed(self, block: bytes, *, final: bool = False) -> str:
+        """Take the next block and return its text."""
+        text = self._decoder.decode(block, final)
+        self._characters += len(text)
+        # U+FFFD that was in the file counts too: it is the trace of an earlier bad decoding.
+        self._replaced += text.count("\ufffd")
+        self._has_nul = self._has_nul or "\0" in text
+        return text
+
+    def refuse(self) -> str | None:
+        """Return why what was fed is not text."""
+        if self._has_nul:
+            return "binary: it holds NUL characters"
+        if self._replaced > self._characters * _REPLACED_SHARE_LIMIT:
+            return f"binary: too much of it is not {self._plain_name()}"
+        return None
+
+    def encoding(self) -> Encoding:
+        """Return how what was fed is decoded."""
+        name = self._plain_name()
+        if self._replaced:
+            return Encoding(name=self._name, note=f"{name} with replacements")
+        return Encoding(name=self._name, note=None if name == "utf-8" else name)
+
+    def _plain_name(self) -> str:
+        return self._name.removesuffix("-sig")
+
+
+def _mark(head: bytes) -> str | None:
+    return next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)

@@ -1,0 +1,178 @@
+"""What a source is: a text, a file, a folder, a conversation, documents, or a repository's history."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from hexad.errors import InvalidInput, NotFound
+from hexad.ids import content_hash
+from hexad.ingest.sources.gitlog import toplevel
+from hexad.ingest.sources.jsonlines import json_head, lines_of
+from hexad.ingest.sources.place import safe_id
+from hexad.model.memory import MEMORY_BYTES_LIMIT
+
+_GIT_PREFIX: Final = "git:"
+_RECORDS_LOOKED_AT: Final = 5
+_CONVERSATION_KEYS: Final = frozenset(
+    ["speaker", "role", "messages", "conversations", "chat_messages", "mapping", "sessionId"]
+)
+_TEXT_KEYS: Final = frozenset(["text", "content", "body"])
+
+
+class SourceKind(StrEnum):
+    """What a source is, which says who reads it."""
+
+    TEXT = "text"
+    FILE = "file"
+    FOLDER = "folder"
+    CONVERSATION = "conversation"
+    DOCUMENTS = "documents"
+    GIT = "git"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSpec:
+    """A source, found: `uri` is its identity, an absolute POSIX path or `git:<top folder>?<range>`.
+
+    A text that was handed in has no place: its identity is its hash.
+    """
+
+    kind: SourceKind
+    uri: str
+    path: Path | None = None
+    range: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How far a reader goes.
+
+    A text of more than `max_file_bytes` is read in numbered parts, one of more than `hard_limit_bytes` is
+    skipped. `include` and `exclude` are patterns as in a `.gitignore`, relative to the folder.
+    """
+
+    max_file_bytes: int = MEMORY_BYTES_LIMIT
+    hard_limit_bytes: int = 64 << 20
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    follow_symlinks: bool = False
+    hidden: bool = False
+    gitignore: bool = True
+    commits_limit: int = 200
+
+    def __post_init__(self) -> None:
+        if not 1_024 <= self.max_file_bytes <= MEMORY_BYTES_LIMIT:
+            raise InvalidInput(
+                f"max_file_bytes={self.max_file_bytes} is not possible; give 1,024 to {MEMORY_BYTES_LIMIT:,}."
+            )
+        if self.commits_limit < 1:
+            raise InvalidInput(f"commits_limit={self.commits_limit} reads nothing; give at least 1.")
+
+
+def detect(source: str | Path, *, kind: str | None = None) -> SourceSpec:
+    """Return what `source` is; `kind` says it when the content would not.
+
+    A string is a path, or `git:RANGE`, `git:FOLDER` or `git:FOLDER?RANGE`. With `kind="git"` it is a folder
+    or a range of the current folder's repository; with `kind="text"` it names the text, not a path.
+
+    Raises `NotFound` when there is no such path, `InvalidInput` for an unknown kind, for what is neither
+    file nor folder, and for a folder that is no repository.
+    """
+    wanted = _kind(kind)
+    if wanted is SourceKind.TEXT:
+        return SourceSpec(kind=SourceKind.TEXT, uri=f"text:{content_hash(str(source))}", text=str(source))
+    if wanted is SourceKind.GIT or (isinstance(source, str) and source.startswith(_GIT_PREFIX)):
+        return _detect_git(str(source).removeprefix(_GIT_PREFIX))
+    path = _existing(source)
+    if path.is_dir():
+        if wanted not in (None, SourceKind.FOLDER):
+            raise InvalidInput(f"{str(path)!r} is a folder and cannot be read as {kind!r}; name a file.")
+        found = SourceKind.FOLDER
+    elif path.is_file():
+        if wanted is SourceKind.FOLDER:
+            raise InvalidInput(f"{str(path)!r} is a file, not a folder; leave the kind out or name a folder.")
+        found = wanted or _kind_of_file(path)
+    else:
+        raise InvalidInput(f"{str(path)!r} is neither a file nor a folder; pass its content as text instead.")
+    return SourceSpec(kind=found, uri=safe_id(path.as_posix()), path=path)
+
+
+def _kind(kind: str | None) -> SourceKind | None:
+    if kind is None:
+        return None
+    try:
+        return SourceKind(kind)
+    except ValueError:
+        names = ", ".join(SourceKind)
+        raise InvalidInput(f"Source kind {kind!r} is unknown; use one of {names}.") from None
+
+
+def _existing(source: str | Path) -> Path:
+    if str(source) == "" or "\0" in str(source):
+        raise InvalidInput(f"Source {str(source)!r} cannot be a path; give a file, a folder or `git:RANGE`.")
+    path = Path(os.path.abspath(Path(source).expanduser() if str(source).startswith("~") else source))
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise NotFound(
+            f"Source {str(source)!r} was not found (looked for {str(path)!r}). Check the spelling, or use "
+            f"'git:{source}' if it is a range of commits."
+        ) from None
+    except OSError as error:
+        raise InvalidInput(
+            f"Source {str(source)!r} cannot be opened: {error.strerror}. Check its name and its permissions."
+        ) from error
+    return path
+
+
+def _detect_git(rest: str) -> SourceSpec:
+    folder, mark, commits = rest.partition("?")
+    if not mark:
+        folder, commits = (rest, "") if rest and Path(rest).is_dir() else (".", rest)
+    path = _existing(folder or ".")
+    top = toplevel(path)
+    return SourceSpec(
+        kind=SourceKind.GIT, uri=f"git:{safe_id(top.as_posix())}?{commits}", path=top, range=commits or None
+    )
+
+
+def _kind_of_file(path: Path) -> SourceKind:
+    """Say what a file is by the keys of its first records; a file that is no JSON is just a file."""
+    if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
+        return SourceKind.FILE
+    try:
+        records = _first_records(path)
+    except (OSError, ValueError, RecursionError):
+        return SourceKind.FILE
+    kinds = [_kind_of_record(record) for record in records]
+    return next((kind for kind in kinds if kind is not None), SourceKind.FILE)
+
+
+def _first_records(path: Path) -> list[object]:
+    if path.suffix.lower() == ".json":
+        return json_head(path, limit=_RECORDS_LOOKED_AT)
+    with path.open("rb") as file:
+        records: list[object] = []
+        for _, line in islice(lines_of(file), 4 * _RECORDS_LOOKED_AT):
+            if isinstance(line, str):
+                try:
+                    records.append(json.loads(line))
+                except ValueError:
+                    continue
+        return records
+
+
+def _kind_of_record(record: object) -> SourceKind | None:
+    if not isinstance(record, dict):
+        return None
+    keys = record.keys()
+    if _CONVERSATION_KEYS & keys:
+        return SourceKind.CONVERSATION
+    return SourceKind.DOCUMENTS if _TEXT_KEYS & keys else None
