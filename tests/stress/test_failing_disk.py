@@ -12,7 +12,7 @@ from stress_target import missing, open_store, problems, write, written
 from stress_vfs import FailingVFS
 
 from hexad.errors import HexadError
-from hexad.storage import connection
+from hexad.storage import checkpoints, connection
 from hexad.storage.commit import CommitInDoubt
 
 FAULTS = {
@@ -27,8 +27,8 @@ SHORT_STRIDE = 7
 
 @pytest.fixture(autouse=True)
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "CHECKPOINT_FRAMES", 12)
-    monkeypatch.setattr(connection, "TRUNCATE_FRAMES", 30)
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 12)
+    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 30)
 
 
 @dataclass

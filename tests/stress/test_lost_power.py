@@ -12,7 +12,7 @@ from stress_target import missing, open_store, problems, write
 from stress_vfs import Disk, RecordingVFS
 
 from hexad.errors import HexadError
-from hexad.storage import connection
+from hexad.storage import checkpoints
 from hexad.storage.connection import Durability
 
 SHORT_IMAGES, LONG_IMAGES = 150, 10_000
@@ -23,8 +23,8 @@ WRITERS, WRITES_PER_WRITER, REOPENINGS = 3, 12, 3
 @pytest.fixture(autouse=True)
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     # So that a recording of some dozens of writes holds several checkpoints and restarts of the WAL.
-    monkeypatch.setattr(connection, "CHECKPOINT_FRAMES", 20)
-    monkeypatch.setattr(connection, "TRUNCATE_FRAMES", 50)
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 20)
+    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 50)
 
 
 def record(directory: Path, *, durability: Durability, count_shared_syncs: bool = True) -> RecordingVFS:

@@ -139,13 +139,16 @@ class CommitQueue:
 
     def acquire(self) -> None:
         """Stand in line; return when it is this thread's turn, or raise `StoreLocked` after the time-out."""
-        if not self._queue.acquire(self._timeout_s):
+        if not self.acquire_within(self._timeout_s):
             raise StoreLocked(self._locked_message())
-        self._shared[_HOLDER] = os.getpid()
 
     def try_acquire(self) -> bool:
         """Take the turn to write if nobody has it; return whether that worked."""
-        if not self._queue.try_acquire():
+        return self.acquire_within(0.0)
+
+    def acquire_within(self, timeout_s: float) -> bool:
+        """Stand in line for at most `timeout_s` seconds; return whether it is this thread's turn."""
+        if not self._queue.acquire(timeout_s):
             return False
         self._shared[_HOLDER] = os.getpid()
         return True

@@ -232,6 +232,11 @@ def write_at(fd: int, data: bytes, offset: int, path: Path) -> None:
             view, offset = view[count:], offset + count
 
 
+def _read_at(fd: int, offset: int, path: Path) -> bytes:
+    with operation("read", path, "read"):
+        return os.pread(fd, _COPY_CHUNK_BYTES, offset)
+
+
 def rewrite_in_place(fd: int, path: Path) -> None:
     """Write every byte of the file again and sync it.
 
@@ -239,7 +244,7 @@ def rewrite_in_place(fd: int, path: Path) -> None:
     it try again. The caller makes sure that nobody else writes meanwhile.
     """
     offset = 0
-    while chunk := os.pread(fd, _COPY_CHUNK_BYTES, offset):
+    while chunk := _read_at(fd, offset, path):
         write_at(fd, chunk, offset, path)
         offset += len(chunk)
     fdatasync(fd, path)

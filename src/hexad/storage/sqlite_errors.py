@@ -13,7 +13,6 @@ from hexad.errors import (
     HexadError,
     IntegrityError,
     InvalidInput,
-    LimitExceeded,
     StorageFailure,
     StoreLocked,
 )
@@ -69,7 +68,10 @@ def translated_error(error: apsw.Error | UnicodeDecodeError, path: Path) -> Hexa
                 f"Cannot open {path}: {error}. Check that its directory exists and that this user may use it."
             )
         case apsw.TooBigError():
-            return LimitExceeded(f"A value is larger than the store {path} can hold ({error}); split it.")
+            # Far above every limit of ours, so that what is met in practice is a damaged length.
+            return IntegrityError(
+                f"The store {path} is damaged: a value in it has an impossible size. {_RESTORE}"
+            )
         case apsw.MismatchError():
             return InvalidInput(f"A value has a type that its column in {path} cannot hold: {error}.")
         case apsw.SQLError():

@@ -1,0 +1,99 @@
+"""What a connection and a file must be like: checked and set when a store is opened."""
+
+from __future__ import annotations
+
+import apsw
+
+from hexad.errors import IntegrityError, StorageFailure
+from hexad.storage import files
+from hexad.storage.commit import Durability
+from hexad.storage.statements import Connection
+
+APPLICATION_ID = 0x48455844  # "HEXD"
+PAGE_BYTES = 4096
+CACHE_KIB = 16_384
+MAX_VALUE_BYTES = 256 << 20
+"""Far above what is stored; keeps a damaged length from asking for a gigabyte of memory."""
+_FIRST_SAFE_SQLITE = (3, 51, 3)
+
+
+def sqlite_library_is_safe(version: tuple[int, int, int]) -> bool:
+    """Return False for libraries without WAL or whose WAL reset loses committed rows (3.7.0 to 3.51.2)."""
+    return version >= _FIRST_SAFE_SQLITE
+
+
+def require_safe_library() -> None:
+    """Raise `StorageFailure` when the SQLite library in this process must not be used with a shared file."""
+    major, minor, patch = (int(part) for part in apsw.sqlite_lib_version().split(".")[:3])
+    if not sqlite_library_is_safe((major, minor, patch)):
+        raise StorageFailure(
+            f"SQLite {apsw.sqlite_lib_version()} can lose committed rows when processes share a file; "
+            "install apsw-sqlite3mc 3.54 or newer."
+        )
+
+
+def configure(con: Connection, *, durability: Durability, busy_timeout_s: float) -> None:
+    """Set what SQLite keeps per connection."""
+    sqlite = con.sqlite
+    sqlite.set_busy_timeout(int(busy_timeout_s * 1000))
+    # Only `close` may checkpoint and delete the WAL; a connection that is dropped (by a forked child, by a
+    # forgotten handle, after a failed sync) must not.
+    sqlite.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    sqlite.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    sqlite.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
+    sqlite.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    for pragma in (
+        f"synchronous = {'NORMAL' if durability is Durability.GROUP else 'FULL'}",
+        "wal_autocheckpoint = 0",
+        "cell_size_check = ON",
+        "recursive_triggers = ON",
+        # A truncated or failing file would end the process with SIGBUS where a read returns an error.
+        "mmap_size = 0",
+        f"cache_size = -{CACHE_KIB}",
+        "temp_store = MEMORY",
+        "query_only = ON",
+    ):
+        sqlite.execute(f"PRAGMA {pragma}").fetchall()
+    # After `wal_autocheckpoint`, which would replace it.
+    sqlite.set_wal_hook(con.note_frames)
+
+
+def require_our_file(con: Connection, *, may_be_empty: bool) -> None:
+    """Raise `IntegrityError` when the file is not a database, or another program's."""
+    application_id, pages = _pragma(con, "application_id"), _pragma(con, "page_count")
+    if application_id != APPLICATION_ID and (pages or not may_be_empty):
+        raise IntegrityError(
+            f"{con.path} is not a Hexad store but an SQLite file of another program "
+            f"(application id {application_id!r}); it was left unchanged. Choose another path for the store."
+        )
+
+
+def prepare_file(con: Connection) -> bool:
+    """Make the file a store that many processes can share; return whether anything had to be done.
+
+    Called in line, because processes that change the journal mode at once get in each other's way. A
+    connection whose file was prepared must be configured again.
+    """
+    empty = not _pragma(con, "page_count")
+    if not empty and _pragma(con, "journal_mode") == "wal":
+        return False
+    con.execute("PRAGMA query_only = OFF")
+    con.execute("PRAGMA synchronous = FULL")
+    if empty:
+        con.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        con.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    # To its end, where it commits: a statement that is dropped earlier could not report a failure.
+    ((mode,),) = con.execute("PRAGMA journal_mode = WAL").fetchall()
+    if mode != "wal":
+        raise StorageFailure(
+            f"{con.path} cannot be shared: its file system does not support SQLite's WAL "
+            f"(journal mode {mode!r}). Move the store to a local disk."
+        )
+    con.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # makes the WAL file
+    files.sync_dir(con.path.parent)
+    return True
+
+
+def _pragma(con: Connection, name: str) -> object:
+    row = con.execute(f"PRAGMA {name}").fetchone()
+    return row[0] if row else None
