@@ -120,7 +120,7 @@ class Ingestor:
         spec = detect(source, kind=options.kind)
         with span("ingest", kind=spec.kind.value):
             run = _Run(self, spec, options)
-            total = count(spec, options.read) if progress is not None else None
+            total = count(spec, options=options.read) if progress is not None else None
             for done, thing in enumerate(read(spec, options=options.read, known=run.known), start=1):
                 run.take(thing)
                 if progress is not None:

@@ -8,10 +8,10 @@ conversation are also heard through their neighbours, the best turn of their ses
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Final
+from typing import Final, NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,7 @@ class Weights:
 DEFAULT_WEIGHTS: Final = Weights()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One memory that may answer, with what each arm found. `neighbours` are places in the candidates' list."""
 
     bm25: float = 0.0
@@ -47,60 +46,63 @@ class Candidate:
     words: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(NamedTuple):
     """Mean and deviation of the question's cosines over all vectors."""
 
     mean: float
     deviation: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """The parts of each candidate's score, and how sure each arm was."""
+class Fusion:
+    """The scores of all candidates of one question, and the parts of any of them.
 
-    parts: tuple[Mapping[str, float], ...]
-    gap: float
-    peak: float
-
-
-def fuse(
-    candidates: Sequence[Candidate], spread: Spread | None, *, weights: Weights = DEFAULT_WEIGHTS
-) -> Scored:
-    """Return the parts of every candidate's score; their sum orders the candidates.
-
-    `spread` None means that full text answers alone.
+    `spread` None means that full text answers alone. `gap` and `peak` say how sure the arms were.
     """
-    lexical = [
-        c.bm25 + weights.neighbour * sum(candidates[place].bm25 for place in c.neighbours) for c in candidates
-    ]
-    best = max(lexical, default=0.0) or 1.0
-    gap = lexical_gap(lexical, rank=weights.gap_rank)
-    share = gap if spread is not None else 1.0  # alone, there is nothing to balance against
-    sessions = _best_of_sessions(candidates, lexical)
-    zs = _standardised(candidates, spread, weights) if spread is not None else None
-    peak = max(0.0, max(zs, default=0.0)) if zs is not None else 0.0
-    parts: list[Mapping[str, float]] = []
-    for index, candidate in enumerate(candidates):
-        part = {"lexical": weights.lexical * share**2 * lexical[index] / best}
-        if zs is not None:
-            part["vector"] = weights.vector * peak * zs[index]
+
+    def __init__(
+        self, candidates: Sequence[Candidate], spread: Spread | None, *, weights: Weights = DEFAULT_WEIGHTS
+    ) -> None:
+        self._candidates = candidates
+        self._weights = weights
+        bm25 = [candidate.bm25 for candidate in candidates]
+        self._lexical = [
+            own + weights.neighbour * sum([bm25[place] for place in candidate.neighbours])
+            for own, candidate in zip(bm25, candidates, strict=True)
+        ]
+        best = max(self._lexical, default=0.0) or 1.0
+        self.gap = lexical_gap(self._lexical, rank=weights.gap_rank)
+        # Alone, full text has nothing to be balanced against.
+        share = self.gap if spread is not None else 1.0
+        self._lexical_weight = weights.lexical * share**2 / best
+        self._session_weight = weights.session * self.gap / best
+        self._sessions = _best_of_sessions(candidates, self._lexical)
+        self._z = _standardised(candidates, spread, weights) if spread is not None else None
+        self.peak = max(0.0, max(self._z, default=0.0)) if self._z is not None else 0.0
+        self.scores = [self._score(index) for index in range(len(candidates))]
+
+    def parts(self, index: int) -> dict[str, float]:
+        """Return what each signal adds to a candidate's score; the values sum to it."""
+        candidate, weights = self._candidates[index], self._weights
+        parts = {"lexical": self._lexical_weight * self._lexical[index]}
+        if self._z is not None:
+            parts["vector"] = weights.vector * self.peak * self._z[index]
         if candidate.session is not None:
-            part["session"] = weights.session * gap * sessions[candidate.session] / best
+            parts["session"] = self._session_weight * self._sessions[candidate.session]
         if candidate.speaker_named:
-            part["speaker"] = weights.speaker
+            parts["speaker"] = weights.speaker
         if candidate.asks:
-            part["question"] = -weights.question
-        shortness = log(max(candidate.words, 1) / weights.short_words)
-        if shortness < 0:
-            part["short"] = weights.short * shortness
-        parts.append(part)
-    return Scored(parts=tuple(parts), gap=gap, peak=peak)
+            parts["question"] = -weights.question
+        if candidate.words < weights.short_words:
+            parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
+        return parts
+
+    def _score(self, index: int) -> float:
+        return sum(self.parts(index).values())
 
 
 def lexical_gap(scores: Sequence[float], *, rank: int) -> float:
     """Return how far the best stands above `rank`, from 0 to 1; 1 when fewer match."""
-    top = sorted((score for score in scores if score > 0), reverse=True)[:rank]
+    top = sorted([score for score in scores if score > 0], reverse=True)[:rank]
     if not top:
         return 0.0
     return 1.0 if len(top) < rank else 1.0 - top[-1] / top[0]
@@ -118,6 +120,6 @@ def _standardised(candidates: Sequence[Candidate], spread: Spread, weights: Weig
 def _best_of_sessions(candidates: Sequence[Candidate], lexical: Sequence[float]) -> dict[int, float]:
     best: dict[int, float] = {}
     for candidate, score in zip(candidates, lexical, strict=True):
-        if candidate.session is not None:
-            best[candidate.session] = max(best.get(candidate.session, 0.0), score)
+        if candidate.session is not None and score > best.get(candidate.session, -1.0):
+            best[candidate.session] = score
     return best

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.errors import ProviderError
 from hexad.index.fulltext import FullText, TextMatch
 from hexad.index.vectors import VectorAnswer, VectorIndex
-from hexad.model.memory import Memory
+from hexad.model.memory import JSONValue, Memory
 from hexad.model.query import Dropped, Explanation, Hit, Hits
-from hexad.recall.fuse import Candidate, Scored, Spread, fuse
+from hexad.recall.fuse import Candidate, Fusion, Spread
 from hexad.recall.handouts import Handouts
 from hexad.recall.question import RecallOptions, check_query
 from hexad.recall.relevance import Relevance
@@ -48,15 +48,24 @@ class _Found:
     match: str
     lexical: dict[int, TextMatch]
     answer: VectorAnswer | None
+    speakers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranked:
-    """One candidate with its score."""
+class _Ranked(NamedTuple):
+    """One candidate with its score; `seat` is its place in the fusion."""
 
     no: int
     score: float
-    parts: Mapping[str, float]
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ranking:
+    """All candidates of one question, best first."""
+
+    places: Mapping[int, PlaceOf]
+    ranked: Sequence[_Ranked]
+    fusion: Fusion
 
 
 class Recaller:
@@ -89,8 +98,8 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             timings["search"] = _ms(started) - timings["embed"]
-            places, ranked, scored = self._rank(found)
-            hits, dropped = self._pack(found, places, ranked, options)
+            ranking = self._rank(found)
+            hits, dropped = self._pack(found, ranking, options)
         timings["total"] = _ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
@@ -98,7 +107,7 @@ class Recaller:
             items=tuple(hit for _, hit in hits),
             mode="hybrid" if found.answer is not None else "lexical",
             dropped=tuple(dropped) if options.explain else (),
-            explanation=_explain(found, places, ranked, scored, timings) if options.explain else None,
+            explanation=_explain(found, ranking, timings) if options.explain else None,
             notes=self._notes(options, found),
         )
 
@@ -143,7 +152,7 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: _Found) -> tuple[dict[int, PlaceOf], list[_Ranked], Scored]:
+    def _rank(self, found: _Found) -> _Ranking:
         numbers = set(found.lexical) | (set(found.answer.best) if found.answer is not None else set())
         places = self._stores.places.of(numbers)
         beside = self._stores.places.beside(
@@ -154,14 +163,11 @@ class Recaller:
         order = sorted(places)
         candidates = self._candidates(found, places, order)
         answer = found.answer
-        spread = Spread(mean=answer.mean, deviation=answer.deviation) if answer is not None else None
-        scored = fuse(candidates, spread)
-        ranked = [
-            _Ranked(no=no, score=sum(parts.values()), parts=parts)
-            for no, parts in zip(order, scored.parts, strict=True)
-        ]
-        ranked.sort(key=lambda one: (-one.score, places[one.no].id))
-        return places, ranked, scored
+        spread = Spread(answer.mean, answer.deviation) if answer is not None else None
+        fusion = Fusion(candidates, spread)
+        best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
+        ranked = [_Ranked(order[index], fusion.scores[index], index) for index in best]
+        return _Ranking(places=places, ranked=ranked, fusion=fusion)
 
     def _candidates(
         self, found: _Found, places: Mapping[int, PlaceOf], order: Sequence[int]
@@ -171,16 +177,18 @@ class Recaller:
             for index, no in enumerate(order)
             if (place := places[no]).session_no is not None
         }
-        speakers = {
-            no for no, name in self._stores.places.speakers().items() if named(name, found.terms.words)
+        named_ones = {
+            no: name for no, name in self._stores.places.speakers().items() if named(name, found.terms.words)
         }
+        found.speakers = tuple(sorted(named_ones.values()))
         candidates: list[Candidate] = []
         for no in order:
             place = places[no]
             around: tuple[int, ...] = ()
             if place.session_no is not None and place.position is not None:
-                seat_keys = ((place.session_no, place.position + step) for step in (-1, 1))
-                around = tuple(seats[key] for key in seat_keys if key in seats)
+                before = seats.get((place.session_no, place.position - 1))
+                after = seats.get((place.session_no, place.position + 1))
+                around = tuple([seat for seat in (before, after) if seat is not None])
             match, answer = found.lexical.get(no), found.answer
             near = answer.best.get(no) if answer is not None else None
             candidates.append(
@@ -190,8 +198,8 @@ class Recaller:
                     crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
                     neighbours=around,
                     session=place.session_no,
-                    speaker_named=place.speaker_no in speakers,
-                    asks=place.asks,
+                    speaker_named=place.speaker_no in named_ones,
+                    asks=bool(place.asks),
                     words=place.words,
                 )
             )
@@ -202,11 +210,10 @@ class Recaller:
     def _pack(
         self,
         found: _Found,
-        places: Mapping[int, PlaceOf],
-        ranked: Sequence[_Ranked],
+        ranking: _Ranking,
         options: RecallOptions,
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
-        kept, dropped = self._fold(found, places, ranked, options)
+        kept, dropped = self._fold(found, ranking, options)
         memories = self._stores.memories.by_no([one.no for one in kept])
         chunks = self._stores.memories.chunks_of([one.no for one in kept])
         hits: list[tuple[int, Hit]] = []
@@ -214,14 +221,15 @@ class Recaller:
         for one in kept:
             memory = memories[one.no]
             by_number = {stored.no: stored.chunk for stored in chunks.get(one.no, [])}
-            chunk_no = _best_chunk(found, one)
+            parts = ranking.fusion.parts(one.seat)
+            chunk_no = _best_chunk(found, one.no, parts)
             hit = Hit(
                 memory=memory,
                 chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
                 score=one.score,
-                parts=one.parts,
+                parts=parts,
                 layer=layer_of(memory),
-                why=_why(found, one),
+                why=_why(found, one.no, parts),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:
@@ -235,8 +243,7 @@ class Recaller:
     def _fold(
         self,
         found: _Found,
-        places: Mapping[int, PlaceOf],
-        ranked: Sequence[_Ranked],
+        ranking: _Ranking,
         options: RecallOptions,
     ) -> tuple[list[_Ranked], list[Dropped]]:
         """Leave out what is not relevant and what says word for word the same as a better hit."""
@@ -244,8 +251,8 @@ class Recaller:
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
         relevance = Relevance(found.answer)
-        for one in ranked:
-            place = places[one.no]
+        for one in ranking.ranked:
+            place = ranking.places[one.no]
             if len(kept) == options.limit:
                 if len(dropped) < _EXPLAINED:
                     dropped.append(_dropped(place, one, f"after the limit of {options.limit}"))
@@ -275,27 +282,27 @@ def layer_of(memory: Memory) -> str:
     return "vector" if memory.source is not None else "project"
 
 
-def _best_chunk(found: _Found, one: _Ranked) -> int:
-    match = found.lexical.get(one.no)
-    near = found.answer.best.get(one.no) if found.answer is not None else None
-    by_text = one.parts.get("lexical", 0.0) >= one.parts.get("vector", 0.0)
+def _best_chunk(found: _Found, no: int, parts: Mapping[str, float]) -> int:
+    match = found.lexical.get(no)
+    near = found.answer.best.get(no) if found.answer is not None else None
+    by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
     if match is not None and (by_text or near is None or near[1] == 0):
         return match.chunk_no
     return near[1] if near is not None else 0
 
 
-def _why(found: _Found, one: _Ranked) -> tuple[str, ...]:
+def _why(found: _Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
     why: list[str] = []
-    rank = next((place for place, no in enumerate(found.lexical, start=1) if no == one.no), None)
+    rank = next((place for place, other in enumerate(found.lexical, start=1) if other == no), None)
     if rank is not None:
-        why.append(f"full text rank {rank} (bm25 {found.lexical[one.no].bm25:.2f})")
-    if found.answer is not None and one.no in found.answer.best:
-        cosine = found.answer.best[one.no][0]
+        why.append(f"full text rank {rank} (bm25 {found.lexical[no].bm25:.2f})")
+    if found.answer is not None and no in found.answer.best:
+        cosine = found.answer.best[no][0]
         nearer = sum(other[0] > cosine for other in found.answer.best.values())
         why.append(f"vector rank {nearer + 1} (cosine {cosine:.2f})")
-    if one.parts.get("session"):
+    if parts.get("session"):
         why.append("its session speaks of it")
-    if one.parts.get("speaker"):
+    if parts.get("speaker"):
         why.append("the question names its speaker")
     return tuple(why)
 
@@ -304,39 +311,36 @@ def _dropped(place: PlaceOf, one: _Ranked, reason: str) -> Dropped:
     return Dropped(memory_id=place.id, reason=reason, score=one.score)
 
 
-def _explain(
-    found: _Found,
-    places: Mapping[int, PlaceOf],
-    ranked: Sequence[_Ranked],
-    scored: Scored,
-    timings: Mapping[str, float],
-) -> Explanation:
-    dates = found.terms.dates
+def _explain(found: _Found, ranking: _Ranking, timings: Mapping[str, float]) -> Explanation:
+    dates, fusion = found.terms.dates, ranking.fusion
+    considered: list[Mapping[str, JSONValue]] = []
+    for one in ranking.ranked[:_EXPLAINED]:
+        parts = fusion.parts(one.seat)
+        considered.append(
+            {
+                "id": ranking.places[one.no].id,
+                "score": one.score,
+                "parts": dict(parts),
+                "why": list(_why(found, one.no, parts)),
+            }
+        )
     return Explanation(
         terms=tuple(term for term in found.terms.wanted if f'"{term}"' in found.match),
         ignored_terms=(
             *found.terms.ignored,
             *(term for term in found.terms.wanted if f'"{term}"' not in found.match),
         ),
-        speakers=(),
+        speakers=found.speakers,
         since=dates.start if dates is not None else None,
         until=dates.end if dates is not None else None,
         arms={
             "lexical": len(found.lexical),
             "vector": len(found.answer.crowding) if found.answer is not None else 0,
-            "candidates": len(places),
+            "candidates": len(ranking.places),
         },
-        confidence={"lexical gap": scored.gap, "vector peak": scored.peak},
+        confidence={"lexical gap": fusion.gap, "vector peak": fusion.peak},
         timings_ms=timings,
-        considered=tuple(
-            {
-                "id": places[one.no].id,
-                "score": one.score,
-                "parts": dict(one.parts),
-                "why": list(_why(found, one)),
-            }
-            for one in ranked[:_EXPLAINED]
-        ),
+        considered=tuple(considered),
     )
 
 
