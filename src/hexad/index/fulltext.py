@@ -12,7 +12,7 @@ from hexad.errors import IntegrityError
 from hexad.model.query import Filters
 from hexad.storage.changes import bump
 from hexad.storage.connection import Database, SQLValue
-from hexad.storage.memories import filter_sql
+from hexad.storage.memory_rows import filter_sql
 from hexad.storage.schema import CHUNK_FTS_DDL
 
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)

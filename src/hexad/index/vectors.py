@@ -12,6 +12,21 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from hexad.index.segments import (
+    RESCORED,
+    Best,
+    Segment,
+    all_cosines,
+    allowed_rows,
+    concatenate,
+    crowding_of,
+    keep_best,
+    nearest_by_bits,
+    one_thread,
+    rescoring_needed,
+    score_named,
+    sign_bits,
+)
 from hexad.index.vector_cache import CachedVectors, load_cache, write_cache
 from hexad.storage.changes import ChangeReader
 from hexad.storage.vectors import VectorRows, Vectors
@@ -22,35 +37,7 @@ if TYPE_CHECKING:
 
 EXACT_LIMIT: Final = 30_000
 """Up to this many vectors every cosine is computed."""
-RESCORED: Final = 1_000
-"""Candidates by sign bits whose cosines are computed; raised until the measured recall is good enough."""
-RECALL_FLOOR: Final = 0.99
 _TAIL_LIMIT: Final = 4_000
-_PROBES: Final = 48
-CROWD: Final = 20
-"""How many nearest others tell how crowded it is around a vector."""
-
-
-@dataclass(slots=True)
-class _Segment:
-    """Vectors that are searched together; `alive` masks what was removed since."""
-
-    no: NDArray[np.int64]
-    memory_no: NDArray[np.int64]
-    chunk_no: NDArray[np.int64]
-    matrix: NDArray[np.float32] | NDArray[np.float16]
-    alive: NDArray[np.bool_]
-    bits: NDArray[np.uint64] | None = None
-    centre: NDArray[np.float32] | None = None
-
-    def cosines(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
-        import numpy as np
-
-        return self.matrix[rows].astype(np.float32, copy=False) @ query
-
-
-_Best = dict[int, tuple[float, int, _Segment, int]]
-"""Memory's row number to cosine, chunk's number, and where the vector stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +61,9 @@ class _Loaded:
     change: int = -1
     last_no: int = 0
     last_removal: int = 0
-    base: _Segment | None = None
+    base: Segment | None = None
     tail: list[VectorRows] = field(default_factory=list)
-    segments: list[_Segment] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     mean: NDArray[np.float32] | None = None
     covariance: NDArray[np.float32] | None = None
     rescored: int = RESCORED
@@ -116,37 +103,50 @@ class VectorIndex:
         `allowed[memory_no]` says which memories may answer; numbers past its end may not. Vectors are
         L2-normalised, so that a dot product is the cosine.
         """
-        import numpy as np
-
         with self._lock:
             self._refresh()
             state = self._state
             segments = list(state.segments)
-        best: _Best = {}
+        with one_thread():
+            return self._search(state, segments, query, limit=limit, allowed=allowed, also=also)
+
+    def _search(
+        self,
+        state: _Loaded,
+        segments: Sequence[Segment],
+        query: NDArray[np.float32],
+        *,
+        limit: int,
+        allowed: NDArray[np.bool_] | None,
+        also: Sequence[int],
+    ) -> VectorAnswer:
+        import numpy as np
+
+        best: Best = {}
         total = np.zeros(3)  # count, sum, sum of squares
         for segment in segments:
-            alive = _allowed(segment, allowed)
+            alive = allowed_rows(segment, allowed)
             approximate = segment.bits is not None and allowed is None and not state.exact
             if approximate:
-                rows = _nearest_by_bits(segment, query, alive, state.rescored)
+                rows = nearest_by_bits(segment, query, alive, state.rescored)
                 total += _spread(state, query, int(alive.sum()))
             else:
                 rows = np.flatnonzero(alive)
-            cosines = segment.cosines(rows, query) if len(rows) < len(alive) else _all(segment, query)
+            cosines = segment.cosines(rows, query) if len(rows) < len(alive) else all_cosines(segment, query)
             if not approximate:
                 total += (
                     len(cosines),
                     float(cosines.sum(dtype=np.float64)),
                     float((cosines**2).sum(dtype=np.float64)),
                 )
-            _keep_best(best, segment, rows, cosines, limit)
+            keep_best(best, segment, rows, cosines, limit)
         nearest = sorted(best, key=lambda memory: (-best[memory][0], memory))[:limit]
         pool = {memory: best[memory] for memory in nearest}
-        crowding = _crowding(pool)
+        crowding = crowding_of(pool)
         for segment in segments:
             if also:
-                alive = _allowed(segment, allowed)
-                _score_named(pool, segment, np.asarray(also, dtype=np.int64), alive, query)
+                alive = allowed_rows(segment, allowed)
+                score_named(pool, segment, np.asarray(also, dtype=np.int64), alive, query)
         count = int(total[0])
         mean = total[1] / count if count else 0.0
         deviation = float(np.sqrt(max(total[2] / count - mean**2, 0.0))) if count else 0.0
@@ -192,7 +192,7 @@ class VectorIndex:
         import numpy as np
 
         state = self._state
-        state.base = _Segment(
+        state.base = Segment(
             no=cached.rows.no,
             memory_no=cached.rows.memory_no,
             chunk_no=cached.rows.chunk_no,
@@ -216,10 +216,10 @@ class VectorIndex:
         dead = np.concatenate([segment.no[~segment.alive] for segment in state.segments] + [gone])
         state.segments = [state.base] if state.base is not None else []
         if state.tail:
-            rows = _concatenate(state.tail)
+            rows = concatenate(state.tail)
             state.tail = [rows]
             state.segments.append(
-                _Segment(
+                Segment(
                     no=rows.no,
                     memory_no=rows.memory_no,
                     chunk_no=rows.chunk_no,
@@ -244,18 +244,18 @@ class VectorIndex:
             )
             for segment in state.segments
         ]
-        rows = _concatenate(parts)
+        rows = concatenate(parts)
         sample = rows.matrix[:: max(1, len(rows.no) // 20_000)].astype(np.float32)
         mean = sample.mean(axis=0)
         centred = sample - mean
         covariance = (centred.T @ centred) / max(len(sample), 1)
-        bits = _sign_bits(rows.matrix, mean)
+        bits = sign_bits(rows.matrix, mean)
         cached = CachedVectors(
             rows=rows,
             bits=bits,
             mean=mean,
             covariance=covariance,
-            rescored=_measure(rows, bits, mean) if len(rows.no) > EXACT_LIMIT else 0,
+            rescored=rescoring_needed(rows, bits, mean) if len(rows.no) > EXACT_LIMIT else 0,
             last_no=state.last_no,
             last_removal=state.last_removal,
         )
@@ -267,100 +267,6 @@ class VectorIndex:
         self._join(np.zeros(0, dtype=np.int64))
 
 
-def _concatenate(parts: Sequence[VectorRows]) -> VectorRows:
-    import numpy as np
-
-    if len(parts) == 1:
-        return parts[0]
-    return VectorRows(
-        no=np.concatenate([part.no for part in parts]),
-        memory_no=np.concatenate([part.memory_no for part in parts]),
-        chunk_no=np.concatenate([part.chunk_no for part in parts]),
-        matrix=np.concatenate([part.matrix for part in parts]),
-    )
-
-
-def _allowed(segment: _Segment, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    import numpy as np
-
-    if allowed is None:
-        return segment.alive
-    inside = segment.memory_no < len(allowed)
-    return segment.alive & inside & allowed[np.where(inside, segment.memory_no, 0)]
-
-
-def _all(segment: _Segment, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
-    return np.asarray(segment.matrix.astype(np.float32, copy=False) @ query)
-
-
-def _sign_bits(matrix: NDArray[np.float16], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return one bit a dimension, set where the centred value is positive, as rows of 64-bit words."""
-    import numpy as np
-
-    rows, dimensions = matrix.shape
-    words = -(-dimensions // 64)
-    packed = np.zeros((rows, words * 8), dtype=np.uint8)
-    for start in range(0, rows, 8_192):
-        block = matrix[start : start + 8_192].astype(np.float32) > mean
-        packed[start : start + 8_192, : -(-dimensions // 8)] = np.packbits(block, axis=1)
-    return packed.view(np.uint64)
-
-
-def _nearest_by_bits(
-    segment: _Segment, query: NDArray[np.float32], alive: NDArray[np.bool_], wanted: int
-) -> NDArray[np.int64]:
-    import numpy as np
-
-    assert segment.bits is not None
-    assert segment.centre is not None
-    words = segment.bits.shape[1]
-    packed = np.zeros(words * 8, dtype=np.uint8)
-    sign = np.packbits(query > segment.centre)
-    packed[: len(sign)] = sign
-    code = packed.view(np.uint64)
-    distance = np.zeros(len(alive), dtype=np.uint16)
-    for word in range(words):
-        distance += np.bitwise_count(segment.bits[:, word] ^ code[word])
-    distance[~alive] = np.iinfo(np.uint16).max
-    if len(distance) <= wanted:
-        return np.flatnonzero(alive)
-    rows = np.argpartition(distance, wanted)[:wanted]
-    return np.sort(rows[alive[rows]])
-
-
-def _measure(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[np.float32]) -> int:
-    """Return how many candidates must be rescored for recall@10 ≥ the floor; 0 when bits never reach it."""
-    import numpy as np
-
-    alive = np.ones(len(rows.no), dtype=np.bool_)
-    segment = _Segment(
-        no=rows.no,
-        memory_no=rows.memory_no,
-        chunk_no=rows.chunk_no,
-        matrix=rows.matrix,
-        alive=alive,
-        bits=bits,
-        centre=mean,
-    )
-    probes = rows.matrix[:: max(1, len(rows.no) // _PROBES)][:_PROBES].astype(np.float32)
-    truth = np.zeros((len(probes), 10), dtype=np.int64)
-    cosines = np.concatenate(
-        [rows.matrix[i : i + 8_192].astype(np.float32) @ probes.T for i in range(0, len(rows.no), 8_192)]
-    )
-    for probe in range(len(probes)):
-        truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
-    for wanted in (RESCORED, 2 * RESCORED, 4 * RESCORED):
-        found = [
-            np.isin(truth[i], _nearest_by_bits(segment, probes[i], alive, wanted)).mean()
-            for i in range(len(probes))
-        ]
-        if float(np.mean(found)) >= RECALL_FLOOR:
-            return wanted
-    return 0
-
-
 def _spread(state: _Loaded, query: NDArray[np.float32], count: int) -> NDArray[np.float64]:
     """Count, sum and sum of squares of all cosines, exact from mean and covariance without computing any."""
     import numpy as np
@@ -370,61 +276,3 @@ def _spread(state: _Loaded, query: NDArray[np.float32], count: int) -> NDArray[n
     mean = float(query @ state.mean)
     square = float(query @ state.covariance @ query) + mean**2
     return np.array([count, count * mean, count * square])
-
-
-def _keep_best(
-    best: _Best,
-    segment: _Segment,
-    rows: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-    limit: int,
-) -> None:
-    import numpy as np
-
-    # A memory has several vectors: take enough rows for `limit` different memories.
-    wanted = min(len(rows), 4 * limit)
-    top = np.argpartition(-cosines, wanted - 1)[:wanted] if 0 < wanted < len(rows) else np.arange(len(rows))
-    _note(best, segment, rows[top], cosines[top])
-
-
-def _score_named(
-    best: _Best,
-    segment: _Segment,
-    named: NDArray[np.int64],
-    alive: NDArray[np.bool_],
-    query: NDArray[np.float32],
-) -> None:
-    import numpy as np
-
-    rows = np.flatnonzero(np.isin(segment.memory_no, named) & alive)
-    if len(rows):
-        _note(best, segment, rows, segment.cosines(rows, query))
-
-
-def _note(
-    best: _Best,
-    segment: _Segment,
-    rows: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-) -> None:
-    memories = segment.memory_no[rows].tolist()
-    chunks = segment.chunk_no[rows].tolist()
-    for place, (memory, chunk, cosine) in enumerate(zip(memories, chunks, cosines.tolist(), strict=True)):
-        known = best.get(memory)
-        if known is None or (cosine, -chunk) > (known[0], -known[1]):
-            best[memory] = (cosine, chunk, segment, int(rows[place]))
-
-
-def _crowding(pool: _Best) -> dict[int, float]:
-    """Return each memory's mean cosine with its nearest others in the pool, centred on zero."""
-    import numpy as np
-
-    count = min(CROWD, len(pool) - 1)
-    if count < 1:
-        return dict.fromkeys(pool, 0.0)
-    vectors = np.stack([segment.matrix[row] for _, _, segment, row in pool.values()]).astype(np.float32)
-    gram = vectors @ vectors.T
-    np.fill_diagonal(gram, -np.inf)
-    nearest = np.partition(gram, -count, axis=1)[:, -count:].mean(axis=1)
-    centred = (nearest - nearest.mean()).tolist()
-    return dict(zip(pool, centred, strict=True))
