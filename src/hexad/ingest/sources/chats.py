@@ -12,6 +12,7 @@ from hexad.model.memory import JSONValue
 
 _PART_LIMIT: Final = 200
 _NATIVE: Final = frozenset(["id", "conversation", "session", "time", "speaker", "text"])
+_SAYS: Final = frozenset(["text", "content", "role", "sender", "speaker"])
 _CLAUDE_CODE_TURNS: Final = ("user", "assistant")
 
 Record = Mapping[str, object]
@@ -48,7 +49,7 @@ def turns_of(record: object) -> Iterator[SaidTurn | NoTurn]:
         yield from _messages(record, messages)
     elif isinstance(messages := record.get("conversations"), list):
         yield from _conversations(record, messages)
-    elif isinstance(record.get("message"), Mapping) or "sessionId" in record:
+    elif isinstance(record.get("message"), Mapping) or ("type" in record and not _SAYS & record.keys()):
         yield _claude_code(record)
     elif isinstance(record.get("text"), str) and "sender" not in record:
         yield _native(record)
