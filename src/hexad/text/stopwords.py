@@ -7,7 +7,7 @@ from typing import Final
 QUESTION_WORDS: Final = frozenset(
     """
     what when where which who whom whose why how whatever whenever wherever whichever whoever
-    """.split()  # noqa: SIM905 (a word list reads better than a list of words)
+    """.split()
 )
 """Words that ask; they tell what kind of answer is wanted and not where to find it."""
 
@@ -38,6 +38,6 @@ STOP_WORDS: Final = frozenset(
     ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn
     ll ve re im ive id youre youve theyre thats whats dont doesnt didnt cant wont isnt arent wasnt
     s t d m
-    """.split()  # noqa: SIM905 (a word list reads better than a list of words)
+    """.split()
 ).union(QUESTION_WORDS)
 """Words without a subject of their own, the question words and the rests of contractions among them."""

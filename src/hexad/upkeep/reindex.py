@@ -29,11 +29,8 @@ def rebuild_text(
 ) -> int:
     """Rebuild full text and tag index from the memories; ids stay as they are. Returns how many memories."""
     numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
-    with stores.db.transaction() as con:
-        con.execute("DELETE FROM memory_tags")
-        con.execute(
-            "INSERT INTO memory_tags(tag, memory_no) SELECT DISTINCT j.value, m.no FROM memories m, json_each(m.tags) j"
-        )
+    with stores.db.transaction():
+        stores.memories.rebuild_tags()
         fulltext.recreate()
     if progress is not None:
         progress(len(numbers), len(numbers))
