@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -182,6 +183,14 @@ class Memories:
             (source_no,),
         )
         return cast("list[tuple[str, str, str, str]]", rows)
+
+    def chunk_counts(self, numbers: Collection[int]) -> dict[int, int]:
+        """Return how many chunks each of these memories has."""
+        rows = self._db.query(
+            "SELECT c.memory_no, count(*) FROM json_each(?) j JOIN chunks c ON c.memory_no = j.value GROUP BY 1",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): cast("int", count) for no, count in rows}
 
     def history(self, no: int) -> list[tuple[int, datetime, str]]:
         """Return `(version, replaced at, text)` of what this memory said before, oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import cast
 
 from hexad.storage.connection import Database
@@ -53,10 +54,16 @@ class Tasks:
             )
             return con.changes > 0
 
-    def release(self, kind: str, *, owner: str) -> None:
-        """Give back what this process claimed and did not finish."""
+    def release(self, kind: str, numbers: Sequence[int], *, owner: str) -> None:
+        """Give back those of these tasks that this owner still holds."""
+        left = self._db.query_one("SELECT 1 FROM tasks WHERE kind = ? AND owner = ? LIMIT 1", (kind, owner))
+        if left is None:
+            return
         with self._db.transaction() as con:
-            con.execute("UPDATE tasks SET owner = NULL WHERE kind = ? AND owner = ?", (kind, owner))
+            con.executemany(
+                "UPDATE tasks SET owner = NULL WHERE kind = ? AND memory_no = ? AND owner = ?",
+                [(kind, no, owner) for no in numbers],
+            )
 
     def release_or_fail(self, kind: str, memory_no: int, *, owner: str, attempts: int, error: str) -> None:
         """Give a claimed task back; after `attempts` tries keep it with the error that stopped it."""

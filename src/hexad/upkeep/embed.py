@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from hexad.errors import Conflict, ProviderError
 from hexad.index.catalog import EMBED
@@ -14,7 +14,11 @@ from hexad.providers.base import Embedder
 from hexad.storage.stores import Stores
 from hexad.storage.vectors import NewVector
 
+if TYPE_CHECKING:
+    from hexad.providers.rows import FloatRows
+
 BATCH_MEMORIES: Final = 64
+GROUP_PASSAGES: Final = 64
 ATTEMPTS: Final = 3
 
 
@@ -50,28 +54,36 @@ class EmbeddingJob:
             check_embedder(self._stores, self.embedder)
         while not stop() and (limit is None or done < limit):
             room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
-            count = self._batch(room)
-            if count == 0:
+            numbers = self._stores.tasks.claim(
+                EMBED, owner=self._owner, alive=frozenset(self._alive()), limit=room
+            )
+            if not numbers:
                 break
-            done += count
-            if progress is not None:
-                progress(done)
+            try:
+                for group in self._groups(numbers):
+                    if stop():
+                        break
+                    self._embed(group)
+                    done += len(group)
+                    if progress is not None:
+                        progress(done)
+            finally:
+                self._stores.tasks.release(EMBED, numbers, owner=self._owner)
         return done
 
-    def _batch(self, room: int) -> int:
-        tasks = self._stores.tasks
-        if tasks.counts(EMBED)[0] == 0:
-            return 0
-        numbers = tasks.claim(EMBED, owner=self._owner, alive=frozenset(self._alive()), limit=room)
-        if not numbers:
-            return 0
-        try:
-            with span("embed", count=len(numbers)):
-                self._embed(numbers)
-        except ProviderError as error:
-            self._give_back(numbers, error)
-            raise
-        return len(numbers)
+    def _groups(self, numbers: Sequence[int]) -> Iterator[list[int]]:
+        """Cut a claim into groups of few passages, so that stopping never waits long for the one in hand."""
+        counts = self._stores.memories.chunk_counts(numbers)
+        group: list[int] = []
+        size = 0
+        for no in numbers:
+            if group and size + counts.get(no, 0) > GROUP_PASSAGES:
+                yield group
+                group, size = [], 0
+            group.append(no)
+            size += counts.get(no, 0)
+        if group:
+            yield group
 
     def _embed(self, numbers: Sequence[int]) -> None:
         memories = self._stores.memories.by_no(numbers)
@@ -81,9 +93,8 @@ class EmbeddingJob:
         texts: list[Passage] = []
         for no in active:
             texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
-        rows = self.embedder.embed([passage.text for passage in texts])
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
-        for passage, row in zip(texts, rows, strict=True):
+        for passage, row in zip(texts, self._vectors(numbers, texts), strict=True):
             by_memory[passage.memory_no].append(
                 NewVector(memory_no=passage.memory_no, chunk_no=passage.chunk_no, vector=row)
             )
@@ -93,6 +104,14 @@ class EmbeddingJob:
                 if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
                     self._stores.vectors.remove_memory(no)
                     self._stores.vectors.add(by_memory[no])
+
+    def _vectors(self, numbers: Sequence[int], texts: Sequence[Passage]) -> FloatRows:
+        try:
+            with span("embed", count=len(texts)):
+                return self.embedder.embed([passage.text for passage in texts])
+        except ProviderError as error:
+            self._give_back(numbers, error)
+            raise
 
     def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
         log.warning("Embedding failed and will be tried again: %s", error)
