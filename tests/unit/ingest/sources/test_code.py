@@ -186,3 +186,9 @@ def test_hostile_texts_take_linear_time():
     for text, language in chain(((text, "typescript") for text in texts), ((text, "cpp") for text in texts)):
         sections = code_sections(text, language=language)
         assert not sections or not assert_sections_cover(text, sections)
+
+
+def test_a_brace_too_many_does_not_hide_what_follows():
+    text = "const closing = /}/;\n\nfunction f() {\n  return 1;\n}\n"
+
+    assert [("", 1, 2), ("f", 3, 5)] == outline(text, code_sections(text, language="javascript"))

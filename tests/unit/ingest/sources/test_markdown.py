@@ -140,3 +140,9 @@ def test_hostile_texts_take_linear_time():
         "`" * 500_000,
     ):
         assert_sections_cover(text, parse_markdown(text).sections)
+
+
+def test_a_ruler_at_the_top_hides_no_heading():
+    text = "---\nwords of a letter\n\nTitle\n=====\n\n---\n"
+
+    assert "Title" == parse_markdown(text).title
