@@ -76,16 +76,18 @@ class Parts:
         owner = base.place.lock.identity if base.place.lock is not None else "readonly"
         alive = base.place.lock.alive if base.place.lock is not None else tuple
         self.handouts = Handouts(base.stores)
-        self.catalog = Catalog(
-            base.stores,
-            base.fulltext,
-            embeds=embedder is not None or base.stores.meta.recorded_embedder() is not None,
-        )
+        self.catalog = Catalog(base.stores, base.fulltext)
         redactor = Redactor(salt=lambda: base.place.keys.redaction_salt, env_allow=base.settings.env_allow)
         self.writer = Pipeline(
             base.stores, self.catalog, redactor, ids=base.ids, clock=base.clock, project=base.project
         )
-        self.ingestor = Ingestor(base.stores, self.writer, self.catalog, clock=base.clock)
+        self.ingestor = Ingestor(
+            base.stores,
+            self.writer,
+            self.catalog,
+            clock=base.clock,
+            salt=lambda: base.place.keys.redaction_salt,
+        )
         self.queue_runner = QueueRunner(
             base.stores, self.ingestor, clock=base.clock, owner=owner, alive=alive
         )

@@ -18,10 +18,9 @@ EMBED: Final = "embed"
 class Catalog:
     """The indexes of one store, kept in step with its memories."""
 
-    def __init__(self, stores: Stores, fulltext: FullText, *, embeds: bool) -> None:
+    def __init__(self, stores: Stores, fulltext: FullText) -> None:
         self._stores = stores
         self._fulltext = fulltext
-        self._embeds = embeds
 
     def add(self, no: int, memory: Memory, chunks: Sequence[NewChunk]) -> None:
         """Store and index the chunks of a memory that has none; its vectors follow as a task."""
@@ -72,9 +71,8 @@ class Catalog:
         return True
 
     def queue_embedding(self, no: int) -> None:
-        """Ask for the vectors of a memory; nothing to do in a store without an embedder."""
-        if self._embeds:
-            self._stores.tasks.put(EMBED, no)
+        """Ask for the vectors of a memory; whoever opens the store with an embedder computes them."""
+        self._stores.tasks.put(EMBED, no)
 
     def _load(self, no: int) -> tuple[Memory, list[StoredChunk]]:
         return self._stores.memories.by_no([no])[no], self._stores.memories.chunks_of([no]).get(no, [])

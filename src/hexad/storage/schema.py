@@ -36,10 +36,11 @@ CREATE TABLE spaces (
 
 CREATE TABLE sources (
   no INTEGER PRIMARY KEY,
-  uri TEXT NOT NULL UNIQUE,
+  uri TEXT NOT NULL,
   kind TEXT NOT NULL,
   space_no INTEGER NOT NULL REFERENCES spaces(no),
-  last_run_at INTEGER
+  last_run_at INTEGER,
+  UNIQUE (uri, space_no)                   -- one folder may be ingested into several spaces
 ) STRICT;
 
 CREATE TABLE memories (
@@ -190,7 +191,7 @@ CREATE TABLE source_items (
   source_no INTEGER NOT NULL REFERENCES sources(no),
   source_id TEXT NOT NULL,
   fingerprint TEXT NOT NULL DEFAULT '',
-  content_hash TEXT NOT NULL,              -- of the text as the source holds it, before redaction, salted
+  content_hash TEXT NOT NULL,              -- of what the source holds, before redaction: keyed, so that it tells nothing
   memory_no INTEGER REFERENCES memories(no),
   run INTEGER NOT NULL,
   PRIMARY KEY (source_no, source_id)

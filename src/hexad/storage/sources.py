@@ -55,13 +55,13 @@ class Sources:
 
     def ensure(self, uri: str, *, kind: str, space_no: int) -> int:
         """Return the row number of a source, registering it when it is new."""
-        row = self._db.query_one("SELECT no FROM sources WHERE uri = ?", (uri,))
+        row = self._db.query_one("SELECT no FROM sources WHERE uri = ? AND space_no = ?", (uri, space_no))
         if row is None:
             with self._db.transaction() as con:
                 con.execute(
                     "INSERT OR IGNORE INTO sources(uri, kind, space_no) VALUES(?,?,?)", (uri, kind, space_no)
                 )
-            row = self._db.query_one("SELECT no FROM sources WHERE uri = ?", (uri,))
+            row = self._db.query_one("SELECT no FROM sources WHERE uri = ? AND space_no = ?", (uri, space_no))
         assert row is not None, uri
         return cast("int", row[0])
 
