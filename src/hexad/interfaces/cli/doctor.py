@@ -1,0 +1,163 @@
+"""`hexad doctor`: what state the store and its surroundings are in, what is wrong, and the remedy."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, print_json, state
+from hexad.interfaces.cli.render import clean, count, hanging, size, width
+
+if TYPE_CHECKING:
+    from hexad import StoreStatus
+
+_MOUNTS: Final = Path("/proc/self/mounts")
+_FAR: Final = frozenset({"9p", "afs", "ceph", "cifs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf"})
+"""File systems over a network, on which locks and shared memory between machines do not hold."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Diagnosis:
+    status: StoreStatus
+    file_system: str | None
+    python: str = field(default_factory=platform.python_version)
+    integrity: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.status.to_dict(),
+            "python": self.python,
+            "file_system": self.file_system,
+            "problems": [*self.integrity, *self.remarks],
+        }
+
+
+@click.command(cls=Command)
+@click.option("--quick", is_flag=True, help="Do not look through the store for damage.")
+@click.pass_context
+def doctor(ctx: click.Context, *, quick: bool) -> None:
+    """Show the state of the store and what is wrong with it.
+
+    Exit code 5 when the SQLite library can lose committed rows, or the store is damaged.
+    """
+    found = _examine(quick=quick)
+    if state().json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if found.integrity:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+def _examine(*, quick: bool) -> _Diagnosis:
+    remarks: list[str] = []
+    purpose = "hexad doctor"
+    try:
+        hx = hexad.open(state().store, actor=purpose, background=False, create=False)
+    except hexad.Conflict as error:  # the vectors are from another embedder: a finding, not the end
+        remarks.append(str(error))
+        hx = hexad.open(state().store, actor=purpose, background=False, create=False, embedder=None)
+    with hx:
+        status = hx.status()
+        damage = [] if quick else hx.check()
+    found = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)
+    if not status.sqlite_safe:
+        found.integrity.append(
+            f"SQLite {status.sqlite} can lose committed rows when one process writes while another "
+            "checkpoints. Install apsw-sqlite3mc 3.54 or newer."
+        )
+    found.integrity.extend(damage)
+    found.remarks.extend(_remarks(status, found.file_system))
+    return found
+
+
+def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
+    remarks = []
+    if kind in _FAR:
+        remarks.append(
+            f"The store is on a network file system ({kind}), where locks between machines may not hold. "
+            "Move it to a local disk, or let one machine alone use it."
+        )
+    if status.embeddings_failed:
+        remarks.append(
+            f"{count(status.embeddings_failed, 'memory', 'memories')} could not be embedded. "
+            "`hexad reindex --vectors` tries again."
+        )
+    if status.embeddings_pending and status.embedder is not None:
+        remarks.append(
+            f"{count(status.embeddings_pending, 'memory', 'memories')} wait for their vectors and are found "
+            "by full text alone. `hexad maintain` computes them."
+        )
+    if status.queue_failed:
+        remarks.append(
+            f"{count(status.queue_failed, 'queued source')} could not be ingested. `hexad ingest` says why."
+        )
+    if status.queue_waiting:
+        remarks.append(f"{count(status.queue_waiting, 'queued source')} wait. `hexad maintain` ingests them.")
+    return remarks
+
+
+def file_system(path: Path) -> str | None:
+    """Return the kind of file system a path is on, None where the system does not say (no /proc)."""
+    try:
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    best, kind = -1, None
+    for line in lines:
+        _, place, found, *_ = line.split(" ")
+        folder = Path(place.replace("\\040", " "))
+        if path.is_relative_to(folder) and len(folder.parts) >= best:
+            best, kind = len(folder.parts), found
+    return kind
+
+
+def _show(found: _Diagnosis) -> None:
+    status = found.status
+    safe = "safe" if status.sqlite_safe else "NOT safe"
+    embedder = status.embedder or "none here: full text alone"
+    if status.store_embedder is not None and status.store_embedder != status.embedder:
+        embedder += f" (the store's vectors are from {status.store_embedder})"
+    rows = [
+        ("hexad", f"{status.version}, Python {found.python}, {sys.platform}"),
+        ("store", status.path + (f" on {found.file_system}" if found.file_system else "")),
+        ("size", _sizes(status)),
+        ("sqlite", f"{status.sqlite}, {safe}"),
+        ("durability", status.durability + (", read-only" if status.readonly else "")),
+        ("encrypted", "yes" if status.encrypted else "no"),
+        ("schema", str(status.schema)),
+        ("memories", f"{status.memories:,} active, {status.archived:,} archived, {status.chunks:,} chunks"),
+        (
+            "vectors",
+            f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
+        ),
+        ("embedder", embedder),
+        ("queue", f"{status.queue_waiting:,} waiting, {status.queue_failed:,} failed"),
+        ("keys", status.keys),
+        ("open in", "; ".join(status.holders) or "no process"),
+    ]
+    room = width()
+    for name, text in rows:
+        lines = hanging(text, indent=0, room=room - 12)
+        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {lines[0] if lines else ''}")
+        for line in lines[1:]:
+            click.echo(f"            {line.strip()}")
+    for problem in found.integrity:
+        click.echo(f"{click.style('WRONG', fg='red', bold=True)}  {clean(problem)}")
+    for remark in found.remarks:
+        click.echo(f"{click.style('note', fg='yellow')}   {clean(remark)}")
+    if not found.integrity and not found.remarks:
+        click.echo(click.style("All is well.", fg="green"))
+
+
+def _sizes(status: StoreStatus) -> str:
+    total = sum(status.sizes.values())
+    parts = ", ".join(f"{name} {size(number)}" for name, number in status.sizes.items() if number)
+    return f"{size(total)} ({parts})" if parts else size(total)

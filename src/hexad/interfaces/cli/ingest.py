@@ -1,0 +1,172 @@
+"""`hexad ingest` and `hexad watch`: sources brought into the store, once or for as long as they change."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.base import Command, note, print_json, read_stdin, state
+from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.render import clip, count, width
+
+if TYPE_CHECKING:
+    from hexad import Hexad, IngestReport
+
+_KINDS: Final = ("file", "folder", "conversation", "documents", "git")
+_SKIPS_SHOWN: Final = 10
+
+
+@click.command(cls=Command)
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
+@click.option("--kind", type=click.Choice(_KINDS), help="What the source is, when its content does not say.")
+@click.option("--tag", "tags", multiple=True, help="A tag for all of it; may be repeated.")
+@click.option("--project", help="First part of the paths; default: the folder's name.")
+@click.option(
+    "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
+)
+@click.option("--verbose", is_flag=True, help="Name everything that was skipped, not only the first ten.")
+def ingest(
+    *,
+    sources: tuple[str, ...],
+    space: str,
+    kind: str | None,
+    tags: tuple[str, ...],
+    project: str | None,
+    no_embed: bool,
+    verbose: bool,
+) -> None:
+    """Bring each SOURCE into the store, or up to date.
+
+    A SOURCE is a file, a folder, conversations or documents as .jsonl, `git:RANGE` or `git:FOLDER?RANGE` for
+    a repository's commits, or `-` for a text on stdin. What did not change costs one look; what vanished is
+    archived.
+    """
+    reports: list[IngestReport] = []
+    with state().opened(create=True, embeds=True) as hx:
+        for source in sources:
+            if source == "-":
+                report = _stdin(hx, space=space, tags=tags, project=project)
+            else:
+                with meter("Reading", clock=hx.clock) as show:
+                    report = hx.ingest(
+                        source,
+                        space=space,
+                        kind=kind,
+                        tags=tags,
+                        project=project,
+                        embed=False,
+                        progress=lambda at, show=show: show(at.done, at.total, at.current),  # type: ignore[misc]
+                    )
+            reports.append(report)
+            if not state().json:
+                for line in report_lines(report, verbose=verbose):
+                    click.echo(line)
+        embedded = 0 if no_embed else embed(hx)
+    if state().json:
+        print_json({"reports": [report.to_dict() for report in reports], "embedded": embedded})
+    elif embedded:
+        click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+
+
+def embed(hx: Hexad) -> int:
+    """Compute what vectors are missing, showing how far it is; returns for how many memories."""
+    total = hx.status().embeddings_pending
+    with meter("Embedding", clock=hx.clock, unit="memories") as show:
+        return hx.embed_pending(progress=lambda done: show(done, max(total, done)))
+
+
+def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None) -> IngestReport:
+    started = hx.clock.monotonic()
+    metadata = None if project is None else {"project": project}
+    memory = hx.remember(read_stdin(), space=space, tags=tags or None, trust="tool", metadata=metadata)
+    receipt = memory.receipt
+    assert receipt is not None  # what `remember` returns always has one
+    fields = {
+        hexad.Outcome.CREATED: "created",
+        hexad.Outcome.UPDATED: "updated",
+        hexad.Outcome.UNCHANGED: "unchanged",
+    }
+    report = hexad.IngestReport(
+        source="-",
+        space=space,
+        redacted=receipt.redacted,
+        near_duplicates=int(bool(receipt.near_duplicates)),
+        seconds=hx.clock.monotonic() - started,
+    )
+    setattr(report, fields.get(receipt.outcome, "repeated"), 1)
+    return report
+
+
+def report_lines(report: IngestReport, *, verbose: bool = False) -> Iterator[str]:
+    """Give what a run did in a line, and what it left out in more."""
+    counts = (
+        (report.created, "created"),
+        (report.updated, "updated"),
+        (report.unchanged, "unchanged"),
+        (report.repeated, "repeated"),
+        (report.archived, "archived"),
+        (report.skips, "skipped"),
+    )
+    did = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "nothing in it"
+    rate = f", {report.items / report.seconds:,.0f} items/s" if report.seconds > 0 and report.items else ""
+    yield f"{report.source}: {did} in {report.seconds:.1f} s{rate}"
+    if report.redacted:
+        yield f"  {count(report.redacted, 'secret')} taken out"
+    if report.near_duplicates:
+        yield f"  {report.near_duplicates:,} say almost the same as another"
+    shown = report.skipped if verbose else report.skipped[:_SKIPS_SHOWN]
+    for skip in shown:
+        yield clip(f"  skipped {skip.source_id}: {skip.reason}", width())
+    if report.skips > len(shown):
+        more = "; --verbose names them" if not verbose else ""
+        yield f"  … and {report.skips - len(shown):,} more skipped{more}"
+
+
+@click.command(cls=Command)
+@click.argument("folder")
+@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
+@click.option("--tag", "tags", multiple=True, help="A tag for all of it; may be repeated.")
+@click.option("--git", is_flag=True, help="New commits become memories, too.")
+@click.pass_context
+def watch(ctx: click.Context, *, folder: str, space: str, tags: tuple[str, ...], git: bool) -> None:
+    """Follow FOLDER, or a pattern such as `docs/*.md`, until Ctrl-C.
+
+    Every change passes a queue in the store, so that none is lost when the process ends. Prints a line for
+    each change that it brought in.
+    """
+    ended = _Ended()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ended)
+    with state().opened(create=True, background=True, embeds=True) as hx:
+        note(f"Watching {folder}; Ctrl-C ends it.")
+        hx.watch(folder, space=space, tags=tags, git=git, stop=lambda: ended.by is not None, on_report=_say)
+    ctx.exit(128 + (ended.by or 0))
+
+
+class _Ended:
+    """Notes the signal that ends the watching, so that the change in hand is finished; a second one cuts it off."""
+
+    def __init__(self) -> None:
+        self.by: int | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self.by is not None:
+            raise KeyboardInterrupt
+        self.by = number
+
+
+def _say(report: IngestReport) -> None:
+    if report.created or report.updated or report.archived or report.skips:
+        if state().json:
+            click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+        else:
+            for line in report_lines(report):
+                click.echo(line)

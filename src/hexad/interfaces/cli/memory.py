@@ -1,0 +1,158 @@
+"""`hexad forget` and `hexad memory …`: single memories, by id or path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hexad.interfaces.cli.base import Command, Function, Group, note, print_json, several, state
+from hexad.interfaces.cli.render import clean, count, memory_lines, table, width
+
+if TYPE_CHECKING:
+    from hexad import Hexad, Memory
+
+_STATUSES = ("active", "archived", "superseded", "quarantined", "any")
+
+
+def _one(function: Function) -> Function:
+    """Add the argument and the option that name one memory."""
+    function = click.option("--space", help="Look only in this space (paths may repeat across spaces).")(
+        function
+    )
+    return click.argument("id_or_path", metavar="ID_OR_PATH")(function)
+
+
+def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = False) -> None:
+    with state().opened(embeds=embeds) as hx:
+        memory = change(hx)
+    if state().json:
+        print_json(memory.to_dict())
+    else:
+        click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+
+
+@click.command(cls=Command)
+@_one
+@click.option("--restore", is_flag=True, help="The other way round: bring it back into recall.")
+def forget(id_or_path: str, space: str | None, restore: bool) -> None:
+    """Archive a memory: gone from recall, recoverable.
+
+    It stays in the store; --restore, or `hexad memory restore`, brings it back.
+    """
+    if restore:
+        _restore(id_or_path, space)
+        return
+    _change(lambda hx: hx.forget(id_or_path, space=space), "archived")
+    if not state().json:
+        note("It can be brought back: `hexad forget --restore ID`.")
+
+
+def _restore(id_or_path: str, space: str | None) -> None:
+    _change(lambda hx: hx.restore(id_or_path, space=space), "restored", embeds=True)
+
+
+@click.group(cls=Group)
+@click.pass_context
+def memory(ctx: click.Context) -> None:
+    """List, show, pin and restore memories."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@memory.command("list")
+@click.option("--space", help="Only this space.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
+@click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
+@click.option(
+    "--status", type=click.Choice(_STATUSES), default="active", show_default=True, help="Which ones."
+)
+@click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
+def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: int, **options: Any) -> None:
+    """List memories, the last changed first."""
+    chosen = None if status == "any" else status
+    with state().opened() as hx:
+        found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note("No memory is like that.")
+        return
+    heads = ("id", "space", "kind", "path", "updated", "pin", "summary")
+    rows = [
+        (
+            one.id,
+            one.space,
+            one.kind,
+            one.path,
+            f"{one.updated_at:%Y-%m-%d %H:%M}",
+            "*" if one.pinned else "",
+            one.summary_micro,
+        )
+        for one in found
+    ]
+    for line in table(rows, heads=heads, room=width()):
+        click.echo(line)
+    if len(found) == limit:
+        note(f"The first {count(limit, 'memory', 'memories')}; --limit shows more.")
+
+
+@memory.command()
+@_one
+def show(id_or_path: str, space: str | None) -> None:
+    """Show a whole record.
+
+    Every field, its text as it is stored, and which memories say almost the same.
+    """
+    with state().opened() as hx:
+        found = hx.get(id_or_path, space=space)
+        near = hx.near_duplicates(found.id)
+    if state().json:
+        alike = [{"id": other, "similarity": similarity} for other, similarity in near]
+        print_json({**found.to_dict(), "near_duplicates": alike})
+        return
+    for line in memory_lines(found, room=width()):
+        click.echo(line)
+    for other, similarity in near:
+        note(f"Almost the same: {other} ({similarity:.2f})")
+
+
+@memory.command()
+@_one
+def history(id_or_path: str, space: str | None) -> None:
+    """Show what a memory said before, oldest first."""
+    with state().opened() as hx:
+        versions = hx.history(id_or_path, space=space)
+    if state().json:
+        print_json([dict(version) for version in versions])
+        return
+    if not versions:
+        note("It has always said what it says now.")
+    for version in versions:
+        head = f"version {version['version']}, until {version['replaced_at']}"
+        click.echo(click.style(head, bold=True))
+        click.echo(clean(str(version["raw"])))
+
+
+@memory.command()
+@_one
+def pin(id_or_path: str, space: str | None) -> None:
+    """Pin a memory: it comes before others."""
+    _change(lambda hx: hx.pin(id_or_path, space=space), "pinned")
+
+
+@memory.command()
+@_one
+def unpin(id_or_path: str, space: str | None) -> None:
+    """Take a memory's pin away."""
+    _change(lambda hx: hx.unpin(id_or_path, space=space), "unpinned")
+
+
+@memory.command()
+@_one
+def restore(id_or_path: str, space: str | None) -> None:
+    """Bring an archived memory back into recall."""
+    _restore(id_or_path, space)

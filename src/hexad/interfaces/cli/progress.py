@@ -1,0 +1,118 @@
+"""How far a long piece of work is, on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+import click
+
+from hexad.interfaces.cli.base import state
+from hexad.interfaces.cli.render import clean
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    from hexad import Clock
+
+SHOWN_AFTER_S: Final = 0.5
+"""Work that is done sooner shows nothing, and does not pay for importing rich."""
+LINE_EVERY_S: Final = 5.0
+_BAR_EVERY_S: Final = 0.1
+
+
+class Meter:
+    """Shows how far one piece of work is; call it with what is done, of how many, and what is at hand."""
+
+    def __init__(self, label: str, *, clock: Clock, unit: str) -> None:
+        self._label, self._clock, self._unit = label, clock, unit
+        self._started = clock.monotonic()
+        self._shown = self._started - LINE_EVERY_S + SHOWN_AFTER_S
+        self._bars: Bars | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def __call__(self, done: int, total: int | None = None, current: str = "") -> None:
+        """Show the new state, unless the last one was shown a moment ago."""
+        now = self._clock.monotonic()
+        elapsed = now - self._started
+        every = _BAR_EVERY_S if self._bars is not None else LINE_EVERY_S
+        if elapsed < SHOWN_AFTER_S or (now - self._shown < every and done != total):
+            return
+        self._shown = now
+        rate = done / elapsed
+        if sys.stderr.isatty():
+            self._draw(done, total, current, rate)
+        else:
+            self._say(done, total, rate)
+
+    def _say(self, done: int, total: int | None, rate: float) -> None:
+        of = f" of {total:,}" if total is not None else ""
+        left = (
+            f", {_duration((total - done) / rate)} left"
+            if total is not None and done < total and rate
+            else ""
+        )
+        click.echo(f"{self._label}: {done:,}{of} {self._unit}, {rate:,.0f}/s{left}", err=True)
+
+    def _draw(self, done: int, total: int | None, current: str, rate: float) -> None:
+        if self._bars is None:
+            self._bars, self._task = _bars(self._label, plain=state().plain)
+        assert self._task is not None
+        self._bars.update(
+            self._task, completed=done, total=total, current=clean(current), rate=f"{rate:,.0f}/s"
+        )
+
+
+def _bars(label: str, *, plain: bool) -> tuple[Bars, TaskID]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn(
+            "{task.fields[current]}",
+            markup=False,
+            style="dim",
+            table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+        ),
+        console=Console(stderr=True, no_color=True if plain else None),
+        transient=True,
+        expand=True,
+    )
+    bars.start()
+    return bars, bars.add_task(label, total=None, current="", rate="")
+
+
+@contextmanager
+def meter(label: str, *, clock: Clock, unit: str = "items") -> Iterator[Meter]:
+    """Show a piece of work on stderr while the block runs."""
+    with Meter(label, clock=clock, unit=unit) as shown:
+        yield shown
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds for people.
+
+    >>> _duration(8.2), _duration(75)
+    ('8 s', '1 min 15 s')
+    """
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"

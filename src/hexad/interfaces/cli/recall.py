@@ -1,0 +1,71 @@
+"""`hexad recall`: the best answers, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hexad.interfaces.cli.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.render import clip, explanation_lines, hit_lines, width
+
+if TYPE_CHECKING:
+    from hexad import Hits
+
+
+@click.command(cls=Command)
+@click.argument("query")
+@click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most.")
+@click.option("--max-tokens", type=int, help="How long the hits' texts may be together.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
+@click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
+@click.option("--space", "spaces", multiple=True, help="Only from this space; may be repeated.")
+@click.option("--since", help="Only what was valid or written from this time on: RFC 3339 or a date.")
+@click.option("--until", help="Only what was valid or written before this time: RFC 3339 or a date.")
+@click.option("--explain", is_flag=True, help="Show each hit's score in parts, and what was considered.")
+@click.option(
+    "--semantic/--lexical",
+    default=False,
+    help="Also compare by meaning, which loads the embedder; default: full text alone, which is fast.",
+)
+def recall(query: str, *, semantic: bool, explain: bool, **options: Any) -> None:
+    """Print what best answers QUERY, best first.
+
+    Prints nothing on stdout, with exit code 0, when nothing is relevant.
+    """
+    with state().opened(embeds=semantic) as hx:
+        hits = hx.recall(
+            query,
+            space=several(options.pop("spaces")),
+            kinds=several(options.pop("kinds")),
+            tags=several(options.pop("tags")),
+            explain=explain,
+            semantic=semantic,
+            **options,
+        )
+        unused = not semantic and not state().json and hx.status().vectors > 0
+    if state().json:
+        print_json(hits.to_dict() if explain else hits.to_dict()["hits"])
+    else:
+        _show(hits, query=query)
+    for line in hits.notes:
+        note(line)
+    if hits.late:
+        note(f"Did not answer in time: {', '.join(hits.late)}.")
+    if unused:
+        note("By full text alone; --semantic also compares by meaning.")
+
+
+def _show(hits: Hits, *, query: str) -> None:
+    room = width()
+    for number, hit in enumerate(hits, start=1):
+        for line in hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room):
+            click.echo(line)
+    if not hits:
+        note("Nothing relevant was found.")
+    if hits.explanation is not None:
+        for line in explanation_lines(hits.explanation, room=room):
+            click.echo(line)
+        for dropped in hits.dropped:
+            click.echo(clip(f"dropped {dropped.memory_id}: {dropped.reason}", room))

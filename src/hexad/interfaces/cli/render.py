@@ -1,0 +1,213 @@
+"""Records as text for people: the same words on a terminal and in a pipe, colours only where they show."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Sequence
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hexad.interfaces.cli.base import on_terminal
+
+if TYPE_CHECKING:
+    from hexad import Explanation, Hit, Memory
+
+EXCERPT_LINES: Final = 6
+PIPE_WIDTH: Final = 100
+_WIDEST: Final = 120
+_VERBATIM: Final = frozenset({"code", "config", "log"})
+"""Kinds whose line breaks mean something; all other texts are wrapped."""
+
+
+def width() -> int:
+    """Return how many columns a line of ours may have."""
+    return min(get_terminal_size((PIPE_WIDTH, 24)).columns, _WIDEST) if on_terminal() else PIPE_WIDTH
+
+
+def clean(text: str) -> str:
+    """Return text without control characters: what a memory holds must not steer the terminal.
+
+    >>> clean("red\\x1b[31m alert")
+    'red�[31m alert'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else "�" for char in text
+    )
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text fills."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns_of(char) for char in text)
+
+
+def _columns_of(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, room: int) -> str:
+    """Return one line of at most `room` columns; what does not fit ends in `…`.
+
+    >>> clip("a long line", 6)
+    'a lon…'
+    """
+    line = clean(text).replace("\n", " ").replace("\t", "    ")
+    if columns(line) <= room:
+        return line
+    kept, used = [], 1
+    for char in line:
+        used += _columns_of(char)
+        if used > room:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "memory", "memories"), count(1200, "item")
+    ('1 memory', '1,200 items')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size(512), size(15_400_000)
+    ('512 B', '14.7 MiB')
+    """
+    amount = float(number)
+    for unit in ("B", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GiB"
+
+
+# Hits -------------------------------------------------------------------------------------------------------
+
+
+def hit_lines(
+    number: int, hit: Hit, *, query: str, explain: bool, room: int, lines: int = EXCERPT_LINES
+) -> Iterator[str]:
+    """Give the lines of one hit: where, what it is, the text that answers, and why."""
+    memory = hit.memory
+    yield f"{number:>2}. {click.style(clip(hit.location, room - 4), bold=True)}"
+    facts = [memory.kind, hit.layer, f"{hit.score:.3f}", memory.id]
+    if memory.space != "default":
+        facts.insert(0, f"space {memory.space}")
+    if memory.pinned:
+        facts.append("pinned")
+    yield f"    {click.style(' · '.join(facts), fg='cyan')}"
+    verbatim = memory.kind in _VERBATIM
+    for line in excerpt(hit.text, query=query, room=room - 6, verbatim=verbatim, limit=lines):
+        yield f"    {click.style('│', dim=True)} {line}"
+    if explain:
+        parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
+        yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)
+        for reason in hit.why:
+            yield from hanging(f"why: {reason}", indent=4, room=room)
+
+
+def excerpt(text: str, *, query: str, room: int, verbatim: bool, limit: int = EXCERPT_LINES) -> list[str]:
+    """Return at most `limit` lines of a text: those around the words that were asked for."""
+    if verbatim:
+        lines = textwrap.dedent(clean(text).expandtabs(4)).splitlines()
+    else:
+        lines = [
+            line
+            for part in clean(text).splitlines()
+            for line in (textwrap.wrap(part, room, break_long_words=True) or [""])
+        ]
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if len(lines) > limit:
+        start = _best_window(lines, query, limit)
+        shown = lines[start : start + limit]
+        if start:
+            shown[0] = "… " + shown[0].lstrip()
+        if start + limit < len(lines):
+            shown[-1] = shown[-1].rstrip() + " …"
+        lines = shown
+    return [clip(line, room) for line in lines]
+
+
+def _best_window(lines: Sequence[str], query: str, limit: int) -> int:
+    """Return where the window of `limit` lines starts that names the most of the query's words."""
+    words = {word[:5] for word in query.casefold().split() if len(word) > 3}
+    named = [frozenset(word for word in words if word in line.casefold()) for line in lines]
+    best, most = 0, 0
+    for start in range(len(lines) - limit + 1):
+        found = len(frozenset().union(*named[start : start + limit]))
+        if found > most:
+            best, most = start, found
+    return best
+
+
+def hanging(text: str, *, indent: int, room: int) -> list[str]:
+    """Return a text wrapped under an indent, the following lines two columns further in."""
+    return textwrap.wrap(clean(text), room, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
+
+
+def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:
+    """Give what a recall understood and considered."""
+    yield from hanging(f"understood: {', '.join(explanation.terms) or 'no terms'}", indent=0, room=room)
+    if explanation.ignored_terms:
+        yield from hanging(f"too frequent: {', '.join(explanation.ignored_terms)}", indent=0, room=room)
+    if explanation.speakers:
+        yield from hanging(f"speakers: {', '.join(explanation.speakers)}", indent=0, room=room)
+    arms = ", ".join(f"{name} {number:,}" for name, number in explanation.arms.items())
+    yield from hanging(f"candidates: {arms or 'none'}", indent=0, room=room)
+    times = ", ".join(f"{name} {value:.1f}" for name, value in explanation.timings_ms.items())
+    yield from hanging(f"milliseconds: {times}", indent=0, room=room)
+
+
+# Memories ---------------------------------------------------------------------------------------------------
+
+
+def table(rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int) -> list[str]:
+    """Return rows as aligned lines; the last column takes what is left, wide ones in between are clipped."""
+    widest = [max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads))]
+    most = max(12, room // 3)
+    widths = [min(one, most) for one in widest[:-1]]
+    last = max(10, room - sum(widths) - 2 * len(widths))
+    lines = []
+    for row in [heads, *rows]:
+        cells = [_pad(clip(cell, one), one) for cell, one in zip(row, widths, strict=False)]
+        lines.append("  ".join([*cells, clip(row[-1], last)]).rstrip())
+    lines[0] = click.style(lines[0], bold=True)
+    return lines
+
+
+def _pad(text: str, room: int) -> str:
+    return text + " " * (room - columns(text))
+
+
+def memory_lines(memory: Memory, *, room: int) -> Iterator[str]:
+    """Give a whole record: its fields by name, then its text as it is stored."""
+    fields = memory.to_dict()
+    raw = str(fields.pop("raw"))
+    fields.pop("chunks")
+    names = max(len(name) for name in fields)
+    for name, value in fields.items():
+        if value is None or value in ([], {}, ""):
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        first, *rest = textwrap.wrap(clean(text), max(20, room - names - 2)) or [""]
+        yield f"{click.style(name.ljust(names), fg='cyan')}  {first}"
+        yield from (" " * (names + 2) + line for line in rest)
+    yield ""
+    yield clean(raw)

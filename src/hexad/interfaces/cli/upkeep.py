@@ -1,0 +1,94 @@
+"""`hexad init`, `check`, `reindex` and `maintain`: the store itself."""
+
+from __future__ import annotations
+
+import click
+
+import hexad
+from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
+from hexad.interfaces.cli.ingest import embed
+from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.render import clean, count
+
+
+@click.command(cls=Command)
+@click.argument("folder", required=False)
+def init(folder: str | None) -> None:
+    """Create a store in FOLDER.
+
+    Default: the current folder. Writes a hexad.toml in which every setting is explained.
+    """
+    path = hexad.init(folder if folder is not None else state().store)
+    if state().json:
+        print_json({"path": str(path)})
+    else:
+        click.echo(f"Created {clean(str(path))}")
+
+
+@click.command(cls=Command)
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Look for damage: rows, full text, vectors, files.
+
+    Exit code 5 when something is wrong; each line says what, and the remedy.
+    """
+    with state().opened() as hx:
+        found = hx.check()
+        path = hx.path
+    if state().json:
+        print_json({"path": str(path), "problems": found})
+    else:
+        for problem in found:
+            click.echo(clean(problem))
+        if not found:
+            click.echo(f"All is well in {clean(str(path))}.")
+    if found:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+@click.command(cls=Command)
+@click.option("--vectors", is_flag=True, help="Compute all vectors anew, too.")
+@click.option(
+    "--embedder",
+    metavar="SPEC",
+    help="Re-embed everything with this one: default, hashing, or openai:MODEL@https://host/v1.",
+)
+@click.option(
+    "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
+)
+def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
+    """Build full text and vectors anew.
+
+    Both are derived from the memories, whose ids stay. Vectors only on request.
+    """
+    with state().opened(embeds=True) as hx:
+        report = hx.reindex(embedder=embedder, vectors=vectors)
+        embedded = embed(hx) if report.vectors_queued and not no_embed else 0
+    if state().json:
+        print_json({**report.to_dict(), "embedded": embedded})
+        return
+    click.echo(f"{count(report.memories, 'memory', 'memories')} indexed anew")
+    if report.vectors_queued:
+        left = report.vectors_queued - embedded
+        click.echo(f"{count(embedded, 'memory', 'memories')} embedded with {report.embedder}, {left:,} left")
+
+
+@click.command(cls=Command)
+def maintain() -> None:
+    """Do the work that waits.
+
+    Queued sources are ingested, missing vectors computed, and what was recalled is noted.
+    """
+    with state().opened(embeds=True) as hx:
+        total = hx.status().embeddings_pending
+        with meter("Embedding", clock=hx.clock, unit="memories") as show:
+            report = hx.maintain(progress=lambda done: show(done, max(total, done)))
+    if state().json:
+        print_json(report.to_dict())
+        return
+    click.echo(
+        f"{count(report.ingested, 'queued source')} ingested, "
+        f"{count(report.embedded, 'memory', 'memories')} embedded, {count(report.handouts, 'recall')} noted"
+    )
+    if not any((report.ingested, report.embedded, report.handouts)):
+        note("Nothing was waiting.")

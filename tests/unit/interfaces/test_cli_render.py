@@ -1,0 +1,73 @@
+"""Text for people: excerpts, columns, tables."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from hexad.interfaces.cli import progress, render
+from hexad.interfaces.cli.render import clean, clip, columns, excerpt, hanging, table
+
+
+@pytest.mark.parametrize("module", [render, progress])
+def test_the_examples_in_the_docstrings_hold(module):
+    results = doctest.testmod(module)
+
+    assert 0 == results.failed
+    assert results.attempted > 0
+
+
+def test_control_characters_of_a_memory_never_reach_the_terminal():
+    assert "a�[2Jb\nc\td" == clean("a\x1b[2Jb\nc\td")
+    assert "��" == clean("\x9b\ud800")
+
+
+def test_a_clipped_line_fits_also_with_wide_characters():
+    assert 10 >= columns(clip("記憶の容れ物はここにある", 10))
+    assert clip("記憶の容れ物はここにある", 10).endswith("…")
+    assert "short" == clip("short", 10)
+
+
+def test_an_excerpt_shows_the_lines_that_the_question_names():
+    text = "\n".join(["filler line"] * 20 + ["the harbour closes at noon"] + ["filler line"] * 20)
+
+    lines = excerpt(text, query="when does the harbour close", room=60, verbatim=True, limit=3)
+
+    assert 3 == len(lines)
+    assert any("harbour" in line for line in lines)
+    assert lines[0].startswith("… ")
+    assert lines[-1].endswith(" …")
+
+
+def test_an_excerpt_of_prose_is_wrapped_and_one_of_code_keeps_its_lines():
+    code = "    def f(x):\n        return x\n"
+    prose = "one two three four five six seven eight nine ten"
+
+    assert ["def f(x):", "    return x"] == excerpt(code, query="", room=40, verbatim=True)
+    assert ["one two three four", "five six seven", "eight nine ten"] == excerpt(
+        prose, query="", room=18, verbatim=False
+    )
+
+
+def test_a_short_text_is_shown_whole_without_marks():
+    assert ["a", "b"] == excerpt("\n\na\nb\n\n", query="x", room=40, verbatim=True)
+
+
+def test_a_table_is_aligned_and_no_line_is_wider_than_the_room():
+    rows = [("mem_1", "記憶", "x" * 200), ("mem_22", "b", "short")]
+
+    lines = table(rows, heads=("id", "kind", "summary"), room=60)
+
+    assert [columns(line[: line.index("x")]) for line in lines[1:2]] == [
+        columns(lines[2][: lines[2].index("short")])
+    ]
+    assert all(columns(line) <= 60 for line in lines[1:])
+
+
+def test_a_hanging_text_stays_inside_the_room():
+    lines = hanging("word " * 40, indent=4, room=50)
+
+    assert all(len(line) <= 50 for line in lines)
+    assert lines[0].startswith("    word")
+    assert lines[1].startswith("      word")
