@@ -10,17 +10,17 @@ from typing import Self
 
 from hexad.clock import Clock
 from hexad.facade.spaces import SpacesFacade
-from hexad.ingest.run import IngestOptions, IngestReport, Progress
 from hexad.model.contract import Draft
+from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, format_time
-from hexad.model.parse import parse_choice, parse_time
+from hexad.model.parse import parse_choice, parse_time, word_list
 from hexad.model.query import Filters, Hits
 from hexad.model.status import MaintenanceReport, StoreStatus
 from hexad.observe import span
 from hexad.providers.base import Embedder
 from hexad.recall.question import RecallOptions
 from hexad.storage.duplicates import NEAR_DUPLICATE
-from hexad.text.normalize import slugs
+from hexad.text.normalize import slug, slugs
 from hexad.upkeep.check import check
 from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
@@ -102,7 +102,7 @@ class Hexad:
             path=path,
             id=id,
             source_id=source_id,
-            tags=None if tags is None else tuple(tags),
+            tags=None if tags is None else word_list(tags, "tags"),
             pinned=pinned,
             relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
             importance=importance,
@@ -114,12 +114,12 @@ class Hexad:
             attribute=attribute,
             value=value,
             citations=None if citations is None else tuple(citations),
-            data_subjects=None if data_subjects is None else tuple(data_subjects),
+            data_subjects=None if data_subjects is None else word_list(data_subjects, "data_subjects"),
             metadata=metadata,
             now=parse_time(freeze_clock, "freeze_clock"),
         )
         self._parts.handouts.flush()
-        memory = self._parts.writer.write([draft])[0]
+        memory = self._parts.writing.writer.write([draft])[0]
         self._parts.wake()
         return memory
 
@@ -147,12 +147,12 @@ class Hexad:
         options = IngestOptions(
             space=space,
             kind=kind,
-            tags=tuple(tags),
+            tags=word_list(tags, "tags"),
             trust=parse_choice(Trust, trust, "trust"),
             project=project,
         )
         self._parts.handouts.flush()
-        report = self._parts.ingestor.ingest(source, options, progress=progress)
+        report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
         if embed or (embed is None and not self._parts.background):
             self.embed_pending()
         self._parts.wake()
@@ -168,7 +168,7 @@ class Hexad:
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
-        self._parts.queue_runner.put(source, space=space, tags=tuple(tags))
+        self._parts.writing.queue.put(source, space=space, tags=word_list(tags, "tags"))
         self._parts.wake()
 
     def watch(
@@ -185,8 +185,8 @@ class Hexad:
 
         With `git`, new commits become memories too. Raises `NotFound` when there is no such folder.
         """
-        self._parts.watcher.follow(
-            source, space=space, tags=tuple(tags), git=git, stop=stop, on_report=on_report
+        self._parts.writing.watcher.follow(
+            source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
         )
 
     def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
@@ -261,7 +261,7 @@ class Hexad:
         options = RecallOptions(
             filters=Filters(
                 spaces=spaces,
-                kinds=None if kinds is None else tuple(kinds),
+                kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
                 tags=None if tags is None else slugs(tags),
                 path=path,
                 since=parse_time(since, "since"),
@@ -299,7 +299,7 @@ class Hexad:
             self._parts.stores.spaces.get(space)
         filters = Filters(
             spaces=None if space is None else (space,),
-            kinds=None if kinds is None else tuple(kinds),
+            kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
             tags=None if tags is None else slugs(tags),
             path=path,
         )
@@ -361,7 +361,7 @@ class Hexad:
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, vectors, notes of what was recalled."""
-        ingested = self._parts.queue_runner.run()
+        ingested = self._parts.writing.queue.run()
         return MaintenanceReport(
             ingested=ingested,
             handouts=self._parts.handouts.flush(),

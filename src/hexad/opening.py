@@ -72,6 +72,7 @@ def open(
         temporary, directory = None, _directory(path, create=create and not readonly)
     try:
         settings = load_settings(directory)
+        _check_settings(settings, embedder)
         return _open(
             directory,
             settings,
@@ -97,7 +98,7 @@ def init(path: str | Path | None = None, *, clock: Clock | None = None) -> Path:
     folder = Path.cwd() if path is None else Path(path)
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)!r}; create it first.")
-    directory = folder.resolve() / STORE_DIRECTORY
+    directory = _not_a_file(folder.resolve() / STORE_DIRECTORY)
     if (directory / DATABASE).exists():
         raise Conflict(f"There is a store at {directory} already; it was left as it is.")
     with _create(directory, clock):
@@ -116,15 +117,25 @@ def _directory(path: str | Path | None, *, create: bool) -> Path:
         raise NotFound(f"There is no folder {str(start)!r}; create it, or give another path.")
     found = find_store(start)
     if found is not None:
-        if not found.is_dir():
-            raise InvalidInput(f"{found} is not a folder; move it away, then run `hexad init`.")
         return found
     if not create:
         raise NotFound(
             f"There is no store in {str(start.resolve())!r} or above it. "
             "`hexad init`, `remember` or `ingest` create one."
         )
-    return store_root(start) / STORE_DIRECTORY
+    return _not_a_file(store_root(start) / STORE_DIRECTORY)
+
+
+def _not_a_file(directory: Path) -> Path:
+    if directory.exists() and not directory.is_dir():
+        raise InvalidInput(f"{directory} is not a folder; move it away, then run `hexad init`.")
+    return directory
+
+
+def _check_settings(settings: Settings, embedder: EmbedderSpec) -> None:
+    """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
+    _durability(settings)
+    resolve(settings.embedder if embedder == "default" else embedder)
 
 
 def _create(directory: Path, clock: Clock | None) -> Hexad:

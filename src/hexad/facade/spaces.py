@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,6 @@ from hexad.model.memory import JSONValue
 from hexad.model.query import Filters
 from hexad.storage.spacefile import write_space_file
 from hexad.storage.stores import Stores
-from hexad.text.redact import rules_from_policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +30,15 @@ class SpaceInfo:
 class SpacesFacade:
     """Creates, lists and describes spaces, and sets what is redacted in them."""
 
-    def __init__(self, stores: Stores, *, clock: Clock, directory: Path) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        *,
+        clock: Clock,
+        directory: Path,
+        check_policy: Callable[[Mapping[str, JSONValue]], None],
+    ) -> None:
+        self._check_policy = check_policy
         self._stores = stores
         self._clock = clock
         self._directory = directory
@@ -74,12 +81,13 @@ class SpacesFacade:
             raise InvalidSpace(
                 f"Invalid space policy {unknown[0]!r}: nothing enforces it; known are 'env_allow' and 'pii_redaction'."
             )
-        rules_from_policy(policy)
+        self._check_policy(policy)
         self._stores.spaces.set_policies(name, policy, at=self._clock.now())
         return self.get(name)
 
     def write_file(self, name: str) -> Path:
         """Write the space as `spaces/<name>.json` beside the store and return the path."""
+        self._stores.db.require_writable()
         with self._stores.db.read():
             space = self._stores.spaces.get(name)
             numbers = self._stores.memories.numbers(Filters(spaces=(name,)), status=None)

@@ -56,14 +56,21 @@ class Gate:
     ) -> Verdict:
         """Return what `draft` is to the store."""
         memories = self._stores.memories
+        named = None
+        if source_no is not None and draft.source_id is not None:
+            named = memories.identify_by_source(source_no, draft.source_id)
         if draft.id is not None:
             known = memories.identify(memory_id=draft.id)
             if known is not None:
                 self._same_space(known, draft)
+            if named is not None and named.id != draft.id:
+                raise Conflict(
+                    f"The source id {draft.source_id!r} is memory {named.id!r} already, not {draft.id!r}; "
+                    "leave out one of the two."
+                )
             return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         if source_no is not None and draft.source_id is not None:
-            known = memories.identify_by_source(source_no, draft.source_id)
-            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+            return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
         echo = self._echo(mark, space_no)
         if echo is not None:
             return Verdict(outcome=Outcome.ECHO, known=echo)

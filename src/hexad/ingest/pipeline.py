@@ -33,6 +33,7 @@ from hexad.model.memory import (
 from hexad.observe import span
 from hexad.storage.sources import CALLER_KIND
 from hexad.storage.stores import Stores
+from hexad.text.normalize import slug
 from hexad.text.paths import validate_space
 from hexad.text.redact import RedactionRules
 
@@ -83,6 +84,7 @@ class Pipeline:
 
         Raises `InvalidMemory`, `InvalidSpace`, `LimitExceeded` or `Conflict`; then nothing was stored.
         """
+        self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with span("create_memory", count=len(drafts)):
             prepared = [self._prepare(draft) for draft in drafts]
             with self._stores.db.transaction():
@@ -159,10 +161,11 @@ class Pipeline:
         if _same(old, new):
             if old.status is not Status.ACTIVE:
                 self._catalog.restore(no, at=one.now)
-            return replace(old, status=Status.ACTIVE, receipt=Receipt(outcome=Outcome.UNCHANGED))
+                old = self._stores.memories.by_no([no])[no]
+            return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
         self._catalog.remove(no)
         self._stores.memories.replace(no, new, space_no=space_no, source_no=source_no)
-        return self._index(no, one, new, Outcome.UPDATED, space_no=space_no)
+        return self._index(no, _carried(one, new), new, Outcome.UPDATED, space_no=space_no)
 
     def _index(self, no: int, one: _Prepared, memory: Memory, outcome: Outcome, *, space_no: int) -> Memory:
         chunks = new_chunks(one.draft, one.meaning, memory_id=memory.id)
@@ -241,6 +244,11 @@ def _merge(old: Memory, new: Memory, draft: Draft) -> Memory:
         data_subjects=old.data_subjects if draft.data_subjects is None else new.data_subjects,
         valid_from=new.valid_from or old.valid_from,
         valid_to=new.valid_to or old.valid_to,
+        subject=old.subject if draft.subject is None else new.subject,
+        attribute=old.attribute if draft.attribute is None else new.attribute,
+        value=old.value if draft.value is None else new.value,
+        source=new.source or old.source,
+        source_id=new.source_id or old.source_id,
         metadata={**old.metadata, **new.metadata},
         last_used_at=old.last_used_at,
         evidence=old.evidence,
@@ -248,11 +256,24 @@ def _merge(old: Memory, new: Memory, draft: Draft) -> Memory:
     )
 
 
+def _carried(one: _Prepared, merged: Memory) -> _Prepared:
+    """Return what is to be indexed: what the memory kept is found by its words too."""
+    draft, title = one.draft, merged.metadata.get("title")
+    draft = replace(
+        draft,
+        title=draft.title or (title if isinstance(title, str) else None),
+        valid_from=merged.valid_from,
+        subject=merged.subject,
+        attribute=merged.attribute,
+        value=merged.value,
+        turn=merged.turn,
+    )
+    return replace(one, clean=replace(one.clean, draft=draft), meaning=replace(one.meaning, tags=merged.tags))
+
+
 def _same(old: Memory, new: Memory) -> bool:
     """Whether a change changes anything but the time at which it was made."""
-    return old == replace(
-        new, updated_at=old.updated_at, chunks=old.chunks, status=old.status, source=old.source
-    )
+    return old == replace(new, updated_at=old.updated_at, chunks=old.chunks, status=old.status)
 
 
 def validate(draft: Draft) -> None:
@@ -275,6 +296,8 @@ def validate(draft: Draft) -> None:
             raise InvalidMemory(
                 f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters."
             )
+    if draft.kind is not None and not slug(draft.kind):
+        raise InvalidMemory(f"The kind {draft.kind!r} has no letter or digit; give a word, such as 'note'.")
     for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
         if number is not None and not 0 <= number <= 1:
             raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.")
@@ -282,11 +305,18 @@ def validate(draft: Draft) -> None:
         raise InvalidMemory(
             f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}."
         )
+    if draft.metadata is not None and not isinstance(draft.metadata, Mapping):
+        raise InvalidMemory(
+            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values."
+        )
     for name, value in (("metadata", draft.metadata), ("value", draft.value)):
         _check_json(name, value)
 
 
 def _check_json(name: str, value: object) -> None:
+    key = _odd_key(value)
+    if key is not None:
+        raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
     try:
         size = len(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -297,3 +327,18 @@ def _check_json(name: str, value: object) -> None:
         raise LimitExceeded(
             f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept."
         )
+
+
+def _odd_key(value: object) -> object:
+    """Return a key that is no string, None when there is none; what is no JSON is somebody else's to refuse."""
+    waiting, seen = [value], 0
+    while waiting and seen <= METADATA_BYTES_LIMIT:
+        one, seen = waiting.pop(), seen + 1
+        if isinstance(one, Mapping):
+            for key in one:
+                if not isinstance(key, str):
+                    return repr(key) if key is None else key
+            waiting.extend(one.values())
+        elif isinstance(one, list | tuple):
+            waiting.extend(one)
+    return None

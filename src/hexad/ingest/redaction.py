@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from hexad.model.contract import Draft
-from hexad.model.memory import JSONValue
+from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
 from hexad.text.normalize import clean
 from hexad.text.redact import PiiFlag, RedactionRules, redact, rules_from_policy
@@ -47,6 +47,12 @@ class Redactor:
             found.extend(redacted.flags)
             return redacted.text
 
+        def mask_secret(name: str) -> str:
+            # A person may be known by an address: without it, nothing about them could be found again.
+            redacted = redact(name, rules=replace(rules, pii=frozenset(), patterns=()), salt=self._salt())
+            found.extend(redacted.flags)
+            return redacted.text
+
         redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
         found.extend(redacted.flags)
         sections = draft.sections
@@ -62,6 +68,13 @@ class Redactor:
             path=mask(draft.path) if draft.path else draft.path,
             tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
             subject=mask(draft.subject) if draft.subject else draft.subject,
+            attribute=mask(draft.attribute) if draft.attribute else draft.attribute,
+            citations=None
+            if draft.citations is None
+            else tuple(_cited(one, mask) for one in draft.citations),
+            data_subjects=None
+            if draft.data_subjects is None
+            else tuple(map(mask_secret, draft.data_subjects)),
         )
         return CleanDraft(draft=clean_draft, flags=_merged(found))
 
@@ -74,6 +87,14 @@ def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
     if isinstance(value, Sequence):
         return [_masked(item, mask) for item in value]
     return value
+
+
+def _cited(citation: Citation, mask: Callable[[str], str]) -> Citation:
+    return replace(
+        citation,
+        path=mask(citation.path),
+        symbol=mask(citation.symbol) if citation.symbol else citation.symbol,
+    )
 
 
 def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:

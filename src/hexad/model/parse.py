@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
@@ -44,3 +45,10 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
     except ValueError as error:
         valid = ", ".join(member.value for member in kind)
         raise InvalidInput(f"{name} = {value!r} is not one of {valid}.") from error
+
+
+def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
+    """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
+    if isinstance(words, str):
+        raise InvalidInput(f'{name} = {words!r} must be a list of strings; write ["{words}"].')
+    return tuple(words)

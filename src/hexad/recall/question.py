@@ -23,10 +23,14 @@ class RecallOptions:
     semantic: bool | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.limit <= LIMIT_MOST:
-            raise InvalidInput(f"limit = {self.limit!r} is not between 1 and {LIMIT_MOST}.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InvalidInput(f"max_tokens = {self.max_tokens!r} must be at least 1.")
+        if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:
+            raise InvalidInput(f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
+        if self.max_tokens is not None and (not _whole(self.max_tokens) or self.max_tokens < 1):
+            raise InvalidInput(f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.")
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def check_query(query: str) -> str:

@@ -236,12 +236,17 @@ class Database:
                 "transaction() inside read() on the same thread: what was read may be out of date by then; "
                 "open the transaction first and read inside it."
             )
-        if self.readonly or self._queue is None:
-            raise StorageFailure(f"Cannot write to {self.path}: it was opened read-only.")
+        self.require_writable()
+        assert self._queue is not None
         number = yield from self._write(con, self._queue)
         if self.durability is Durability.GROUP:
             self._queue.wait_durable(number)
         checkpoint_when_due(con, self._queue, busy_timeout_s=self._lock_timeout_s)
+
+    def require_writable(self) -> None:
+        """Raise `StorageFailure` when the store was opened read-only."""
+        if self.readonly:
+            raise StorageFailure(f"Cannot write to {self.path}: it was opened read-only.")
 
     def _write(self, con: Connection, queue: CommitQueue) -> Generator[Connection, None, int]:
         queue.acquire()

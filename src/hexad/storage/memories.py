@@ -269,7 +269,11 @@ class Memories:
                 (to_micros(memory.updated_at), no, memory.content_hash),
             )
             columns = row_of(memory, space_no=space_no, source_no=source_no)
-            assignments = ",".join(f"{name} = ?" for name in columns)
+            # A change that names no source leaves the memory with the one that it is from.
+            kept = {"source_no", "source_id"}
+            assignments = ",".join(
+                f"{name} = coalesce(?, {name})" if name in kept else f"{name} = ?" for name in columns
+            )
             con.execute(f"UPDATE memories SET {assignments} WHERE no = ?", (*columns.values(), no))
             con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
             self._put_tags(no, memory.tags)

@@ -1,0 +1,100 @@
+"""What the tests of the engine share: a frozen clock, and stores that are checked when a test is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+import hexad
+from hexad import FrozenClock, Hexad, TimeSortedIds
+from hexad.ids import IdSource
+from hexad.providers.base import Embedder
+from hexad.testing import HashEmbedder
+
+EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
+
+
+class Opener(Protocol):
+    """Opens stores that are closed and checked at the end of the test."""
+
+    def __call__(
+        self,
+        path: Path | None = None,
+        *,
+        embedder: EmbedderSpec = ...,
+        ids: IdSource | None = None,
+        background: bool | None = False,
+        readonly: bool = False,
+        create: bool = True,
+        clock: hexad.Clock | None = None,
+    ) -> Hexad: ...
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PROJECT", "EMBEDDER", "DURABILITY", "LOCK_TIMEOUT_S", "ENV_ALLOW", "EMBEDDER_API_KEY"):
+        monkeypatch.delenv(f"HEXAD_{name}", raising=False)
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """A clock that stands at 2026-01-01T00:00:00Z until it is told to move."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project's folder, always called `project`: its name is part of generated paths."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
+    """Open stores by hand: again, beside each other, with other embedders.
+
+    All take their ids from one seeded source, so that a store that is opened twice does not give an id twice.
+    At the end each folder is opened once more and asked for an empty `check()`.
+    """
+    shared = TimeSortedIds(clock, seed=1)
+    stores: list[Hexad] = []
+
+    def open_store(
+        path: Path | None = None,
+        *,
+        embedder: EmbedderSpec = "hashing",
+        ids: IdSource | None = None,
+        background: bool | None = False,
+        readonly: bool = False,
+        create: bool = True,
+        clock: hexad.Clock | None = clock,
+    ) -> Hexad:
+        hx = hexad.open(
+            path or project,
+            embedder=HashEmbedder() if embedder == "hashing" else embedder,
+            clock=clock,
+            ids=ids or shared,
+            background=background,
+            readonly=readonly,
+            create=create,
+        )
+        stores.append(hx)
+        return hx
+
+    yield open_store
+    folders = dict.fromkeys(hx.path for hx in stores)
+    for hx in stores:
+        hx.close()
+    for folder in folders:
+        with hexad.open(folder, embedder=None, background=False) as hx:
+            assert [] == hx.check()
+
+
+@pytest.fixture
+def hx(opened: Opener) -> Hexad:
+    """A store in a folder of its own: frozen clock, hashed vectors, seeded ids, no background thread."""
+    return opened()
