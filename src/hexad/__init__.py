@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from hexad.facade.spaces import SpaceInfo
     from hexad.ids import IdSource, TimeSortedIds
-    from hexad.ingest.run import IngestReport, Progress
+    from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
@@ -58,7 +58,7 @@ _HOMES: Final = {
     ),
     "hexad.facade.spaces": ("SpaceInfo",),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
-    "hexad.ingest.run": ("IngestReport", "Progress"),
+    "hexad.model.ingestion": ("IngestReport", "Progress"),
     "hexad.model.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),

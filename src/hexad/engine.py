@@ -32,7 +32,10 @@ class Hexad:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self.spaces = SpacesFacade(
-            parts.stores, clock=parts.clock, directory=parts.place.directory / "spaces"
+            parts.stores,
+            clock=parts.clock,
+            directory=parts.place.directory / "spaces",
+            check_policy=parts.check_policy,
         )
 
     def __enter__(self) -> Self:

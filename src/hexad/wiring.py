@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from hexad import __version__
 from hexad.clock import Clock
@@ -14,12 +16,7 @@ from hexad.ids import IdSource
 from hexad.index.catalog import EMBED, Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
-from hexad.ingest.pipeline import Pipeline
-from hexad.ingest.queue import QueueRunner
-from hexad.ingest.redaction import Redactor
-from hexad.ingest.run import Ingestor
-from hexad.ingest.watch import Watcher
-from hexad.model.memory import Status
+from hexad.model.memory import JSONValue, Status
 from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
 from hexad.recall.handouts import Handouts
@@ -33,6 +30,9 @@ from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.worker import Worker
+
+if TYPE_CHECKING:
+    from hexad.writing import Writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,27 +73,16 @@ class Parts:
         )
         self.background = base.background and not base.db.readonly
         self.embedder = embedder
-        owner = base.place.lock.identity if base.place.lock is not None else "readonly"
-        alive = base.place.lock.alive if base.place.lock is not None else tuple
+        self._owner = base.place.lock.identity if base.place.lock is not None else "readonly"
+        self._alive: Callable[[], Collection[str]] = (
+            base.place.lock.alive if base.place.lock is not None else tuple
+        )
         self.handouts = Handouts(base.stores)
         self.catalog = Catalog(base.stores, base.fulltext)
-        redactor = Redactor(salt=lambda: base.place.keys.redaction_salt, env_allow=base.settings.env_allow)
-        self.writer = Pipeline(
-            base.stores, self.catalog, redactor, ids=base.ids, clock=base.clock, project=base.project
-        )
-        self.ingestor = Ingestor(
-            base.stores,
-            self.writer,
-            self.catalog,
-            clock=base.clock,
-            salt=lambda: base.place.keys.redaction_salt,
-        )
-        self.queue_runner = QueueRunner(
-            base.stores, self.ingestor, clock=base.clock, owner=owner, alive=alive
-        )
-        self.watcher = Watcher(self.queue_runner)
         self.embedding = (
-            EmbeddingJob(base.stores, embedder, owner=owner, alive=alive) if embedder is not None else None
+            EmbeddingJob(base.stores, embedder, owner=self._owner, alive=self._alive)
+            if embedder is not None
+            else None
         )
         self.recaller = Recaller(
             base.stores,
@@ -106,6 +95,33 @@ class Parts:
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None
         self._closed = False
+
+    @cached_property
+    def writing(self) -> Writing:
+        """The write path; loaded now, because most of what there is to load belongs to it."""
+        from hexad.writing import WritingNeeds, build_writing
+
+        base = self.base
+        return build_writing(
+            WritingNeeds(
+                stores=base.stores,
+                catalog=self.catalog,
+                clock=base.clock,
+                ids=base.ids,
+                project=base.project,
+                env_allow=base.settings.env_allow,
+                salt=lambda: base.place.keys.redaction_salt,
+                owner=self._owner,
+                alive=self._alive,
+            )
+        )
+
+    @staticmethod
+    def check_policy(policy: Mapping[str, JSONValue]) -> None:
+        """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
+        from hexad.writing import check_policy
+
+        check_policy(policy)
 
     def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
@@ -194,7 +210,8 @@ class Parts:
 
     def _step(self, stop: Callable[[], bool]) -> bool:
         self.handouts.flush()
-        self.queue_runner.run(stop=stop)
+        if self.stores.queue.counts()[0]:
+            self.writing.queue.run(stop=stop)
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0

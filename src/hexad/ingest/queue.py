@@ -8,7 +8,8 @@ from typing import cast
 
 from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.ingest.run import IngestOptions, Ingestor, IngestReport
+from hexad.ingest.run import Ingestor
+from hexad.model.ingestion import IngestOptions, IngestReport
 from hexad.model.memory import JSONValue
 from hexad.storage.stores import Stores
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,8 @@ from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
-from hexad.model.memory import JSONValue, Memory, Outcome, Trust
+from hexad.model.ingestion import IngestOptions, IngestReport, Progress
+from hexad.model.memory import Memory, Outcome
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
 from hexad.storage.sources import ItemState
@@ -29,72 +29,11 @@ from hexad.storage.stores import Stores
 BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
 _SKIPS_LISTED: Final = 1_000
+_READ: Final = ReadOptions()
 # A range of history and a part of a log are windows on something larger: what they do not show is not gone.
 _KINDS_THAT_VANISH: Final = frozenset(
     {SourceKind.FOLDER, SourceKind.CONVERSATION, SourceKind.DOCUMENTS, SourceKind.FILE}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is; `total` is None where it cannot be known cheaply."""
-
-    done: int
-    total: int | None
-    current: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IngestOptions:
-    """What a caller may say about a run."""
-
-    space: str = "default"
-    kind: str | None = None
-    tags: tuple[str, ...] = ()
-    trust: Trust = Trust.TOOL
-    project: str | None = None
-    read: ReadOptions = field(default_factory=ReadOptions)
-
-
-@dataclass(slots=True, kw_only=True)
-class IngestReport:
-    """What a run did. `skipped` lists at most 1,000 places with reasons; `skips` counts them all."""
-
-    source: str
-    space: str
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    repeated: int = 0
-    archived: int = 0
-    skips: int = 0
-    redacted: int = 0
-    near_duplicates: int = 0
-    seconds: float = 0.0
-    skipped: list[Skip] = field(default_factory=list)
-
-    @property
-    def items(self) -> int:
-        """How many items the source holds."""
-        return self.created + self.updated + self.unchanged + self.repeated
-
-    def to_dict(self) -> dict[str, JSONValue]:
-        """Return the report as JSON."""
-        return {
-            "source": self.source,
-            "space": self.space,
-            "items": self.items,
-            "created": self.created,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "repeated": self.repeated,
-            "archived": self.archived,
-            "skips": self.skips,
-            "redacted": self.redacted,
-            "near_duplicates": self.near_duplicates,
-            "seconds": round(self.seconds, 3),
-            "skipped": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.skipped],
-        }
 
 
 class Ingestor:
@@ -131,8 +70,8 @@ class Ingestor:
         spec = detect(source, kind=options.kind)
         with span("ingest", kind=spec.kind.value):
             run = _Run(self, spec, options)
-            total = count(spec, options=options.read) if progress is not None else None
-            for done, thing in enumerate(read(spec, options=options.read, known=run.known), start=1):
+            total = count(spec, options=_READ) if progress is not None else None
+            for done, thing in enumerate(read(spec, options=_READ, known=run.known), start=1):
                 run.take(thing)
                 if progress is not None:
                     progress(Progress(done=done, total=total, current=thing.source_id or ""))
@@ -148,10 +87,12 @@ class _Run:
         self._stores, self._writer = ingestor._stores, ingestor._writer
         self._catalog, self._clock, self._salt = ingestor._catalog, ingestor._clock, ingestor._salt
         self._spec, self._options = spec, options
+        # Commits are named by their hashes: whichever range shows one, it is the same item of the repository.
+        self._uri = spec.uri.partition("?")[0] if spec.kind is SourceKind.GIT else spec.uri
         self.report = IngestReport(source=spec.uri, space=options.space)
         with self._stores.db.transaction():
             space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
-            self._source_no = self._stores.sources.ensure(spec.uri, kind=spec.kind.value, space_no=space_no)
+            self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)
         self._items: list[Item] = []
@@ -279,7 +220,7 @@ class _Run:
             kind=item.kind,
             path=item.path,
             title=item.title,
-            source=self._spec.uri if item.source_id is not None else None,
+            source=self._uri if item.source_id is not None else None,
             source_id=item.source_id,
             tags=(*item.tags, *options.tags),
             trust=options.trust,
@@ -287,6 +228,7 @@ class _Run:
             citations=item.citations,
             metadata=metadata,
             sections=item.sections,
+            first_line=item.first_line,
             turn=item.turn,
         )
 

@@ -51,7 +51,7 @@ def understand(draft: Draft, *, project: str) -> Meaning:
         path=path,
         tags=slugs(draft.tags or ()),
         summaries=found,
-        spans=tuple(cut(draft.text, sections=draft.sections)),
+        spans=tuple(cut(draft.text, sections=draft.sections, first_line=draft.first_line)),
     )
 
 

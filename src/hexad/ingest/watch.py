@@ -16,8 +16,8 @@ from typing import Final
 
 from hexad.errors import NotFound
 from hexad.ingest.queue import QueueRunner
-from hexad.ingest.run import IngestReport
 from hexad.ingest.sources.gitlog import head_commit
+from hexad.model.ingestion import IngestReport
 
 POLL_S: Final = 1.0
 _GLOB: Final = re.compile(r"[*?\[]")

@@ -41,6 +41,7 @@ class Draft:
     data_subjects: tuple[str, ...] | None = None
     metadata: Mapping[str, JSONValue] | None = None
     sections: tuple[Section, ...] = ()
+    first_line: int = 1
     turn: Turn | None = None
     now: datetime | None = None
 

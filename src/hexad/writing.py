@@ -1,0 +1,63 @@
+"""The parts of the write path, built when a store is first written to.
+
+Kept apart from `wiring` because it costs most of what there is to load: readers, redaction rules, summaries. A
+command that only recalls starts without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from hexad.clock import Clock
+from hexad.ids import IdSource
+from hexad.index.catalog import Catalog
+from hexad.ingest.pipeline import Pipeline
+from hexad.ingest.queue import QueueRunner
+from hexad.ingest.redaction import Redactor
+from hexad.ingest.run import Ingestor
+from hexad.ingest.watch import Watcher
+from hexad.model.memory import JSONValue
+from hexad.storage.stores import Stores
+from hexad.text.redact import rules_from_policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """What writes to a store."""
+
+    writer: Pipeline
+    ingestor: Ingestor
+    queue: QueueRunner
+    watcher: Watcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingNeeds:
+    """What the write path is handed; `salt` is asked for when the first text is redacted."""
+
+    stores: Stores
+    catalog: Catalog
+    clock: Clock
+    ids: IdSource
+    project: str
+    env_allow: frozenset[str]
+    salt: Callable[[], bytes]
+    owner: str
+    alive: Callable[[], Collection[str]]
+
+
+def build_writing(needs: WritingNeeds) -> Writing:
+    """Return the write path of one store."""
+    redactor = Redactor(salt=needs.salt, env_allow=needs.env_allow)
+    writer = Pipeline(
+        needs.stores, needs.catalog, redactor, ids=needs.ids, clock=needs.clock, project=needs.project
+    )
+    ingestor = Ingestor(needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt)
+    queue = QueueRunner(needs.stores, ingestor, clock=needs.clock, owner=needs.owner, alive=needs.alive)
+    return Writing(writer=writer, ingestor=ingestor, queue=queue, watcher=Watcher(queue))
+
+
+def check_policy(policy: Mapping[str, JSONValue]) -> None:
+    """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
+    rules_from_policy(policy)
