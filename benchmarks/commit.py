@@ -2,7 +2,9 @@
 
 `hexad` is `Database.transaction()` with shared syncs; `full` is plain SQLite with `synchronous=FULL`, the peer that
 promises the same; `normal` is plain SQLite with `synchronous=NORMAL`, which promises nothing on lost power and is
-the floor. Run: `python -m benchmarks.commit [--seconds 5] [--processes 1 8 32] [--out FILE]`.
+the floor. How long the disk takes to sync decides what sharing gains, so it is measured beside each run; the modes
+take turns, because a shared machine is not equally fast at all times.
+Run: `python -m benchmarks.commit [--seconds 3] [--rounds 3] [--processes 1 8 32] [--out FILE]`.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
+import statistics
 import sys
 import tempfile
 import time
@@ -61,6 +65,20 @@ def _work(mode: str, path: Path, worker: int, seconds: float, barrier: Barrier, 
     results.put(waits)
 
 
+def _sync_ms(directory: Path, count: int = 50) -> float:
+    """Return the median time of one `fdatasync` after writing a page, in milliseconds."""
+    path, times = directory / "sync-probe", []
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    for _ in range(count):
+        os.pwrite(fd, bytes(4096), 0)
+        start = time.perf_counter()
+        os.fdatasync(fd)
+        times.append(time.perf_counter() - start)
+    os.close(fd)
+    path.unlink()
+    return round(1000 * sorted(times)[count // 2], 3)
+
+
 def _percentile_ms(ordered: list[float], share: float) -> float:
     return round(1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)
 
@@ -73,6 +91,7 @@ def measure(mode: str, processes: int, seconds: float, directory: Path) -> dict[
     with database.transaction() as con:
         con.execute(SCHEMA)
     database.close()
+    sync_ms = _sync_ms(directory)
     barrier, results = context.Barrier(processes), context.Queue()
     workers = [
         context.Process(target=_work, args=(mode, path, number, seconds, barrier, results))
@@ -86,6 +105,7 @@ def measure(mode: str, processes: int, seconds: float, directory: Path) -> dict[
     database = Database.open(path, clock=SystemClock())
     (rows,) = database.query_one("SELECT count(*) FROM t") or (0,)
     database.close()
+    path.unlink()
     if rows != len(waits):
         raise SystemExit(f"{mode}, {processes} processes: {len(waits)} acknowledged, {rows} stored")
     return {
@@ -96,21 +116,29 @@ def measure(mode: str, processes: int, seconds: float, directory: Path) -> dict[
         "p50_ms": _percentile_ms(waits, 0.5),
         "p99_ms": _percentile_ms(waits, 0.99),
         "worst_ms": round(1000 * waits[-1], 3),
+        "sync_ms": sync_ms,
     }
 
 
 def ratios(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return, per number of processes, how `hexad` compares with `full` and with the floor."""
+    """Return, per number of processes, how `hexad` compares with `full` and the floor: medians over the rounds."""
     found: dict[str, dict[str, float]] = {}
-    by_key = {(run["mode"], run["processes"]): run for run in runs}
-    for mode, processes in by_key:
-        if mode != "hexad":
-            continue
-        ours, full, normal = (by_key[other, processes] for other in MODES)
+    for processes in sorted({run["processes"] for run in runs}):
+        by_mode = {
+            mode: [run for run in runs if (run["mode"], run["processes"]) == (mode, processes)]
+            for mode in MODES
+        }
+        rounds = list(zip(*(by_mode[mode] for mode in MODES), strict=True))
         found[str(processes)] = {
-            "rate_over_full": round(ours["per_second"] / full["per_second"], 2),
-            "worst_over_full": round(ours["worst_ms"] / full["worst_ms"], 3),
-            "rate_over_normal": round(ours["per_second"] / normal["per_second"], 3),
+            "rate_over_full": round(
+                statistics.median(h["per_second"] / f["per_second"] for h, f, _ in rounds), 2
+            ),
+            "worst_over_full": round(
+                statistics.median(h["worst_ms"] / f["worst_ms"] for h, f, _ in rounds), 4
+            ),
+            "rate_over_normal": round(
+                statistics.median(h["per_second"] / n["per_second"] for h, _, n in rounds), 4
+            ),
         }
     return found
 
@@ -118,7 +146,8 @@ def ratios(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
 def main(arguments: list[str] | None = None) -> None:
     """Measure every combination, print JSON, and write it to `--out`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(arguments)
@@ -126,6 +155,7 @@ def main(arguments: list[str] | None = None) -> None:
         runs = [
             measure(mode, processes, options.seconds, Path(name))
             for processes in options.processes
+            for _ in range(options.rounds)
             for mode in MODES
         ]
     report = {"runs": runs, "ratios": ratios(runs)}

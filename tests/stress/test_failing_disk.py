@@ -28,6 +28,7 @@ SHORT_STRIDE = 7
 @pytest.fixture(autouse=True)
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 12)
+    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 20)
     monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 30)
 
 

@@ -24,7 +24,8 @@ WRITERS, WRITES_PER_WRITER, REOPENINGS = 3, 12, 3
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     # So that a recording of some dozens of writes holds several checkpoints and restarts of the WAL.
     monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 20)
-    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 50)
+    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 50)
+    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 70)
 
 
 def record(directory: Path, *, durability: Durability, count_shared_syncs: bool = True) -> RecordingVFS:

@@ -15,9 +15,12 @@ from hexad.storage.statements import Connection
 
 CHECKPOINT_FRAMES = 2_000
 """Copy after so many new frames (pages of 4 KiB), without stopping readers or writers."""
-TRUNCATE_FRAMES = 16_000
-"""From this length on also hold writers back for a moment, so that the WAL can start over."""
-TRUNCATE_WAIT_S = 0.25
+RESTART_FRAMES = 4_000
+"""From this length on also hold writers back for a moment, so that the WAL starts over in its place: syncing
+frames that are written over old ones is faster than syncing a file that grows."""
+TRUNCATE_FRAMES = 32_000
+"""A WAL that a long reader let grow to this length is also cut."""
+DRAIN_WAIT_S = 0.25
 TURN_WAIT_S = 1.0
 ANALYSIS_LIMIT_ROWS = 400
 
@@ -27,7 +30,7 @@ def checkpoint_when_due(con: Connection, queue: CommitQueue, *, busy_timeout_s: 
 
     Under readers that overlap without a gap SQLite can copy, but never start the WAL over; holding writers
     back lets new readers read from the database alone until the old ones are done. Only a reader that stays
-    longer than `TRUNCATE_WAIT_S` can make the WAL grow on.
+    longer than `DRAIN_WAIT_S` can make the WAL grow on.
     """
     frames, tried = con.wal_frames, queue.checkpointed_at
     if frames < tried:  # the WAL started over since
@@ -38,15 +41,20 @@ def checkpoint_when_due(con: Connection, queue: CommitQueue, *, busy_timeout_s: 
     queue.checkpointed_at = frames
     with contextlib.suppress(apsw.Error):
         con.sqlite.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-    if frames >= TRUNCATE_FRAMES and queue.acquire_within(TURN_WAIT_S):
+    if frames >= RESTART_FRAMES and queue.acquire_within(TURN_WAIT_S):
         try:
-            con.sqlite.set_busy_timeout(int(TRUNCATE_WAIT_S * 1000))
-            with contextlib.suppress(apsw.Error):
-                con.sqlite.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                queue.checkpointed_at = 0
+            _start_over(con, queue, cut=frames >= TRUNCATE_FRAMES)
         finally:
             con.sqlite.set_busy_timeout(int(busy_timeout_s * 1000))
             queue.release()
+
+
+def _start_over(con: Connection, queue: CommitQueue, *, cut: bool) -> None:
+    con.sqlite.set_busy_timeout(int(DRAIN_WAIT_S * 1000))
+    mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if cut else apsw.SQLITE_CHECKPOINT_RESTART
+    with contextlib.suppress(apsw.Error):
+        con.sqlite.wal_checkpoint(mode=mode)
+        queue.checkpointed_at = 0
 
 
 def prepare_to_close(con: Connection, queue: CommitQueue, *, wrote: bool) -> None:

@@ -172,8 +172,10 @@ class CommitQueue:
             return
         with files.operation("open", self._wal_path, "open"):
             self._wal_fd = os.open(self._wal_path, os.O_RDWR | os.O_CLOEXEC)
-        # SQLite syncs a new WAL's directory with its own first sync, which may come after our first one.
-        files.sync_dir(self._wal_path.parent)
+        # SQLite syncs the directory of a new WAL together with its header, before the first frame. That holds
+        # for its own file system only, so where nothing was written yet the name is made durable here too.
+        if os.fstat(self._wal_fd).st_size == 0:
+            files.sync_dir(self._wal_path.parent)
 
     def number_commit(self, *, wrote: bool) -> int:
         """Return the number to wait for; called in line, after COMMIT.

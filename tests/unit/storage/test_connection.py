@@ -318,7 +318,7 @@ def test_the_wal_stays_short_under_readers_that_always_overlap(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 50)
-    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 100)
+    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 100)
     stop = threading.Event()
 
     def keep_reading(offset: float) -> None:
