@@ -1,0 +1,238 @@
+"""Judging one value: is it a placeholder, does it look machine-made, could a person have chosen it as a password?
+
+Every function is linear in its argument; callers cut values at 512 characters before they ask.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Final
+
+_RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
+_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
+_TOKEN_CHARS = re.compile(r"[A-Za-z0-9+/=_.~:!@#$%^&*,;|?-]+")
+_HEX = re.compile(r"(?:[0-9a-f]+|[0-9A-F]+)")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d:\d\d")
+_VERSION = re.compile(
+    r"[v^~=<>]{0,2}\d{1,4}(?:\.\d{1,6}){1,4}(?:[-+.]?[a-z]{1,8}[-.]?\d{0,8}){0,2}", re.ASCII
+)
+_JOINED_WORDS = re.compile(
+    r"(?:my|your|the|test|user|db|new|old|some|super|top|admin|root|api|our)"
+    r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|key)s?\d{0,4}",
+    re.IGNORECASE,
+)
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}|[BCDFGHJKLMNPQRSTVWXZ]{6}")
+
+_FILLER = re.compile(
+    r"x{4}|\.{3}|\u2026|\*{3}|_{4}|your|example|placeholder|change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)"
+    r"|insert[-_ ]|(?:token|key|string|secret|password)[-_ ]?here|redacted|dummy|fixme|todo"
+    r"|fill[-_ ]?(?:me|in)|put[-_ ]|goes[-_ ]?here|<|>",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"[$%@]\(|\$[A-Za-z_{]|\$\{|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"]*\}|%\(|%[sdvqr]$"
+    r"|%[A-Za-z_]\w*%$|<[^>]*>|@[A-Za-z_]+@$|__\w+__$"
+    r"|&[a-z]+;|(?i:enc\[|vault:|op://|arn:|ssm:|env:|file:|secret://|data:|aws_kms|!vault|\$ANSIBLE)"
+)
+_EXPRESSION = re.compile(r"\(\?[:=!<P]|\[\^?[a-zA-Z0]-[a-zA-Z9]|\\[wdsbWDS]|\]\{\d|\.\*|^\^.*\$$")
+_SIGN = re.compile(r"[!@#$%^&*+=?~]")
+_DIGIT = re.compile(r"\d")
+_SPACE = re.compile(r"\s")
+_OTHER_SCRIPT = re.compile("[\u0250-\U0010ffff]")
+_URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
+_DOTTED_NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
+
+# What an assignment to `password` or `token` holds when it holds no secret. Longest first: the group is atomic.
+_VOCABULARY: Final = frozenset(
+    """
+    a abc access account add admin all alice an and anonymous any api apikey app application are
+    asdf at auth authentication authorization bad bar base64 basic baz bearer blank bob bool boolean
+    bytes ci client cls code confirm confirmation correct cred credential credentials current custom
+    data database db default demo dev digest disabled empty enabled encrypted enter env expected
+    expired fake false field file first foo for forgot from generic get github guest hash hashed
+    header hello here hidden id if in incorrect input int integer invalid is it json jwt key keys
+    last local login long masked me mock must my mysql name needed new nil no none not null number
+    oauth oauth2 object of ok old on opaque optional or other pass passcode passphrase passwd
+    password passwords plain plaintext postgres postgresql private prod production prompt public pwd
+    qux random raw read real redis refresh request require required reset root same sample secret
+    secrets secure server service session set sha256 short show some staging str string strong super
+    system temp temporary test tester testing text that the this to token tokens tmp true type
+    undefined unknown unset unused url use user username using valid value var variable was weak
+    with word world write wrong yes
+    """.split()
+)
+_NEVER: Final = frozenset(
+    """
+    none null nil undefined true false yes no on off password passwd pass pwd passphrase secret
+    token key apikey api_key string str text value user username default hidden masked required
+    optional empty changeme test testing example n/a na tbd unset disabled enabled prompt ask file
+    env basic bearer oauth oauth2 jwt int bool object any unknown auto current-password new-password
+    """.split()
+)
+
+
+MAX_VALUE_CHARS: Final = 512
+"""Longest value that is judged; callers cut there."""
+
+
+def has_digit(value: str) -> bool:
+    """Tell whether `value` has a digit of any script."""
+    return _DIGIT.search(value) is not None
+
+
+def has_sign(value: str) -> bool:
+    """Tell whether `value` has one of the signs that passwords are made to have."""
+    return _SIGN.search(value) is not None
+
+
+def has_space(value: str) -> bool:
+    """Tell whether `value` has white space."""
+    return _SPACE.search(value) is not None
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of an identifier in lower case: `dbPassword2` and `DB_PASSWORD_2` give db, password, 2."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def is_filler(value: str) -> bool:
+    """Tell whether `value` visibly stands in for something else: `xxxx`, `your-key-here`, one repeated character."""
+    if _FILLER.search(value) is None:
+        return len(set(value)) <= 2
+    return is_token_filler(value) or not looks_random(value, min_chars=20)
+
+
+def says_placeholder(value: str) -> bool:
+    """Tell whether `value` is a reference such as `${OTHER}` or, without a digit in it, calls itself a placeholder."""
+    return _REFERENCE.match(value) is not None or (not has_digit(value) and _FILLER.search(value) is not None)
+
+
+def is_token_filler(value: str) -> bool:
+    """Tell the same of a value whose prefix is a provider's: `EXAMPLE` in capitals is in documented but valid keys."""
+    return len(set(value)) <= 2 or any(found[0] != "EXAMPLE" for found in _FILLER.finditer(value))
+
+
+def is_reference(value: str) -> bool:
+    """Tell whether `value` says where the secret is instead of being it: `${TOKEN}`, `op://vault/item`, a URL."""
+    return _REFERENCE.match(value) is not None or _URL_START.match(value) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether nobody would mind `value` being read: filler, a reference, a word such as `password`, a sentence."""
+    if (not value.isascii() and _OTHER_SCRIPT.search(value)) or _EXPRESSION.search(value):
+        return True  # a sentence in a script without spaces, a regular expression
+    return value.lower() in _NEVER or is_filler(value) or is_reference(value)
+
+
+def is_wordy(value: str) -> bool:
+    """Tell whether `value` is built from the common words around credentials: `my-secret-token`, `testpassword1`."""
+    if _SIGN.search(value):
+        return False
+    if _JOINED_WORDS.fullmatch(value):
+        return True
+    words = words_of(value)
+    return bool(words) and all(word in _VOCABULARY or (word.isdigit() and len(word) <= 4) for word in words)
+
+
+def is_hex_digest(value: str) -> bool:
+    """Tell whether `value` has the shape of an MD5, SHA-1 or SHA-2 digest in hexadecimal."""
+    return len(value) in (32, 40, 56, 64, 96, 128) and _HEX.fullmatch(value) is not None
+
+
+def is_hex(value: str) -> bool:
+    """Tell whether `value` is hexadecimal in one case."""
+    return _HEX.fullmatch(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Tell whether `value` has the shape of a UUID."""
+    return _UUID.fullmatch(value) is not None
+
+
+def is_dotted_name(value: str) -> bool:
+    """Tell whether `value` is a path of names such as `settings.SECRET_KEY` that no random text would give."""
+    return _DOTTED_NAMES.fullmatch(value) is not None and not looks_random(value, min_chars=24)
+
+
+def is_date_or_version(value: str) -> bool:
+    """Tell whether `value` begins as a date or a time, or is a version number."""
+    return _DATE.match(value) is not None or _VERSION.fullmatch(value) is not None
+
+
+def is_path(value: str) -> bool:
+    """Tell whether `value` is a file path: `/etc/tokens`, `./key.pem`, `~/.ssh/id`, `certs/server.key`."""
+    if value.startswith(("./", "../", "~/", "/", "C:\\")):
+        return not looks_random(value, min_chars=24) or value.count("/") >= 4
+    return value.lower().endswith(
+        (".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".py", ".js", ".ts", ".crt", ".html")
+    )
+
+
+def looks_random(value: str, *, min_chars: int = 16) -> bool:
+    """Tell whether `value` looks made by a machine: characters of different classes mixed where words would not.
+
+    Counts how often neighbouring characters change class (upper, lower, digit). Random base 62 changes at six
+    places of ten, hexadecimal and base 36 at four, identifiers with words in them at two or fewer. A capital
+    that begins a word is no change.
+    """
+    core = value.rstrip("=")
+    if len(core) < min_chars or _TOKEN_CHARS.fullmatch(core) is None:
+        return False
+    if len(set(core)) < min(8, 2 + len(core) // 4):
+        return False
+    changes = digits = longest_word = 0
+    before = ""
+    for run in _RUN.findall(core):
+        first = run[0]
+        kind = "d" if first.isdigit() else "u" if "A" <= first <= "Z" else "l" if "a" <= first <= "z" else ""
+        if kind == "d":
+            digits += len(run)
+        if kind and before and not (before == "U" and kind == "l" and len(run) > 1):
+            changes += 1
+        if kind == "l":
+            longest_word = max(longest_word, len(run))
+        before = "U" if kind == "u" and len(run) == 1 else kind
+    if longest_word > 24 + len(core) // 16:
+        return False
+    cases_mixed = not (core.islower() or core.isupper())
+    needed = 0.3 if digits == 0 else 0.25 if cases_mixed else 0.18
+    return changes >= needed * len(core) and changes >= 3
+
+
+def looks_odd(value: str) -> bool:
+    """Tell whether the letters of `value` are no words: five consonants in a row, or cases mixed inside a word."""
+    return _CONSONANTS.search(value) is not None or looks_random(value, min_chars=8)
+
+
+def looks_chosen(value: str, *, min_chars: int = 6) -> bool:
+    """Tell whether a person may have chosen `value` as a password: letters with digits or signs, no common words.
+
+    Six digits or more count too. Words joined by `-`, `_` or `.` and file paths do not, white space never.
+    """
+    if len(value) < min_chars or has_space(value):
+        return False
+    if value.isdigit():
+        return len(value) <= 12
+    if value.isalpha():
+        return looks_odd(value) and value.isascii()
+    if (
+        (is_wordy(value) and not (value.isalnum() and not value.islower()))
+        or is_path(value)
+        or is_dotted_name(value)
+        or is_date_or_version(value)
+    ):
+        return False
+    letters = any(char.isalpha() for char in value)
+    return letters and (has_digit(value) or _SIGN.search(value) is not None or "|" in value)
+
+
+def decodes_to_user_and_password(value: str) -> bool:
+    """Tell whether `value` is the base 64 of printable text with a colon inside, as in HTTP basic authentication."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded[1:-1] and all(32 <= byte < 127 or byte >= 0xC2 for byte in decoded)
