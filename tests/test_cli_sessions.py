@@ -331,7 +331,7 @@ def test_doctor_says_what_is_there_and_what_is_wrong(stocked):
     data = stocked("doctor", "--json").data
 
     assert 0 == ran.code
-    assert "1 memory wait" in ran.out or "1 memory waits" in ran.out
+    assert "Vectors are missing for 1 memory" in ran.out
     assert data["sqlite_safe"] is True
     assert 1 == data["memories"]
     assert str(stocked.folder) in data["path"]

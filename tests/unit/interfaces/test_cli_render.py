@@ -71,3 +71,11 @@ def test_a_hanging_text_stays_inside_the_room():
     assert all(len(line) <= 50 for line in lines)
     assert lines[0].startswith("    word")
     assert lines[1].startswith("      word")
+
+
+def test_paragraphs_flow_together_and_lists_and_headings_stay_apart():
+    text = "# Locks\n\nA lock has\ntwo gates.\n\n- upper\n- lower\n"
+
+    assert ["# Locks", "A lock has two gates.", "- upper", "- lower"] == excerpt(
+        text, query="", room=40, verbatim=False
+    )

@@ -11,7 +11,7 @@ import click
 import hexad
 from hexad.config import store_root
 from hexad.interfaces.cli.base import Command, note, print_json, state, warn
-from hexad.interfaces.cli.demo_questions import Question, questions
+from hexad.interfaces.cli.demo_questions import Question, hide_the_questions, in_other_words, questions
 from hexad.interfaces.cli.ingest import report_lines
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, excerpt, hit_lines, size, width
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from hexad import Hexad, Hits, IngestReport
 
 _HITS_SHOWN: Final = 2
+EMBEDDING_WAIT_S: Final = 10.0
+"""How long the demo waits for vectors at most: it is to be over within a minute on two cores."""
 _DECISION: Final = (
     "Releases for the ferry fleet go out before noon on Fridays, because the harbour office closes early."
 )
@@ -88,6 +90,7 @@ def _root(path: str | None) -> Path:
 def _run(run: _Demo) -> None:
     run.say(f"{click.style('Hexad', bold=True)} reads {clean(str(run.root))} into a throw-away store.")
     reports = _ingest(run)
+    hide_the_questions(run.hx, run.root)
     asked = questions(run.hx, run.root, history=len(reports) > 1)
     if len(asked) < 2:
         run.failures.append(
@@ -95,6 +98,8 @@ def _run(run: _Demo) -> None:
         )
     run.title(f"Ask {count(len(asked), 'question')}; meanwhile the vectors are computed in the background")
     run.record["questions"] = [_ask(run, number, question) for number, question in enumerate(asked, start=1)]
+    if asked:
+        _ask_by_meaning(run, in_other_words(asked, run.root))
     _remember_and_forget(run)
     _check(run)
     _sum_up(run)
@@ -114,7 +119,7 @@ def _ingest(run: _Demo) -> list[IngestReport]:
 
             report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
         reports.append(report)
-        for line in report_lines(report):
+        for line in report_lines(report, skips=0):
             run.say(line)
     status = run.hx.status()
     run.say(
@@ -128,6 +133,19 @@ def _ingest(run: _Demo) -> list[IngestReport]:
 def _embedded(run: _Demo) -> float:
     status = run.hx.status()
     return 1 - min(1.0, status.embeddings_pending / max(1, status.memories))
+
+
+def _ask_by_meaning(run: _Demo, question: Question) -> None:
+    """Give the vectors a while, then ask in other words; what is embedded by then takes part."""
+    total, start = run.hx.status().embeddings_pending, run.hx.clock.monotonic()
+    with meter("Embedding", clock=run.hx.clock, unit="memories") as show:
+        while run.hx.clock.monotonic() - start < EMBEDDING_WAIT_S and not run.hx.wait_for_background(0.5):
+            show(max(0, total - run.hx.status().embeddings_pending), total)
+    waited = run.hx.clock.monotonic() - start
+    run.title(
+        f"Ask in other words, by text and meaning ({waited:.0f} s later, {_embedded(run):.0%} embedded)"
+    )
+    run.record["by_meaning"] = _ask(run, len(run.record["questions"]) + 1, question)
 
 
 def _timed(run: _Demo, query: str) -> tuple[Hits, float]:

@@ -24,22 +24,38 @@ class Question:
 
 
 _OWN: Final = (
-    Question(text="Which code lets waiting writers share one sync of the WAL?", where="code"),
-    Question(text="Which exit code says that the store is locked?", where="a guide"),
-    Question(text="Why is SQLite taken from apsw and not from the standard library?", where="a decision"),
+    Question(text="Which code splits camelCase and snake_case identifiers into words?", where="code"),
+    Question(text="What is not encrypted?", where="a guide"),
+    Question(text="Why is full text not in a tokenizer written in Python?", where="a decision"),
     Question(text="Which change added leases and the key file?", where="the commit history"),
-    Question(text="Which make target runs the long stress tests?", where="configuration"),
+    Question(text="What is the line length for ruff?", where="configuration"),
 )
+_OWN_IN_OTHER_WORDS: Final = Question(
+    text="How are credentials of people kept away from the disk?", where="code"
+)
+_OWN_MARK: Final = Path("src", "hexad", "interfaces", "cli", "demo_questions.py")
 
 
 def questions(hx: Hexad, root: Path, *, history: bool) -> list[Question]:
     """Return the questions for a repository: prepared ones for Hexad's own, else from what was ingested."""
     derived = _derived(hx)
-    if not (root / "src" / "hexad" / "interfaces").is_dir():
+    if not (root / _OWN_MARK).exists():
         return [question for _, question in zip(range(QUESTIONS), derived, strict=False)]
     if history:
         return list(_OWN)
     return [question for question in _OWN if "commit" not in question.where] + [next(derived)]
+
+
+def in_other_words(asked: list[Question], root: Path) -> Question:
+    """Return a question for recall by meaning: a prepared one for Hexad's own repository, else the first again."""
+    return _OWN_IN_OTHER_WORDS if (root / _OWN_MARK).exists() else asked[0]
+
+
+def hide_the_questions(hx: Hexad, root: Path) -> None:
+    """Archive this very file in the demo's store: it would be the best answer to every question in it."""
+    for memory in hx.memories(path="*/" + _OWN_MARK.with_suffix("").as_posix()):
+        if (root / _OWN_MARK).exists():
+            hx.forget(memory.id)
 
 
 def _derived(hx: Hexad) -> Iterator[Question]:

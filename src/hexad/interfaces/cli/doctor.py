@@ -92,15 +92,17 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
         )
     if status.embeddings_pending and status.embedder is not None:
         remarks.append(
-            f"{count(status.embeddings_pending, 'memory', 'memories')} wait for their vectors and are found "
-            "by full text alone. `hexad maintain` computes them."
+            f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
+            "text alone finds them. `hexad maintain` computes them."
         )
     if status.queue_failed:
         remarks.append(
             f"{count(status.queue_failed, 'queued source')} could not be ingested. `hexad ingest` says why."
         )
     if status.queue_waiting:
-        remarks.append(f"{count(status.queue_waiting, 'queued source')} wait. `hexad maintain` ingests them.")
+        remarks.append(
+            f"In the queue: {count(status.queue_waiting, 'source')}. `hexad maintain` ingests them."
+        )
     return remarks
 
 

@@ -104,8 +104,8 @@ def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None)
     return report
 
 
-def report_lines(report: IngestReport, *, verbose: bool = False) -> Iterator[str]:
-    """Give what a run did in a line, and what it left out in more."""
+def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _SKIPS_SHOWN) -> Iterator[str]:
+    """Give what a run did in a line, and what it left out in at most `skips` more, or all with `verbose`."""
     counts = (
         (report.created, "created"),
         (report.updated, "updated"),
@@ -121,10 +121,10 @@ def report_lines(report: IngestReport, *, verbose: bool = False) -> Iterator[str
         yield f"  {count(report.redacted, 'secret')} taken out"
     if report.near_duplicates:
         yield f"  {report.near_duplicates:,} say almost the same as another"
-    shown = report.skipped if verbose else report.skipped[:_SKIPS_SHOWN]
+    shown = report.skipped if verbose else report.skipped[:skips]
     for skip in shown:
         yield clip(f"  skipped {skip.source_id}: {skip.reason}", width())
-    if report.skips > len(shown):
+    if report.skips > len(shown) > 0:
         more = "; --verbose names them" if not verbose else ""
         yield f"  … and {report.skips - len(shown):,} more skipped{more}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ PIPE_WIDTH: Final = 100
 _WIDEST: Final = 120
 _VERBATIM: Final = frozenset({"code", "config", "log"})
 """Kinds whose line breaks mean something; all other texts are wrapped."""
+_BLOCK: Final = re.compile(r"\s*(?:[-*+>#|]|\d+[.)]|`{3}|~{3})")
+"""How a line of prose starts that is not the continuation of the line before: a list, a heading, a table."""
 
 
 def width() -> int:
@@ -122,27 +125,46 @@ def hit_lines(
 
 def excerpt(text: str, *, query: str, room: int, verbatim: bool, limit: int = EXCERPT_LINES) -> list[str]:
     """Return at most `limit` lines of a text: those around the words that were asked for."""
-    if verbatim:
-        lines = textwrap.dedent(clean(text).expandtabs(4)).splitlines()
+    lines = _verbatim(text) if verbatim else _wrapped(text, room)
+    start, end = _trimmed(lines, 0, len(lines))
+    if end - start > limit:
+        start += _best_window(lines[start:end], query, limit)
+        window = _trimmed(lines, start, start + limit)
+        before, after = any(map(str.strip, lines[: window[0]])), any(map(str.strip, lines[window[1] :]))
+        lines = lines[window[0] : window[1]]
+        lines[0] = ("… " if before else "") + (lines[0].lstrip() if before else lines[0])
+        if after:
+            lines[-1] = clip(lines[-1], room - 2) + " …"
     else:
-        lines = [
-            line
-            for part in clean(text).splitlines()
-            for line in (textwrap.wrap(part, room, break_long_words=True) or [""])
-        ]
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if len(lines) > limit:
-        start = _best_window(lines, query, limit)
-        shown = lines[start : start + limit]
-        if start:
-            shown[0] = "… " + shown[0].lstrip()
-        if start + limit < len(lines):
-            shown[-1] = shown[-1].rstrip() + " …"
-        lines = shown
+        lines = lines[start:end]
     return [clip(line, room) for line in lines]
+
+
+def _verbatim(text: str) -> list[str]:
+    return textwrap.dedent(clean(text).expandtabs(4)).splitlines()
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    """Return prose wrapped to `room`, without blank lines: what belongs to one paragraph flows together."""
+    paragraphs: list[str] = []
+    open_ = False
+    for line in clean(text).splitlines():
+        apart = not line.strip() or _BLOCK.match(line) is not None
+        if open_ and not apart:
+            paragraphs[-1] += " " + line.strip()
+        else:
+            paragraphs.append(line.rstrip())
+        open_ = bool(line.strip()) and not line.startswith(("#", "|"))
+    return [line for part in paragraphs for line in textwrap.wrap(part, room)]
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Return the range without the blank lines at its ends."""
+    while start < end and not lines[start].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return start, end
 
 
 def _best_window(lines: Sequence[str], query: str, limit: int) -> int:
