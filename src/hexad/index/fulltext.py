@@ -140,7 +140,7 @@ class FullText:
             sql = (
                 f"SELECT c.no, c.memory_no, -{score} AS score FROM chunk_fts"
                 " JOIN chunks c ON c.no = chunk_fts.rowid JOIN memories m ON m.no = c.memory_no"
-                f" JOIN spaces s ON s.no = m.space_no WHERE chunk_fts MATCH ? AND {' AND '.join(where)}"
+                f" JOIN spaces s ON s.no = m.space_no WHERE chunk_fts MATCH ? AND {' AND '.join(where) or '1'}"
                 " ORDER BY score DESC, c.no LIMIT ?"
             )
             params = (match, *values, limit)

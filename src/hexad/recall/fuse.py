@@ -28,6 +28,11 @@ class Weights:
     question: float = 0.75  # a text that itself asks is a weaker answer
     short: float = 0.7  # so is one of few words: times the logarithm of its share of `short_words`
     short_words: int = 25
+    # Below so many rows neither a gap nor a peak means anything: both arms count with fixed shares.
+    small_store_rows: int = 30
+    small_gap: float = 0.577  # 12 · 0.577² = 4
+    small_peak: float = 3.5
+    small_deviation: float = 0.05  # floor
 
 
 DEFAULT_WEIGHTS: Final = Weights()
@@ -56,12 +61,19 @@ class Spread(NamedTuple):
 class Fusion:
     """The scores of all candidates of one question, and the parts of any of them.
 
-    `spread` None means that full text answers alone. `gap` and `peak` say how sure the arms were.
+    `spread` None means that full text answers alone; `rows` is how many chunks the store has. `gap` and `peak`
+    say how sure the arms were.
     """
 
     def __init__(
-        self, candidates: Sequence[Candidate], spread: Spread | None, *, weights: Weights = DEFAULT_WEIGHTS
+        self,
+        candidates: Sequence[Candidate],
+        spread: Spread | None,
+        *,
+        rows: int,
+        weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
+        small = rows < weights.small_store_rows
         self._candidates = candidates
         self._weights = weights
         bm25 = [candidate.bm25 for candidate in candidates]
@@ -70,14 +82,18 @@ class Fusion:
             for own, candidate in zip(bm25, candidates, strict=True)
         ]
         best = max(self._lexical, default=0.0) or 1.0
-        self.gap = lexical_gap(self._lexical, rank=weights.gap_rank)
+        self.gap = weights.small_gap if small else lexical_gap(self._lexical, rank=weights.gap_rank)
         # Alone, full text has nothing to be balanced against.
         share = self.gap if spread is not None else 1.0
         self._lexical_weight = weights.lexical * share**2 / best
         self._session_weight = weights.session * self.gap / best
         self._sessions = _best_of_sessions(candidates, self._lexical)
-        self._z = _standardised(candidates, spread, weights) if spread is not None else None
-        self.peak = max(0.0, max(self._z, default=0.0)) if self._z is not None else 0.0
+        self._z: list[float] | None = None
+        self.peak = 0.0
+        if spread is not None:
+            floor = weights.small_deviation if small else 1e-6
+            self._z = _standardised(candidates, spread, floor=floor, crowding=weights.crowding)
+            self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def parts(self, index: int) -> dict[str, float]:
@@ -108,11 +124,13 @@ def lexical_gap(scores: Sequence[float], *, rank: int) -> float:
     return 1.0 if len(top) < rank else 1.0 - top[-1] / top[0]
 
 
-def _standardised(candidates: Sequence[Candidate], spread: Spread, weights: Weights) -> list[float]:
+def _standardised(
+    candidates: Sequence[Candidate], spread: Spread, *, floor: float, crowding: float
+) -> list[float]:
     # A candidate without a vector yet stands at the mean: its vector is on its way, and says nothing so far.
-    deviation = max(spread.deviation, 1e-6)
+    deviation = max(spread.deviation, floor)
     return [
-        0.0 if c.cosine is None else (c.cosine - weights.crowding * c.crowding - spread.mean) / deviation
+        0.0 if c.cosine is None else (c.cosine - crowding * c.crowding - spread.mean) / deviation
         for c in candidates
     ]
 

@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
 from typing import Final
 
 from hexad.index.vectors import VectorAnswer
 
-NEAR_DEVIATIONS: Final = 2.5
-"""A cosine this many deviations over the mean of the question's cosines counts as near."""
-FAINT: Final = 0.25
-"""Cosines under this are never near, however far over the mean they are."""
+EVIDENCE: Final = 0.5
+"""Best cosine and half the matched share of the question together below this: neither arm has found anything."""
+EVIDENCE_LEXICAL: Final = 0.2
+"""The matched share alone, where there are no vectors."""
+SMALL_STORE_ROWS: Final = 30
+"""Below this bm25 knows no rare words: one that matches at all is evidence."""
+NEAR_DEVIATIONS: Final = 1.0
+"""A memory without any word of the question is left out unless its cosine is this far over the mean."""
 
 
-class Relevance:
-    """Judges single candidates of one question."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What speaks for an answer at all. `share` is the best bm25 as a share of the question's own weight."""
 
-    def __init__(self, answer: VectorAnswer | None) -> None:
-        self._answer = answer
-        self._floor = (
-            max(answer.mean + NEAR_DEVIATIONS * answer.deviation, FAINT) if answer is not None else 0.0
-        )
+    share: float
+    best_cosine: float | None
+    rows: int
+    matched: bool
 
-    def admits(self, no: int, *, matched: bool) -> bool:
-        """Whether memory `no` may answer: by a telling word of the question, or by meaning."""
-        if matched:
+    @property
+    def found(self) -> bool:
+        """Whether anything in the store is relevant to the question."""
+        if self.rows < SMALL_STORE_ROWS and self.matched:
             return True
-        near = self._answer.best.get(no) if self._answer is not None else None
-        return near is not None and near[0] >= self._floor
+        if self.best_cosine is None:
+            return self.share >= EVIDENCE_LEXICAL
+        return self.best_cosine + 0.5 * self.share >= EVIDENCE
+
+
+def matched_share(
+    best_bm25: float, frequencies: Mapping[str, int], terms: Sequence[str], *, rows: int
+) -> float:
+    """Return the best bm25 as a share, at most 1, of the summed weight of all terms, absent ones included."""
+    mass = sum(
+        log(1 + (rows - count + 0.5) / (count + 0.5)) for count in (frequencies.get(t, 0) for t in terms)
+    )
+    return min(1.0, best_bm25 / mass) if mass > 0 else 0.0
+
+
+def near_floor(answer: VectorAnswer | None) -> float:
+    """Return the cosine from which meaning alone lets a memory into the answer."""
+    return answer.mean + NEAR_DEVIATIONS * answer.deviation if answer is not None else 0.0

@@ -174,7 +174,7 @@ CREATE TABLE vectors (
   no INTEGER PRIMARY KEY AUTOINCREMENT,
   memory_no INTEGER NOT NULL REFERENCES memories(no),
   chunk_no INTEGER REFERENCES chunks(no),  -- NULL: the beginning of the whole memory
-  vector BLOB NOT NULL                     -- little-endian float16, L2-normalised
+  vector BLOB NOT NULL                     -- little-endian float16, of length 1 at most
 ) STRICT;
 CREATE INDEX vectors_by_memory ON vectors(memory_no);
 CREATE INDEX vectors_by_chunk ON vectors(chunk_no) WHERE chunk_no IS NOT NULL;
@@ -191,7 +191,7 @@ CREATE TABLE source_items (
   source_no INTEGER NOT NULL REFERENCES sources(no),
   source_id TEXT NOT NULL,
   fingerprint TEXT NOT NULL DEFAULT '',
-  content_hash TEXT NOT NULL,              -- of what the source holds, before redaction: keyed, so that it tells nothing
+  content_hash TEXT NOT NULL,              -- of what the source holds, before redaction: keyed: it tells nothing
   memory_no INTEGER REFERENCES memories(no),
   run INTEGER NOT NULL,
   PRIMARY KEY (source_no, source_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Final
 
 from hexad.errors import HexadError
@@ -23,24 +23,27 @@ class Worker:
         self._stopping = Event()
         self._idle = Event()
         self._thread: Thread | None = None
+        self._lock = Lock()
 
     def wake(self) -> None:
         """Start the thread if it does not run, and let it look for work now."""
-        if self._stopping.is_set():
-            return
-        self._idle.clear()
-        self._wake.set()
-        if self._thread is None:
-            self._thread = Thread(target=self._run, name="hexad-background", daemon=True)
-            self._thread.start()
+        with self._lock:  # two threads that wake it at once must not start two
+            if self._stopping.is_set():
+                return
+            self._idle.clear()
+            self._wake.set()
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="hexad-background", daemon=True)
+                self._thread.start()
 
     def stop(self) -> None:
         """Finish the batch in hand and end the thread."""
-        self._stopping.set()
-        self._wake.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        with self._lock:
+            self._stopping.set()
+            self._wake.set()
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until there was nothing left to do; False when that took longer than `timeout_s`."""
@@ -60,5 +63,6 @@ class Worker:
                 # The tasks are still in the store; a failing embedder must not end the process that uses us.
                 log.warning("Background work failed, trying again in %s s: %s", RETRY_S, error)
                 pause, more = RETRY_S, False
-            if not more and not self._wake.is_set():
-                self._idle.set()
+            with self._lock:
+                if not more and not self._wake.is_set():
+                    self._idle.set()
