@@ -193,11 +193,15 @@ class Parts:
         )
 
     def _vector_index(self) -> VectorIndex | None:
-        """The index, made when the first vector search needs it; None while the store has no vectors."""
+        """The index, made when the first vector search needs it; None while no vector is from our embedder.
+
+        Asked each time: another process may have re-embedded the store, and vectors of two embedders cannot be
+        compared.
+        """
+        recorded = self.stores.meta.recorded_embedder()
+        if recorded is None or self.embedder is None or recorded[0] != self.embedder.name:
+            return None
         if self._index is None:
-            recorded = self.stores.meta.recorded_embedder()
-            if recorded is None:
-                return None
             name, dimensions = recorded
             self._index = VectorIndex(
                 self.stores.vectors,

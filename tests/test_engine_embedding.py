@@ -1,0 +1,388 @@
+"""Vectors: computed in the background or on request, by any embedder, and never in the way of anything else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import hexad
+from conftest import Opener
+from hexad import Conflict, Hexad, ProviderError, SystemClock
+from hexad.testing import HashEmbedder
+
+
+class OtherEmbedder(HashEmbedder):
+    """Vectors as long as the store's own, and pointing elsewhere: mixing the two would go unnoticed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "other-256@1"
+
+    def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+        return super().embed([text[::-1] for text in texts])
+
+
+class Unsteady(HashEmbedder):
+    """Raises what it is told to, as often as it is told to, and then works."""
+
+    def __init__(self, error: BaseException, *, times: int) -> None:
+        super().__init__()
+        self.error, self.left = error, times
+
+    def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+        if self.left:
+            self.left -= 1
+            raise self.error
+        return super().embed(texts)
+
+
+def two_letters(texts: Sequence[str]) -> list[list[float]]:
+    """An embedder of one's own: how often a and b occur."""
+    return [[1.0 + text.count("a"), 1.0 + text.count("b"), 1.0] for text in texts]
+
+
+def fill(hx: Hexad, count: int = 5) -> None:
+    for number in range(count):
+        hx.remember(f"Fact {number} about the harbour.", id=f"m{number}")
+
+
+# When -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_background_maintain_computes_what_is_missing(hx: Hexad) -> None:
+    fill(hx)
+    assert (5, 0) == (hx.status().embeddings_pending, hx.status().vectors)
+    seen: list[int] = []
+
+    assert 5 == hx.maintain(progress=seen.append).embedded
+
+    assert (0, 5, [5]) == (hx.status().embeddings_pending, hx.status().vectors, seen)
+    assert 0 == hx.maintain().embedded
+
+
+def test_ingest_computes_its_vectors_unless_told_not_to(hx: Hexad, project: Path) -> None:
+    (project / "a.md").write_text("The harbour opens at six.")
+    (project / "b.md").write_text("The harbour closes at ten.")
+
+    hx.ingest(project / "a.md", embed=False)
+    assert 1 == hx.status().embeddings_pending
+    hx.ingest(project / "b.md")
+    assert 0 == hx.status().embeddings_pending
+
+
+def test_a_memory_of_several_chunks_has_a_vector_for_each_and_one_of_its_beginning(hx: Hexad) -> None:
+    memory = hx.remember("\n\n".join(f"# Part {n}\n\n" + f"Sentence of part {n}. " * 60 for n in range(3)))
+    hx.maintain()
+
+    assert len(memory.chunks) >= 3
+    assert len(memory.chunks) + 1 == hx.status().vectors
+
+
+def test_the_background_embeds_by_itself_and_close_ends_its_thread(opened: Opener) -> None:
+    before = threading.active_count()
+    hx = opened(background=None, clock=SystemClock())
+    fill(hx)
+
+    assert hx.wait_for_background(60)
+    assert (0, 5) == (hx.status().embeddings_pending, hx.status().vectors)
+    assert "hybrid" == hx.recall("harbour").mode
+    assert before + 1 == threading.active_count()
+    hx.close()
+    assert before == threading.active_count()
+
+
+def test_a_store_without_a_background_has_no_thread(opened: Opener) -> None:
+    before = threading.active_count()
+    hx = opened(background=False)
+    fill(hx)
+    hx.recall("harbour")
+
+    assert before == threading.active_count()
+    assert hx.wait_for_background(0)
+
+
+def test_the_background_takes_a_queued_source(opened: Opener, project: Path) -> None:
+    (project / "a.md").write_text("The harbour opens at six.")
+    hx = opened(background=None, clock=SystemClock())
+
+    hx.enqueue(project / "a.md")
+
+    assert hx.wait_for_background(60)
+    assert ["a.md"] == [memory.source_id for memory in hx.memories()]
+    assert 0 == hx.status().queue_waiting
+
+
+def test_closing_in_the_middle_of_work_leaves_the_rest_as_tasks(opened: Opener) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Slow(HashEmbedder):
+        def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+            entered.set()
+            assert go_on.wait(60)
+            return super().embed(texts)
+
+    hx = opened(background=None, embedder=Slow(), clock=SystemClock())
+    fill(hx, 1)
+    assert entered.wait(60)
+    fill(hx, 5)
+    go_on.set()
+    hx.close()
+
+    with opened() as again:
+        status = again.status()
+        assert 5 == status.embeddings_pending + status.vectors
+        assert status.vectors >= 1
+        again.maintain()
+        assert (0, 5) == (again.status().embeddings_pending, again.status().vectors)
+
+
+def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(opened: Opener) -> None:
+    class Meddling(HashEmbedder):
+        meddle: Callable[[], object] | None = None
+
+        def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+            if self.meddle is not None:
+                meddle, self.meddle = self.meddle, None
+                meddle()
+            return super().embed(texts)
+
+    embedder = Meddling()
+    hx = opened(embedder=embedder)
+    fill(hx, 2)
+    embedder.meddle = lambda: (hx.remember("The crane is broken.", id="m0"), hx.forget("m1"))
+
+    hx.maintain()
+
+    assert (1, 0) == (hx.status().vectors, hx.status().embeddings_pending)
+    (hit,) = hx.recall("crane broken")
+    assert pytest.approx(1.0, abs=0.35) == float(hit.why[1].rpartition(" ")[2].rstrip(")"))
+
+
+# Failing --------------------------------------------------------------------------------------------------------
+
+
+def test_an_embedder_that_fails_leaves_recall_right_and_is_tried_again(opened: Opener) -> None:
+    hx = opened(embedder=Unsteady(ProviderError("The endpoint is down."), times=1))
+    fill(hx)
+
+    with pytest.raises(ProviderError, match=r"endpoint is down"):
+        hx.maintain()
+
+    assert (5, 0, 0) == (
+        hx.status().embeddings_pending,
+        hx.status().embeddings_failed,
+        hx.status().vectors,
+    )
+    assert 5 == len(hx.recall("harbour"))
+    assert 5 == hx.maintain().embedded
+
+
+def test_what_failed_too_often_rests_until_somebody_asks_for_it(opened: Opener) -> None:
+    hx = opened(embedder=Unsteady(ProviderError("The endpoint is down."), times=4))
+    fill(hx)
+
+    for _ in range(4):
+        with pytest.raises(ProviderError):
+            hx.maintain()
+
+    assert 5 == hx.maintain().embedded
+    assert (0, 0, 5) == (hx.status().embeddings_pending, hx.status().embeddings_failed, hx.status().vectors)
+
+
+def test_the_background_gives_up_after_three_tries_and_says_so(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexad.upkeep.worker.RETRY_S", 0.01)
+    hx = opened(background=None, embedder=Unsteady(ProviderError("down"), times=99), clock=SystemClock())
+    fill(hx, 1)
+
+    for _ in range(200):
+        if hx.status().embeddings_failed:
+            break
+        threading.Event().wait(0.05)
+
+    assert (0, 1) == (hx.status().embeddings_pending, hx.status().embeddings_failed)
+    assert 1 == len(hx.recall("harbour"))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a defect"), MemoryError()])
+def test_work_that_was_broken_off_can_be_taken_up_again_at_once(opened: Opener, error: BaseException) -> None:
+    hx = opened(embedder=Unsteady(error, times=1))
+    fill(hx)
+
+    with pytest.raises(type(error)):
+        hx.maintain()
+
+    assert 5 == hx.maintain().embedded
+    assert 5 == hx.status().vectors
+
+
+def test_a_function_with_a_defect_is_a_provider_error_with_its_words(opened: Opener) -> None:
+    def broken(texts: Sequence[str]) -> object:
+        raise ZeroDivisionError("nothing to divide")
+
+    hx = opened(embedder=broken)
+    fill(hx, 1)
+
+    with pytest.raises(ProviderError, match=r"ZeroDivisionError: nothing to divide"):
+        hx.maintain()
+    assert 1 == len(hx.recall("harbour"))
+
+
+# Which ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("L002")
+def test_any_function_from_texts_to_vectors_is_an_embedder(opened: Opener) -> None:
+    with opened(embedder=two_letters) as hx:
+        hx.remember("aaaa aaa", id="a")
+        hx.remember("bbbb bbb", id="b")
+        assert 2 == hx.maintain().embedded
+        assert "a" == hx.recall("aaaa aaa", semantic=True)[0].id
+        assert "hybrid" == hx.recall("bbbb bbb").mode
+    with opened(embedder=two_letters) as again:
+        assert ("hybrid", "b") == (again.recall("bbbb bbb").mode, again.recall("bbbb bbb")[0].id)
+        assert str(again.status().store_embedder).endswith("two_letters")
+
+
+def test_another_embedder_than_the_stores_is_a_conflict_that_names_the_way_out(opened: Opener) -> None:
+    with opened() as hx:
+        fill(hx)
+        hx.maintain()
+
+    with pytest.raises(Conflict, match=r"hashing-256@1.*other-256@1.*hexad reindex --embedder"):
+        opened(embedder=OtherEmbedder())
+
+    with opened(embedder=None) as lexical:
+        assert ("lexical", 5) == (lexical.recall("harbour").mode, len(lexical.recall("harbour")))
+    with opened() as again:
+        assert "hybrid" == again.recall("harbour").mode
+
+
+def test_a_store_without_vectors_takes_any_embedder(opened: Opener) -> None:
+    with opened() as hx:
+        fill(hx)
+    with opened(embedder=OtherEmbedder()) as other:
+        assert 5 == other.maintain().embedded
+        assert "other-256@1" == other.status().store_embedder
+
+
+def test_default_is_the_embedder_that_the_store_was_built_with(opened: Opener) -> None:
+    with opened() as hx:
+        fill(hx, 1)
+        hx.maintain()
+    with opened(embedder="default") as again:
+        assert "hashing-256@1" == again.status().embedder
+
+
+def test_settings_name_the_embedder(opened: Opener, project: Path) -> None:
+    store = hexad.init(project)
+    (store / "hexad.toml").write_text('embedder = "hashing"\n')
+    with opened(embedder="default") as hx:
+        assert "hashing-256@1" == hx.status().embedder
+    (store / "hexad.toml").write_text('embedder = "none"\n')
+    with opened(embedder="default") as hx:
+        assert hx.status().embedder is None
+
+
+@pytest.mark.row("L002")
+def test_reindex_with_another_embedder_embeds_everything_in_place(opened: Opener) -> None:
+    with opened() as hx:
+        fill(hx)
+        hx.maintain()
+        before = [(memory.id, memory.raw, memory.chunks, memory.updated_at) for memory in hx.memories()]
+
+        report = hx.reindex(embedder=OtherEmbedder())
+
+        assert (5, 5, "other-256@1") == (report.memories, report.vectors_queued, report.embedder)
+        assert "lexical" == hx.recall("harbour").mode
+        assert 5 == hx.maintain().embedded
+        assert "hybrid" == hx.recall("harbour").mode
+        assert before == [
+            (memory.id, memory.raw, memory.chunks, memory.updated_at) for memory in hx.memories()
+        ]
+    with opened(embedder=OtherEmbedder()) as again:
+        assert ("hybrid", 5) == (again.recall("harbour").mode, again.status().vectors)
+
+
+def test_reindex_with_another_embedder_stops_the_thread_of_the_old_one(opened: Opener) -> None:
+    before = threading.active_count()
+    hx = opened(background=None, clock=SystemClock())
+    fill(hx)
+    assert hx.wait_for_background(60)
+
+    hx.reindex(embedder=OtherEmbedder())
+
+    assert hx.wait_for_background(60)
+    assert (5, "other-256@1") == (hx.status().vectors, hx.status().store_embedder)
+    assert before + 1 == threading.active_count()
+    hx.close()
+    assert before == threading.active_count()
+
+
+def test_reindex_of_vectors_computes_them_anew_and_gives_the_same_answers(hx: Hexad) -> None:
+    fill(hx, 12)
+    hx.maintain()
+    before = [(hit.id, hit.score, hit.why) for hit in hx.recall("fact 7 of the harbour")]
+
+    assert 12 == hx.reindex(vectors=True).vectors_queued
+    assert 12 == hx.maintain().embedded
+
+    assert before == [(hit.id, hit.score, hit.why) for hit in hx.recall("fact 7 of the harbour")]
+
+
+def test_reindex_alone_touches_no_vector(hx: Hexad) -> None:
+    fill(hx)
+    hx.maintain()
+
+    assert 0 == hx.reindex().vectors_queued
+    assert (0, 5) == (hx.status().embeddings_pending, hx.status().vectors)
+
+
+def test_a_store_that_somebody_re_embedded_meanwhile_is_not_answered_with_the_old_embedder(
+    opened: Opener,
+) -> None:
+    here = opened()
+    fill(here)
+    here.maintain()
+    assert "hybrid" == here.recall("harbour").mode
+
+    there = opened(embedder=None)
+    there.reindex(embedder=OtherEmbedder())
+    there.maintain()
+
+    hits = here.recall("harbour")
+    assert ("lexical", 5) == (hits.mode, len(hits))
+    assert "full text" in hits.notes[0]
+    with pytest.raises(ProviderError):
+        here.recall("harbour", semantic=True)
+    here.remember("Something new in the harbour.")
+    with pytest.raises(Conflict, match=r"other-256@1"):
+        here.maintain()
+    assert "hybrid" == there.recall("harbour").mode
+    there.maintain()
+
+
+def test_what_was_remembered_without_an_embedder_gets_vectors_once_there_is_one(opened: Opener) -> None:
+    with opened(embedder=None) as lexical:
+        fill(lexical, 3)
+    with opened() as hx:
+        fill(hx, 5)
+        hx.maintain()
+        assert (5, 0) == (hx.status().vectors, hx.status().embeddings_pending)
+        assert [] == hx.check()
+
+
+def test_archived_memories_lose_their_vectors_and_their_tasks(hx: Hexad) -> None:
+    fill(hx, 3)
+    hx.forget("m0")
+    assert 2 == hx.status().embeddings_pending
+    hx.maintain()
+    hx.forget("m1")
+
+    assert (1, 0) == (hx.status().vectors, hx.status().embeddings_pending)
+    hx.restore("m1")
+    assert 1 == hx.status().embeddings_pending
