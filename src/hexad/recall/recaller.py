@@ -19,7 +19,7 @@ from hexad.model.query import Dropped, Explanation, Hit, Hits
 from hexad.recall.fuse import Candidate, Fusion, Spread
 from hexad.recall.handouts import Handouts
 from hexad.recall.question import RecallOptions, check_query
-from hexad.recall.relevance import Relevance
+from hexad.recall.relevance import Evidence, matched_share, near_floor
 from hexad.recall.terms import Terms, match_expression, named, understand
 from hexad.storage.places import PlaceOf
 from hexad.storage.stores import Stores
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEXICAL_POOL: Final = 500
+LEXICAL_POOL: Final = 300
 VECTOR_POOL: Final = 300
 NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
@@ -47,7 +47,9 @@ class _Found:
     match: str
     lexical: dict[int, TextMatch]
     answer: VectorAnswer | None
+    evidence: Evidence
     speakers: tuple[str, ...] = ()
+    beside: frozenset[int] = frozenset()
 
 
 class _Ranked(NamedTuple):
@@ -146,7 +148,14 @@ class Recaller:
             answer = index.search(
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
             )
-        return _Found(terms=terms, match=match, lexical=lexical, answer=answer)
+        best = next(iter(lexical.values()), None)
+        evidence = Evidence(
+            share=matched_share(best.bm25 if best else 0.0, frequencies, terms.wanted, rows=rows),
+            best_cosine=max((near[0] for near in answer.best.values()), default=0.0) if answer else None,
+            rows=rows,
+            matched=best is not None,
+        )
+        return _Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
         if options.filters.empty:
@@ -166,13 +175,14 @@ class Recaller:
         beside = self._stores.places.beside(
             places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places
         )
-        missing = set(beside) - set(places)
+        found.beside = frozenset(beside)
+        missing = found.beside - set(places)
         places.update(self._stores.places.of(missing))
         order = sorted(places)
         candidates = self._candidates(found, places, order)
         answer = found.answer
         spread = Spread(answer.mean, answer.deviation) if answer is not None else None
-        fusion = Fusion(candidates, spread)
+        fusion = Fusion(candidates, spread, rows=found.evidence.rows)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [_Ranked(order[index], fusion.scores[index], index) for index in best]
         return _Ranking(places=places, ranked=ranked, fusion=fusion)
@@ -260,15 +270,16 @@ class Recaller:
         kept: list[_Ranked] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
-        relevance = Relevance(found.answer)
-        for one in ranking.ranked:
+        floor = near_floor(found.answer)
+        ranked = ranking.ranked if found.evidence.found else ()
+        for one in ranked:
             place = ranking.places[one.no]
             if len(kept) == options.limit:
                 if len(dropped) < _EXPLAINED:
                     dropped.append(_dropped(place, one, f"after the limit of {options.limit}"))
                     continue
                 break
-            if not relevance.admits(one.no, matched=one.no in found.lexical):
+            if not _admitted(found, one.no, floor):
                 dropped.append(
                     _dropped(place, one, "neither its words nor its meaning come near the question")
                 )
@@ -320,6 +331,13 @@ def _why(found: _Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
     if parts.get("speaker"):
         why.append("the question names its speaker")
     return tuple(why)
+
+
+def _admitted(found: _Found, no: int, floor: float) -> bool:
+    if no in found.lexical or no in found.beside:
+        return True
+    near = found.answer.best.get(no) if found.answer is not None else None
+    return near is not None and near[0] >= floor
 
 
 def _dropped(place: PlaceOf, one: _Ranked, reason: str) -> Dropped:
