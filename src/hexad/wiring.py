@@ -19,6 +19,7 @@ from hexad.index.vectors import VectorIndex
 from hexad.model.memory import JSONValue, Status
 from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
+from hexad.providers.minilm import MiniLmEmbedder
 from hexad.recall.handouts import Handouts
 from hexad.recall.recaller import Recaller
 from hexad.storage.changes import ChangeReader
@@ -91,6 +92,7 @@ class Parts:
             embed_query=embedder.embed_query if embedder is not None else None,
             handouts=None if base.db.readonly else self.handouts,
             clock=base.clock,
+            calibrated=isinstance(embedder, MiniLmEmbedder),
         )
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None

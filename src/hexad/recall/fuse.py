@@ -25,6 +25,7 @@ class Weights:
     crowding: float = 0.3  # share of a vector's mean cosine with its nearest others that is taken away
     session: float = 4.0  # times gap: what the best turn of the session adds to its turns
     speaker: float = 3.0
+    dated: float = 2.0  # the question names a time, and the memory is from then
     question: float = 0.75  # a text that itself asks is a weaker answer
     short: float = 0.7  # so is one of few words: times the logarithm of its share of `short_words`
     short_words: int = 25
@@ -47,6 +48,7 @@ class Candidate(NamedTuple):
     neighbours: tuple[int, ...] = ()
     session: int | None = None
     speaker_named: bool = False
+    dated: bool = False
     asks: bool = False
     words: int = 1
 
@@ -106,6 +108,8 @@ class Fusion:
             parts["session"] = self._session_weight * self._sessions[candidate.session]
         if candidate.speaker_named:
             parts["speaker"] = weights.speaker
+        if candidate.dated:
+            parts["date"] = weights.dated
         if candidate.asks:
             parts["question"] = -weights.question
         if candidate.words < weights.short_words:

@@ -21,6 +21,7 @@ from hexad.recall.handouts import Handouts
 from hexad.recall.question import RecallOptions, check_query
 from hexad.recall.relevance import Evidence, matched_share, near_floor
 from hexad.recall.terms import Terms, match_expression, named, understand
+from hexad.storage.codec import from_micros
 from hexad.storage.places import PlaceOf
 from hexad.storage.stores import Stores
 from hexad.text.tokens import estimate_tokens
@@ -81,7 +82,9 @@ class Recaller:
         embed_query: QueryEmbedder | None,
         handouts: Handouts | None,
         clock: Clock,
+        calibrated: bool = True,
     ) -> None:
+        self._calibrated = calibrated
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -149,9 +152,12 @@ class Recaller:
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
             )
         best = next(iter(lexical.values()), None)
+        nearest = max((near[0] for near in answer.best.values()), default=0.0) if answer else None
         evidence = Evidence(
             share=matched_share(best.bm25 if best else 0.0, frequencies, terms.wanted, rows=rows),
-            best_cosine=max((near[0] for near in answer.best.values()), default=0.0) if answer else None,
+            best_cosine=nearest,
+            best_z=0.0 if answer is None else ((nearest or 0.0) - answer.mean) / max(answer.deviation, 1e-6),
+            calibrated=self._calibrated,
             rows=rows,
             matched=best is not None,
         )
@@ -199,6 +205,7 @@ class Recaller:
             no: name for no, name in self._stores.places.speakers().items() if named(name, found.terms.words)
         }
         found.speakers = tuple(sorted(named_ones.values()))
+        dates = found.terms.dates
         candidates: list[Candidate] = []
         for no in order:
             place = places[no]
@@ -217,6 +224,7 @@ class Recaller:
                     neighbours=around,
                     session=place.session_no,
                     speaker_named=place.speaker_no in named_ones,
+                    dated=dates is not None and dates.covers(from_micros(place.happened_at)),
                     asks=bool(place.asks),
                     words=place.words,
                 )
@@ -330,6 +338,8 @@ def _why(found: _Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
         why.append("its session speaks of it")
     if parts.get("speaker"):
         why.append("the question names its speaker")
+    if parts.get("date"):
+        why.append("it is from the time that the question names")
     return tuple(why)
 
 

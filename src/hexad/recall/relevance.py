@@ -15,6 +15,10 @@ EVIDENCE_LEXICAL: Final = 0.2
 """The matched share alone, where there are no vectors."""
 SMALL_STORE_ROWS: Final = 30
 """Below this bm25 knows no rare words: one that matches at all is evidence."""
+EVIDENCE_SMALL: Final = 0.35
+"""The best cosine that is evidence alone in a small store, where no words match."""
+DEVIATIONS_PER_COSINE: Final = 8.0
+"""For embedders whose cosines are not known: so many deviations over the mean stand for a cosine of 1."""
 NEAR_DEVIATIONS: Final = 1.0
 """A memory without any word of the question is left out unless its cosine is this far over the mean."""
 
@@ -25,6 +29,8 @@ class Evidence:
 
     share: float
     best_cosine: float | None
+    best_z: float
+    calibrated: bool
     rows: int
     matched: bool
 
@@ -35,7 +41,12 @@ class Evidence:
             return True
         if self.best_cosine is None:
             return self.share >= EVIDENCE_LEXICAL
-        return self.best_cosine + 0.5 * self.share >= EVIDENCE
+        # The thresholds were measured with the default embedder; others spread their cosines differently, so for
+        # them the distance from the mean of all cosines stands in.
+        nearness = self.best_cosine if self.calibrated else self.best_z / DEVIATIONS_PER_COSINE
+        if self.rows < SMALL_STORE_ROWS:
+            return self.best_cosine >= EVIDENCE_SMALL
+        return nearness + 0.5 * self.share >= EVIDENCE
 
 
 def matched_share(
@@ -50,4 +61,8 @@ def matched_share(
 
 def near_floor(answer: VectorAnswer | None) -> float:
     """Return the cosine from which meaning alone lets a memory into the answer."""
-    return answer.mean + NEAR_DEVIATIONS * answer.deviation if answer is not None else 0.0
+    if answer is None:
+        return 0.0
+    if answer.vectors < SMALL_STORE_ROWS:
+        return EVIDENCE_SMALL  # of few values none is far from the mean: the greatest z of n is (n - 1) / sqrt(n)
+    return answer.mean + NEAR_DEVIATIONS * answer.deviation
