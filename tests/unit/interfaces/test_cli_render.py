@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import doctest
 
+import click
 import pytest
 
+import hexad
 from hexad.interfaces.cli import progress, render
-from hexad.interfaces.cli.render import clean, clip, columns, excerpt, hanging, table
+from hexad.interfaces.cli.render import clean, clip, columns, excerpt, hanging, memory_table, table
 
 
 @pytest.mark.parametrize("module", [render, progress])
@@ -55,14 +57,36 @@ def test_a_short_text_is_shown_whole_without_marks():
 
 
 def test_a_table_is_aligned_and_no_line_is_wider_than_the_room():
-    rows = [("mem_1", "記憶", "x" * 200), ("mem_22", "b", "short")]
+    rows = [("mem_1", "記憶", "x" * 200), ("mem_2222222222", "b", "short")]
 
-    lines = table(rows, heads=("id", "kind", "summary"), room=60)
-
-    assert [columns(line[: line.index("x")]) for line in lines[1:2]] == [
-        columns(lines[2][: lines[2].index("short")])
+    lines = [
+        click.unstyle(line) for line in table(rows, heads=("id", "kind", "summary"), room=40, whole=("id",))
     ]
-    assert all(columns(line) <= 60 for line in lines[1:])
+
+    starts = [
+        columns(line[: line.index(word)]) for line, word in zip(lines, ("summary", "x", "short"), strict=True)
+    ]
+    assert 1 == len(set(starts))
+    assert all(columns(line) <= 40 for line in lines)
+    assert "mem_2222222222" in lines[2]
+
+
+def test_a_table_in_a_pipe_is_not_clipped():
+    assert "x" * 200 in table([("mem_1", "x" * 200)], heads=("id", "summary"), room=None)[1]
+
+
+def test_a_list_of_memories_fits_a_narrow_and_a_wide_terminal():
+    with hexad.open(":memory:", embedder=None, background=False) as hx:
+        hx.remember(
+            "The harbour office closes at noon. " * 5, path="shop/harbour/" + "hours" * 20, pinned=True
+        )
+        memories = hx.memories()
+
+    for room in (80, 120):
+        lines = [click.unstyle(line) for line in memory_table(memories, room=room)]
+        assert all(columns(line) <= room for line in lines)
+        assert memories[0].id in lines[1]
+        assert "shop/harbour" in "".join(lines)
 
 
 def test_a_hanging_text_stays_inside_the_room():

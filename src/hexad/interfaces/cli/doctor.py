@@ -12,7 +12,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, print_json, state
-from hexad.interfaces.cli.render import clean, count, hanging, size, width
+from hexad.interfaces.cli.render import count, hanging, size, width
 
 if TYPE_CHECKING:
     from hexad import StoreStatus
@@ -147,16 +147,20 @@ def _show(found: _Diagnosis) -> None:
     ]
     room = width()
     for name, text in rows:
-        lines = hanging(text, indent=0, room=room - 12)
-        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {lines[0] if lines else ''}")
-        for line in lines[1:]:
-            click.echo(f"            {line.strip()}")
+        _entry(click.style(name.ljust(10), fg="cyan"), text, room)
     for problem in found.integrity:
-        click.echo(f"{click.style('WRONG', fg='red', bold=True)}  {clean(problem)}")
+        _entry(click.style("wrong".ljust(10), fg="red", bold=True), problem, room)
     for remark in found.remarks:
-        click.echo(f"{click.style('note', fg='yellow')}   {clean(remark)}")
+        _entry(click.style("note".ljust(10), fg="yellow"), remark, room)
     if not found.integrity and not found.remarks:
         click.echo(click.style("All is well.", fg="green"))
+
+
+def _entry(name: str, text: str, room: int) -> None:
+    first, *others = [line.strip() for line in hanging(text, indent=0, room=room - 12)] or [""]
+    click.echo(f"{name}  {first}")
+    for line in others:
+        click.echo(f"{'':12}{line}")
 
 
 def _sizes(status: StoreStatus) -> str:

@@ -78,7 +78,7 @@ def ingest(
 def embed(hx: Hexad) -> int:
     """Compute what vectors are missing, showing how far it is; returns for how many memories."""
     total = hx.status().embeddings_pending
-    with meter("Embedding", clock=hx.clock, unit="memories") as show:
+    with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
         return hx.embed_pending(progress=lambda done: show(done, max(total, done)))
 
 

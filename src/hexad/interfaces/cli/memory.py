@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.base import Command, Function, Group, note, print_json, several, state
-from hexad.interfaces.cli.render import clean, count, memory_lines, table, width
+from hexad.interfaces.cli.render import clean, count, memory_lines, memory_table, table_room, width
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -81,20 +81,7 @@ def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: 
     if not found:
         note("No memory is like that.")
         return
-    heads = ("id", "space", "kind", "path", "updated", "pin", "summary")
-    rows = [
-        (
-            one.id,
-            one.space,
-            one.kind,
-            one.path,
-            f"{one.updated_at:%Y-%m-%d %H:%M}",
-            "*" if one.pinned else "",
-            one.summary_micro,
-        )
-        for one in found
-    ]
-    for line in table(rows, heads=heads, room=width()):
+    for line in memory_table(found, room=table_room()):
         click.echo(line)
     if len(found) == limit:
         note(f"The first {count(limit, 'memory', 'memories')}; --limit shows more.")

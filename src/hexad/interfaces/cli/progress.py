@@ -22,18 +22,25 @@ if TYPE_CHECKING:
 SHOWN_AFTER_S: Final = 0.5
 """Work that is done sooner shows nothing, and does not pay for importing rich."""
 LINE_EVERY_S: Final = 5.0
+LONG_ITEMS: Final = 50
+"""From how many items of slow work on, such as embedding, a bar stands there from the start."""
 _BAR_EVERY_S: Final = 0.1
 
 
 class Meter:
-    """Shows how far one piece of work is; call it with what is done, of how many, and what is at hand."""
+    """Shows how far one piece of work is; call it with what is done, of how many, and what is at hand.
 
-    def __init__(self, label: str, *, clock: Clock, unit: str) -> None:
+    Nothing shows in the first half second; work with a known `total` that is sure to take long shows at once.
+    """
+
+    def __init__(self, label: str, *, clock: Clock, unit: str, total: int | None) -> None:
         self._label, self._clock, self._unit = label, clock, unit
         self._started = clock.monotonic()
         self._shown = self._started - LINE_EVERY_S + SHOWN_AFTER_S
         self._bars: Bars | None = None
         self._task: TaskID | None = None
+        if total is not None and total >= LONG_ITEMS and sys.stderr.isatty():
+            self._draw(0, total, "", 0.0)
 
     def __enter__(self) -> Self:
         return self
@@ -65,15 +72,13 @@ class Meter:
             if total is not None and done < total and rate
             else ""
         )
-        click.echo(f"{self._label}: {done:,}{of} {self._unit}, {rate:,.0f}/s{left}", err=True)
+        click.echo(f"{self._label}: {done:,}{of} {self._unit}, {_rate(rate)}{left}", err=True)
 
     def _draw(self, done: int, total: int | None, current: str, rate: float) -> None:
         if self._bars is None:
             self._bars, self._task = _bars(self._label, plain=state().plain)
         assert self._task is not None
-        self._bars.update(
-            self._task, completed=done, total=total, current=clean(current), rate=f"{rate:,.0f}/s"
-        )
+        self._bars.update(self._task, completed=done, total=total, current=clean(current), rate=_rate(rate))
 
 
 def _bars(label: str, *, plain: bool) -> tuple[Bars, TaskID]:
@@ -102,10 +107,14 @@ def _bars(label: str, *, plain: bool) -> tuple[Bars, TaskID]:
 
 
 @contextmanager
-def meter(label: str, *, clock: Clock, unit: str = "items") -> Iterator[Meter]:
+def meter(label: str, *, clock: Clock, unit: str = "items", total: int | None = None) -> Iterator[Meter]:
     """Show a piece of work on stderr while the block runs."""
-    with Meter(label, clock=clock, unit=unit) as shown:
+    with Meter(label, clock=clock, unit=unit, total=total) as shown:
         yield shown
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
 def _duration(seconds: float) -> str:

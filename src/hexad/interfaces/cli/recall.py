@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
-from hexad.interfaces.cli.render import clip, explanation_lines, hit_lines, width
+from hexad.interfaces.cli.render import explanation_lines, hanging, hit_lines, width
 
 if TYPE_CHECKING:
     from hexad import Hits
@@ -67,5 +68,6 @@ def _show(hits: Hits, *, query: str) -> None:
     if hits.explanation is not None:
         for line in explanation_lines(hits.explanation, room=room):
             click.echo(line)
-        for dropped in hits.dropped:
-            click.echo(clip(f"dropped {dropped.memory_id}: {dropped.reason}", room))
+        for reason, number in Counter(dropped.reason for dropped in hits.dropped).items():
+            for line in hanging(f"dropped: {number:,} {reason}", indent=0, room=room):
+                click.echo(line)

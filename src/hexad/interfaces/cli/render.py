@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 EXCERPT_LINES: Final = 6
 PIPE_WIDTH: Final = 100
+_GAP: Final = "  "
+_NARROWEST: Final = 8
+_WIDE_ENOUGH: Final = 110
 _WIDEST: Final = 120
 _VERBATIM: Final = frozenset({"code", "config", "log"})
 """Kinds whose line breaks mean something; all other texts are wrapped."""
@@ -188,7 +191,7 @@ def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:
     """Give what a recall understood and considered."""
     yield from hanging(f"understood: {', '.join(explanation.terms) or 'no terms'}", indent=0, room=room)
     if explanation.ignored_terms:
-        yield from hanging(f"too frequent: {', '.join(explanation.ignored_terms)}", indent=0, room=room)
+        yield from hanging(f"ignored: {', '.join(explanation.ignored_terms)}", indent=0, room=room)
     if explanation.speakers:
         yield from hanging(f"speakers: {', '.join(explanation.speakers)}", indent=0, room=room)
     arms = ", ".join(f"{name} {number:,}" for name, number in explanation.arms.items())
@@ -200,22 +203,58 @@ def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:
 # Memories ---------------------------------------------------------------------------------------------------
 
 
-def table(rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int) -> list[str]:
-    """Return rows as aligned lines; the last column takes what is left, wide ones in between are clipped."""
-    widest = [max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads))]
-    most = max(12, room // 3)
-    widths = [min(one, most) for one in widest[:-1]]
-    last = max(10, room - sum(widths) - 2 * len(widths))
-    lines = []
-    for row in [heads, *rows]:
-        cells = [_pad(clip(cell, one), one) for cell, one in zip(row, widths, strict=False)]
-        lines.append("  ".join([*cells, clip(row[-1], last)]).rstrip())
+def table(
+    rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int | None, whole: Collection[str] = ()
+) -> list[str]:
+    """Return rows as aligned lines of at most `room` columns; None clips nothing, for those who read a pipe.
+
+    What does not fit is clipped in the widest columns first, never in those that `whole` names.
+    """
+    widths = [max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads))]
+    excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
+    flexible = [at for at, head in enumerate(heads) if head not in whole]
+    while excess > 0 and flexible and max(widths[at] for at in flexible) > _NARROWEST:
+        widths[max(flexible, key=widths.__getitem__)] -= 1
+        excess -= 1
+    lines = [
+        _GAP.join(_pad(clip(cell, one), one) for cell, one in zip(row, widths, strict=True)).rstrip()
+        for row in [heads, *rows]
+    ]
     lines[0] = click.style(lines[0], bold=True)
     return lines
 
 
+def table_room() -> int | None:
+    """Return how wide a table may be: a terminal's width, or as wide as it is in a pipe."""
+    return width() if on_terminal() else None
+
+
 def _pad(text: str, room: int) -> str:
     return text + " " * (room - columns(text))
+
+
+def memory_table(memories: Sequence[Memory], *, room: int | None) -> list[str]:
+    """Return memories as a table; on a narrow terminal path and summary take a line of their own."""
+    narrow = room is not None and room < _WIDE_ENOUGH
+    heads = ["id", "space", "kind", "updated", "pin", "path", "summary"]
+    rows = [
+        [
+            memory.id,
+            memory.space,
+            memory.kind,
+            f"{memory.updated_at:%Y-%m-%d}",
+            "*" if memory.pinned else "",
+            memory.path,
+            memory.summary_micro,
+        ]
+        for memory in memories
+    ]
+    whole = ("id", "updated", "pin")
+    if not narrow or room is None:
+        return table(rows, heads=heads, room=room, whole=whole)
+    lines = table([row[:5] for row in rows], heads=heads[:5], room=room, whole=whole)
+    under = [clip(f"    {row[5]} – {row[6]}", room) for row in rows]
+    return [lines[0], *(line for pair in zip(lines[1:], under, strict=True) for line in pair)]
 
 
 def memory_lines(memory: Memory, *, room: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.base import Group, note, parse_object, print_json, state
-from hexad.interfaces.cli.render import clean, table, width
+from hexad.interfaces.cli.render import clean, table, table_room
 
 if TYPE_CHECKING:
     from hexad import SpaceInfo
@@ -53,7 +53,7 @@ def list_() -> None:
         )
         for space in found
     ]
-    for line in table(rows, heads=("space", "memories", "updated", "policies"), room=width()):
+    for line in table(rows, heads=("space", "memories", "updated", "policies"), room=table_room()):
         click.echo(line)
 
 

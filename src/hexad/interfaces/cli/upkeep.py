@@ -81,7 +81,7 @@ def maintain() -> None:
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
-        with meter("Embedding", clock=hx.clock, unit="memories") as show:
+        with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
             report = hx.maintain(progress=lambda done: show(done, max(total, done)))
     if state().json:
         print_json(report.to_dict())

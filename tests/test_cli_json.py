@@ -1,0 +1,89 @@
+"""`--json` on every command: one JSON document on stdout, whatever the command is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from hexad.interfaces.cli.main import main, root
+
+CALLS = {
+    "init": ("init", "fresh"),
+    "demo": ("demo", "--path", "docs"),
+    "ingest": ("ingest", "docs"),
+    "watch": None,  # does not end by itself: below
+    "remember": ("remember", "The lock gate is painted green."),
+    "recall": ("recall", "harbour"),
+    "forget": ("forget", "mem_harbour"),
+    "memory list": ("memory", "list"),
+    "memory show": ("memory", "show", "mem_harbour"),
+    "memory history": ("memory", "history", "mem_harbour"),
+    "memory pin": ("memory", "pin", "mem_harbour"),
+    "memory unpin": ("memory", "unpin", "mem_harbour"),
+    "memory restore": ("memory", "restore", "mem_harbour"),
+    "spaces list": ("spaces", "list"),
+    "spaces create": ("spaces", "create", "fleet"),
+    "spaces policy": ("spaces", "policy", "default"),
+    "spaces write-file": ("spaces", "write-file", "default"),
+    "check": ("check",),
+    "reindex": ("reindex",),
+    "maintain": ("maintain",),
+    "doctor": ("doctor",),
+    "completion": ("completion", "zsh"),
+}
+
+
+def leaves(group: click.Group, prefix: str = "") -> list[str]:
+    ctx = click.Context(group)
+    found = []
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        found += leaves(command, f"{prefix}{name} ") if isinstance(command, click.Group) else [prefix + name]
+    return found
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
+    for folder in ("docs", "fresh"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "docs" / "locks.md").write_text("# Locks\n\n## Painting\n\nThe lock gate is painted green.\n")
+    (tmp_path / "docs" / "cranes.md").write_text("# Cranes\n\n## Lifting\n\nThe crane lifts forty tons.\n")
+    assert 0 == main(["remember", "The harbour closes at noon.", "--id", "mem_harbour"])
+    capsys.readouterr()
+    return tmp_path
+
+
+def test_every_command_is_called_here():
+    assert sorted(CALLS) == sorted(leaves(root))
+
+
+@pytest.mark.parametrize("name", [name for name, args in CALLS.items() if args is not None])
+def test_one_json_document_comes_out_of(name, project, capsys):
+    args = CALLS[name]
+    assert args is not None
+    code = main([*args, "--json"])
+    out, _ = capsys.readouterr()
+
+    assert isinstance(json.loads(out), dict | list)
+    assert 0 == code
+
+
+def test_watch_prints_a_json_document_per_line(project):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hexad", "watch", "docs", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert process.stdout is not None
+        assert 2 <= json.loads(process.stdout.readline())["created"]
+    finally:
+        process.terminate()
+        assert 143 == process.wait(30)
+        process.stdout.close()

@@ -1,0 +1,72 @@
+"""Progress on stderr: silent when quick, a plain line now and then, a bar on a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from datetime import UTC, datetime
+
+import click
+import pytest
+
+import hexad
+from hexad.interfaces.cli.progress import LINE_EVERY_S, meter
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock() -> hexad.FrozenClock:
+    return hexad.FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture(autouse=True)
+def running():
+    """The context that a running command has."""
+    with click.Context(click.Command("hexad")):
+        yield
+
+
+def test_quick_work_says_nothing_and_does_not_import_rich(clock, capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.delitem(sys.modules, name)
+    with meter("Reading", clock=clock) as show:
+        for done in range(1, 101):
+            clock.advance(seconds=0.001)
+            show(done, 100)
+
+    assert ("", "") == capsys.readouterr()
+    assert "rich" not in sys.modules
+
+
+def test_elsewhere_than_on_a_terminal_a_plain_line_appears_now_and_then(clock, capsys):
+    with meter("Reading", clock=clock) as show:
+        for done in range(1, 121):
+            clock.advance(seconds=0.1)
+            show(done, 120, "a.md")
+    out, err = capsys.readouterr()
+
+    assert "" == out
+    assert "Reading: 120 of 120 items, 10/s" == err.splitlines()[-1]
+    assert 4 >= len(err.splitlines()) >= 12 / LINE_EVERY_S
+    assert " left" in err.splitlines()[0]
+
+
+def test_on_a_terminal_a_bar_appears_and_is_cleared(clock, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with meter("Reading", clock=clock) as show:
+        for done in range(1, 31):
+            clock.advance(seconds=0.1)
+            show(done, 30, "[red]name[/red] \x1b[31m.md")
+    text = terminal.getvalue()
+
+    assert "30/30" in text
+    assert "[red]name[/red]" in click.unstyle(text)
+    assert "\x1b[31m.md" not in text
+    assert text.endswith("\x1b[2K")
