@@ -35,6 +35,8 @@ _PUBLIC_KEYS = (
 _NAMED_ENDS = ("Key", "Token", "Secret", "Password")
 _SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENV_KEY = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")
+# Two words, or one long one, and a number: what people choose and few programmers call a variable.
+_WORDS_AND_DIGITS = re.compile(r"(?=.{8,})[A-Za-z][a-z]{2,}(?:[A-Z][a-z]{2,})?\d{2,4}")
 _CONSTANT = re.compile(r"[A-Z]{2,}(?:_[A-Z0-9]+)+|_?[A-Z]{2,12}")
 _EXPRESSION = re.compile(
     r"[A-Za-z_][\w.]*[(\[]|^\$|\$[{(]|\]\.|\)\.|[\w)]->|=>|^[({\[]|^[-+*/&|!<>=]+$|^[*&!]\w[\w.]*$|\.\.\.",
@@ -91,6 +93,8 @@ def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
     strong = (values.looks_random(value, min_chars=8) and values.has_digit(value)) or (
         values.has_sign(value) and values.has_digit(value) and len(value) >= 7
     )
+    if style is Style.LOOSE and _WORDS_AND_DIGITS.fullmatch(value):
+        return kind is NameClass.PASSWORD
     if style is Style.PROSE:
         return strong or (
             kind is NameClass.PASSWORD

@@ -1,12 +1,10 @@
 """What redaction takes out of a text, what it leaves, and what it promises about both."""
 
-import importlib.util
+import importlib
 import random
 import re
 import string
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from hexad.text.pii_rules import DETECTORS
 from hexad.text.redact import Finding, RedactionRules, find, redact, rules_from_policy
 
+REPOSITORY = Path(__file__).parents[3]
 RULES = RedactionRules()
 ALL = RedactionRules(pii=frozenset(DETECTORS))
 SALT = b"salt of one store"
@@ -347,20 +346,12 @@ def test_line_breaks_survive_and_what_is_around_a_token_is_not_touched(before: s
     assert text.count("\n") == redacted.text.count("\n")
 
 
-def _benchmark() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "redaction.py"
-    spec = importlib.util.spec_from_file_location("benchmarks_redaction", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.row("A125", "A127", "A128", "A129", "A130")
-def test_the_benchmarks_samples_are_found_and_its_look_alikes_are_not() -> None:
-    benchmark = _benchmark()
+def test_the_benchmarks_samples_are_found_and_its_look_alikes_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY))
+    benchmark = importlib.import_module("benchmarks.redaction")
     secrets = [*benchmark.secret_samples(3, 2), *benchmark.lookalike_samples(3, 2)]
     personal = list(benchmark.personal_samples(3, 2))
 
@@ -375,11 +366,7 @@ def test_the_benchmarks_samples_are_found_and_its_look_alikes_are_not() -> None:
     assert personal_flagged <= 0.03
 
 
-def test_this_repositorys_own_tests_hold_nothing_to_redact() -> None:
+def test_this_repositorys_tests_and_benchmarks_hold_nothing_to_redact() -> None:
     here = Path(__file__).parent
-    for path in (
-        *here.glob("test_*redact*.py"),
-        *here.glob("test_*rules.py"),
-        here.parents[2] / "benchmarks" / "redaction.py",
-    ):
+    for path in (*here.glob("test_*.py"), *(REPOSITORY / "benchmarks").glob("redaction*.py")):
         assert [] == find(path.read_text(encoding="utf-8"), rules=RULES, path=path.name), path
