@@ -1,0 +1,1 @@
+"""Measurements: each figure beside an independent baseline in the same run. See `benchmarks/README.md`."""

@@ -1,0 +1,162 @@
+"""`python -m benchmarks [NAME...] [--quick] [--data DIR] [--json FILE] [--markdown FILE]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import Figure, Options, Report, Table, environment
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent.parent / "shared" / "data"
+
+
+def _commit(options: Options) -> Report:
+    """The commit path, by its own command."""
+    found = _command(
+        ["-m", "benchmarks.commit", "--seconds", "1" if options.quick else "5", "--out"],
+        options,
+        name="commit",
+    )
+    report = Report(name="Commit path")
+    runs = found["runs"]
+    columns = list(runs[0])
+    report.tables.append(
+        Table(title="Same one-row transaction", columns=columns, rows=[list(run.values()) for run in runs])
+    )
+    for processes, ratios in found["ratios"].items():
+        if int(processes) < 32:
+            report.figure(f"{processes} processes: rate over FULL", ratios["rate_over_full"], "×")
+            continue
+        report.at_least(f"{processes} processes: rate over FULL", ratios["rate_over_full"], 5.0, "×")
+        report.at_most(f"{processes} processes: worst wait over FULL", ratios["worst_over_full"], 0.1, "×")
+    return report
+
+
+def _redaction(options: Options) -> Report:
+    """The redaction rules, by their own command; its exit code says whether its targets are met."""
+    found = _command(["-m", "benchmarks.redaction", "--json"], options, name="redaction", may_miss=True)
+    report = Report(name="Redaction")
+    peer = found["detect_secrets"]
+    rows = [
+        ("secrets found", found["secrets"]["found"], peer and peer["found"]),
+        ("look-alikes flagged", found["secrets"]["flagged"], peer and peer["flagged"]),
+        ("personal data found", found["personal"]["found"], None),
+        ("others flagged", found["personal"]["flagged"], None),
+    ]
+    report.tables.append(Table(title="Shares", columns=("", "hexad", "detect-secrets"), rows=rows))
+    times = [(name, value) for name, value in found["us_per_kib"].items()]
+    report.tables.append(Table(title="Microseconds per KiB", columns=("text", "µs"), rows=times))
+    report.at_least("secrets found", found["secrets"]["found"], 0.95)
+    report.at_most("look-alikes flagged", found["secrets"]["flagged"], 0.03)
+    if peer is None:
+        report.notes.append("`detect-secrets` is not installed: no peer in this run.")
+    return report
+
+
+def _command(command: list[str], options: Options, *, name: str, may_miss: bool = False) -> dict[str, Any]:
+    target = options.work / f"{name}.json"
+    done = subprocess.run(
+        [sys.executable, *command, str(target)], cwd=HERE.parent, capture_output=True, text=True, check=False
+    )
+    if not target.exists() or (done.returncode and not may_miss):
+        raise SystemExit(f"{name} ended with {done.returncode}:\n{done.stderr}")
+    return json.loads(target.read_text(encoding="utf-8"))
+
+
+def _module(name: str) -> Callable[[Options], Report]:
+    def run(options: Options) -> Report:
+        report: Report = importlib.import_module(f"benchmarks.{name}").run(options)
+        return report
+
+    return run
+
+
+# In this order: what is measured, and the module that must be there.
+BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
+    "quality": ("quality", _module("quality")),
+    "recall": ("latency", _module("latency")),
+    "remember": ("writes", _module("writes")),
+    "ingest": ("folders", _module("folders")),
+    "commit": ("commit", _commit),
+    "redaction": ("redaction", _redaction),
+}
+GROUPS = {"latency": ("recall", "remember", "ingest")}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run benchmarks by name; the exit code is 1 when a budget is missed."""
+    known = [name for name, (module, _) in BENCHMARKS.items() if (HERE / f"{module}.py").exists()]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join([*known, *GROUPS])}; default: all"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller and shorter: to see that it runs")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of development data")
+    parser.add_argument("--json", type=Path, help="also write everything measured here")
+    parser.add_argument("--markdown", type=Path, help="also write the tables here")
+    parser.add_argument(
+        "--reuse-vectors", action="store_true", help="keep vectors in the temporary folder between runs"
+    )
+    parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
+    given = parser.parse_args(arguments)
+    names = [each for name in given.names or known for each in GROUPS.get(name, (name,))]
+    for name in names:
+        if name not in known:
+            parser.error(f"{name!r} is not one of {', '.join([*known, *GROUPS])}")
+    head = {"command": shlex.join(["python", "-m", "benchmarks", *_said(given)]), **environment()}
+    reports = []
+    text = Table(
+        title="Run", columns=("", ""), rows=[(name, str(value)) for name, value in head.items()]
+    ).markdown()
+    print(text, flush=True)
+    for name in names:
+        reports.append(_run(name, given))
+        print("\n" + reports[-1].markdown(), flush=True)
+    missed = [(r.name, f) for r in reports for f in r.figures if f.met is False]
+    summary = _summary(missed)
+    print("\n" + summary)
+    _write(given.json, json.dumps({"run": head, "reports": [r.to_dict() for r in reports]}, indent=2) + "\n")
+    _write(given.markdown, "\n\n".join([text, summary, *(r.markdown() for r in reports)]) + "\n")
+    return int(bool(missed) and not given.keep_going)
+
+
+def _run(name: str, given: argparse.Namespace) -> Report:
+    data = given.data if given.data.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix=f"hexad-{name}-") as work:
+        options = Options(data=data, quick=given.quick, work=Path(work), reuse_vectors=given.reuse_vectors)
+        started = time.perf_counter()
+        report = BENCHMARKS[name][1](options)
+        report.seconds = time.perf_counter() - started
+    return report
+
+
+def _said(given: argparse.Namespace) -> list[str]:
+    flags = [f"--{name.replace('_', '-')}" for name in ("quick", "reuse_vectors") if getattr(given, name)]
+    return [*given.names, *flags]
+
+
+def _summary(missed: Sequence[tuple[str, Figure]]) -> str:
+    if not missed:
+        return "Every budget that was measured is met."
+    lines = [f"- {report}: {f.name}: {f.value:,.3f} {f.unit} (budget {f.budget})" for report, f in missed]
+    return "\n".join(["**Budgets missed:**", "", *lines])
+
+
+def _write(path: Path | None, text: str) -> None:
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
