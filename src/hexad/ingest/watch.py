@@ -22,6 +22,8 @@ from hexad.model.ingestion import IngestReport
 POLL_S: Final = 1.0
 _GLOB: Final = re.compile(r"[*?\[]")
 _OWN: Final = frozenset({".hexad", ".git"})
+_Snapshot = dict[Path, tuple[int, int]]
+"""Size and time of every file."""
 
 
 class Watcher:
@@ -92,10 +94,14 @@ def _relevant(path: Path, folder: Path, matches: Callable[[str], object] | None)
 
 
 def _changes(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:
-    """Yield an empty list at once and then the changed paths, also an empty list every second or so."""
+    """Yield an empty list at once and then the changed paths, also an empty list every second or so.
+
+    What changes while the first list is dealt with counts too: nobody is listening yet, so it is looked for.
+    """
+    before = _snapshot(folder)
     yield []
     if find_spec("watchfiles") is None:
-        yield from _polled(folder, stop)
+        yield from _polled(folder, before, stop)
         return
     from watchfiles import watch
 
@@ -108,25 +114,30 @@ def _changes(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:
         watch_filter=None,
         raise_interrupt=False,
     )
+    missed: set[Path] | None = None
     for batch in batches:
         if stop():
             ended.set()
             return
-        yield sorted(Path(path) for _, path in batch)
+        missed = _different(before, _snapshot(folder)) if missed is None else set()
+        yield sorted(missed | {Path(path) for _, path in batch})
 
 
-def _polled(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:
+def _polled(folder: Path, before: _Snapshot, stop: Callable[[], bool]) -> Iterator[list[Path]]:
     pause = Event()
-    before = _snapshot(folder)
     while not stop():
         pause.wait(POLL_S)
         after = _snapshot(folder)
-        yield sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        yield sorted(_different(before, after))
         before = after
 
 
-def _snapshot(folder: Path) -> dict[Path, tuple[int, int]]:
-    found: dict[Path, tuple[int, int]] = {}
+def _different(before: _Snapshot, after: _Snapshot) -> set[Path]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+def _snapshot(folder: Path) -> _Snapshot:
+    found: _Snapshot = {}
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _OWN]
         for name in names:
