@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.ids import IdSource
-from hexad.providers.base import Embedder
 from hexad.testing import HashEmbedder
-
-EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
-
-
-class Opener(Protocol):
-    """Opens stores that are closed and checked at the end of the test."""
-
-    def __call__(
-        self,
-        path: Path | None = None,
-        *,
-        embedder: EmbedderSpec = ...,
-        ids: IdSource | None = None,
-        background: bool | None = False,
-        readonly: bool = False,
-        create: bool = True,
-        clock: hexad.Clock | None = None,
-    ) -> Hexad: ...
+from opener import EmbedderSpec, Opener
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import Conflict, Hexad, ProviderError, SystemClock
 from hexad.testing import HashEmbedder
+from opener import Opener
 
 
 class OtherEmbedder(HashEmbedder):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import Hexad
+from opener import Opener
 
 
 def contents(hx: Hexad) -> tuple[object, ...]:

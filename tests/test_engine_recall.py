@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import FrozenClock, Hexad, ProviderError
 from hexad.testing import HashEmbedder
+from opener import Opener
 
 ANIMALS = ("otter", "badger", "heron", "marten", "osprey", "weasel", "falcon", "beaver")
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import Citation, FrozenClock, Hexad, Outcome, Relevance, Status, Trust
+from opener import Opener
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

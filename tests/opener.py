@@ -1,0 +1,30 @@
+"""The type of the fixture `opened`, for tests that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import hexad
+from hexad import Hexad
+from hexad.ids import IdSource
+from hexad.providers.base import Embedder
+
+EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
+
+
+class Opener(Protocol):
+    """Opens stores that are closed and checked at the end of the test."""
+
+    def __call__(
+        self,
+        path: Path | None = None,
+        *,
+        embedder: EmbedderSpec = ...,
+        ids: IdSource | None = None,
+        background: bool | None = False,
+        readonly: bool = False,
+        create: bool = True,
+        clock: hexad.Clock | None = None,
+    ) -> Hexad: ...
