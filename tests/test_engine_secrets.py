@@ -1,0 +1,235 @@
+"""No secret reaches any file of a store: written through every door, and then every byte is searched."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import hexad
+from conftest import Opener
+from hexad import Citation, Hexad
+
+_letters = string.ascii_letters + string.digits
+_random = random.Random(20260501)
+
+
+def drawn(length: int, alphabet: str = _letters) -> str:
+    return "".join(_random.choice(alphabet) for _ in range(length))
+
+
+# Made here and now, so that no scanner of repositories takes this file for a leak.
+OPENAI = "sk-" + "proj-" + drawn(48)
+GITHUB = "gh" + "p_" + drawn(36)
+AWS_ID = "AK" + "IA" + drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+JWT = "ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "J" + drawn(40) + "." + drawn(43)
+PASSWORD = "tr0ub4dor" + drawn(9)
+API_KEY = drawn(40)
+PEM = "\n".join(
+    [
+        "-----BEGIN RSA " + "PRIVATE KEY-----",
+        *(drawn(64) for _ in range(5)),
+        "-----END RSA " + "PRIVATE KEY-----",
+    ]
+)
+
+SECRETS = {
+    "provider key": (f"The key is {OPENAI} for now.", OPENAI),
+    "forge token": (f"git clone with {GITHUB}", GITHUB),
+    "cloud id": (f"aws: {AWS_ID}", AWS_ID),
+    "web token": (f"Authorization: Bearer {JWT}", JWT),
+    "password in settings": (f'password = "{PASSWORD}"', PASSWORD),
+    "password in a shell": (f"export DB_PASSWORD={PASSWORD}", PASSWORD),
+    "named key in JSON": (json.dumps({"api_key": API_KEY}), API_KEY),
+    "named secret in YAML": (f"client_secret: {API_KEY}", API_KEY),
+    "password in an address": (f"postgres://ada:{PASSWORD}@db.example.org/x", PASSWORD),
+    "private key": (PEM, PEM.splitlines()[2]),
+}
+
+
+def holding(folder: Path, secret: str) -> list[str]:
+    """The files below `folder` that hold the secret in any case, in UTF-8 or UTF-16."""
+    small = secret.lower()
+    return [
+        str(path.relative_to(folder))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and any(small.encode(coding) in path.read_bytes().lower() for coding in ("utf-8", "utf-16-le"))
+    ]
+
+
+@pytest.mark.row("A125", "A128", "A129", "L056")
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_remembered_secret_is_in_no_byte_of_the_store(opened: Opener, name: str) -> None:
+    text, secret = SECRETS[name]
+    hx = opened()
+
+    memory = hx.remember(f"Before it. {text}\nAfter it.")
+    hx.maintain()
+    assert "After it." in hx.recall("what comes after it?")[0].memory.raw
+    hx.spaces.write_file("default")
+
+    assert "[REDACTED:" in memory.raw
+    assert memory.receipt is not None
+    assert memory.receipt.redacted >= 1
+    assert [] == holding(hx.path, secret)
+    hx.close()
+    assert [] == holding(hx.path, secret)
+
+
+@pytest.mark.row("A125", "L056")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"note": GITHUB}},
+        {"metadata": {"deep": [{"er": f"see {GITHUB}"}]}},
+        {"metadata": {GITHUB: "as a key"}},
+        {"path": f"tokens/{GITHUB}"},
+        {"tags": [GITHUB]},
+        {"subject": GITHUB},
+        {"attribute": GITHUB},
+        {"value": {"token": [GITHUB]}},
+        {"citations": [Citation(path=f"https://x/{GITHUB}", symbol=GITHUB)]},
+        {"data_subjects": [GITHUB]},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_a_secret_in_any_field_is_in_no_byte_of_the_store(opened: Opener, fields: dict[str, object]) -> None:
+    hx = opened()
+
+    hx.remember("A text without a secret.", **fields)  # type: ignore[arg-type]
+    hx.maintain()
+    hx.close()
+
+    assert [] == holding(hx.path, GITHUB)
+
+
+@pytest.mark.row("A125", "A126", "L056")
+def test_ingested_secrets_are_in_no_byte_of_the_store(opened: Opener, tmp_path: Path) -> None:
+    source = tmp_path / "app"
+    source.mkdir()
+    for number, (text, _) in enumerate(SECRETS.values()):
+        (source / f"page{number}.md").write_text(f"# Page {number}\n\nSome words.\n\n{text}\n\nMore words.\n")
+    (source / "settings.py").write_text(f'API_KEY = "{API_KEY}"\n\n\ndef f():\n    return "{OPENAI}"\n')
+    (source / "config.json").write_text(json.dumps({"db": {"password": PASSWORD}, "port": 5432}))
+    (source / "talk.jsonl").write_text(
+        json.dumps(
+            {"conversation": "c", "session": "s", "speaker": "Ada", "text": f"My key is {OPENAI}.", "id": "t"}
+        )
+    )
+    subprocess.run(["git", "init", "-q", str(source)], check=True)
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(source), "add", "config.json"], check=True)
+    subprocess.run(["git", "-C", str(source), *identity, "commit", "-q", "-m", f"Use {GITHUB}"], check=True)
+    hx = opened()
+
+    report = hx.ingest(source)
+    hx.ingest(source / "talk.jsonl")
+    hx.ingest(f"git:{source}")
+    hx.recall("some words about the key")
+    hx.spaces.write_file("default")
+
+    assert report.redacted >= len(SECRETS)
+    secrets = {OPENAI, GITHUB, AWS_ID, JWT, PASSWORD, API_KEY, PEM.splitlines()[2]}
+    assert {} == {secret: found for secret in secrets if (found := holding(hx.path, secret))}
+    hx.close()
+    assert {} == {secret: found for secret in secrets if (found := holding(hx.path, secret))}
+
+
+@pytest.mark.row("A126")
+def test_values_of_env_files_are_stored_only_where_they_are_allowed(opened: Opener, tmp_path: Path) -> None:
+    source = tmp_path / "service.env"
+    source.write_text("COLOUR=ultramarine\nREGION=lapis-lazuli\n# a comment\n")
+    hx = opened()
+    hx.ingest(source)
+    assert "COLOUR=" in hx.memories()[0].raw
+    assert ["# a comment"] == [line for line in hx.memories()[0].raw.splitlines() if line.startswith("#")]
+    assert ([], []) == (holding(hx.path, "ultramarine"), holding(hx.path, "lapis-lazuli"))
+
+    hx.spaces.create("open")
+    hx.spaces.set_policy("open", {"env_allow": ["REGION"]})
+    hx.ingest(source, space="open")
+
+    (allowed,) = hx.memories(space="open")
+    assert ("lapis-lazuli" in allowed.raw, "ultramarine" in allowed.raw) == (True, False)
+
+
+@pytest.mark.row("A127", "L005", "L059")
+def test_personal_data_goes_where_the_policy_of_the_space_says_so(hx: Hexad) -> None:
+    text = "Write to ada@example.org or call +44 20 7946 0958."
+    hx.spaces.create("strict")
+    hx.spaces.set_policy("strict", {"pii_redaction": ["email", {"name": "badge", "regex": "BADGE-[0-9]{4}"}]})
+
+    plain = hx.remember(text, space="plain")
+    strict = hx.remember(text + " Show BADGE-1234.", space="strict", metadata={"from": "ada@example.org"})
+
+    assert text == plain.raw
+    assert "Write to [REDACTED:email] or call +44 20 7946 0958. Show [REDACTED:badge]." == strict.raw
+    assert "[REDACTED:email]" == strict.metadata["from"]
+    flags = {flag["rule"]: flag for flag in strict.metadata["pii_flags"]}  # type: ignore[union-attr, index, call-overload]
+    assert {"email": 2, "badge": 1} == {rule: flag["count"] for rule, flag in flags.items()}
+
+
+@pytest.mark.row("L059", "L035")
+def test_what_was_removed_leaves_a_keyed_hash(opened: Opener, tmp_path: Path) -> None:
+    def hashes(hx: Hexad, text: str) -> list[str]:
+        return [flag["hash"] for flag in hx.remember(text).metadata["pii_flags"]]  # type: ignore[union-attr, index, misc, call-overload]
+
+    (tmp_path / "other").mkdir()
+    here, there = opened(), opened(tmp_path / "other")
+
+    first, again = hashes(here, f"One: {GITHUB}"), hashes(here, f"Two: {GITHUB}")
+    elsewhere = hashes(there, f"One: {GITHUB}")
+    different = hashes(here, f"Three: {OPENAI}")
+
+    assert first == again
+    assert 1 == len(first)
+    assert elsewhere != first != different
+    assert GITHUB not in first[0]
+
+
+@pytest.mark.row("L035")
+def test_a_text_without_secrets_has_no_flags(hx: Hexad) -> None:
+    memory = hx.remember("The key to the lighthouse hangs behind the door.")
+
+    assert ([], 0) == (memory.metadata["pii_flags"], memory.receipt.redacted if memory.receipt else None)
+
+
+@pytest.mark.row("A130")
+def test_in_doubt_a_value_beside_a_telling_name_goes_and_a_placeholder_stays(hx: Hexad) -> None:
+    doubtful = hx.remember("auth_token: 8f14e45fceea167a5a36dedd4bea2543")
+    harmless = hx.remember("password = os.environ['PASSWORD']  # never write it down")
+    prose = hx.remember("The password policy asks for twelve characters.")
+
+    assert "8f14e45f" not in doubtful.raw
+    assert "[REDACTED" not in harmless.raw
+    assert "The password policy asks for twelve characters." == prose.raw
+
+
+def test_two_texts_that_differ_only_in_their_secret_are_one(hx: Hexad) -> None:
+    first = hx.remember(f"The token is {GITHUB}.")
+
+    again = hx.remember(f"The token is {'gh' + 'p_' + drawn(36)}.")
+
+    assert (first.id, 2) == (again.id, again.evidence)
+
+
+def test_a_changed_text_leaves_no_secret_in_its_history(opened: Opener) -> None:
+    hx = opened()
+    hx.remember(f"The token is {GITHUB}.", id="token")
+    hx.remember("The token is gone.", id="token")
+    hx.close()
+
+    assert [] == holding(hx.path, GITHUB)
+
+
+def test_a_policy_that_nothing_enforces_is_refused(hx: Hexad) -> None:
+    hx.spaces.create("docs")
+
+    with pytest.raises(hexad.InvalidSpace, match=r"'retention'.*nothing enforces it"):
+        hx.spaces.set_policy("docs", {"retention": 30})
+    assert {} == hx.spaces.get("docs").policies
