@@ -115,9 +115,12 @@ def _chunks(store: Path) -> list[str]:
 def plain(folder: Path, database: Path) -> dict[str, Any]:
     """Read every file and insert it into plain FTS5, in one durable transaction."""
     con = apsw.Connection(str(database))
-    con.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE VIRTUAL TABLE f USING fts5(path, text)"
-    )
+    for sql in (
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = FULL",
+        "CREATE VIRTUAL TABLE f USING fts5(path, text)",
+    ):
+        con.execute(sql).fetchall()
     started = time.perf_counter()
     size = files = 0
     with con:
