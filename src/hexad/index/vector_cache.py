@@ -39,7 +39,7 @@ class CachedVectors:
 
 
 def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity: str) -> None:
-    """Write the cache of `change` and remove older ones; a disk that refuses costs only speed."""
+    """Write the cache of `change` and remove all others; a disk that refuses costs only speed."""
     arrays: dict[str, NDArray[np.generic]] = {
         "no": cached.rows.no,
         "memory_no": cached.rows.memory_no,
@@ -70,7 +70,7 @@ def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity
     try:
         atomic_write(target, _MAGIC + len(header).to_bytes(8, "little") + header + bytes(body))
         for old in directory.glob("vectors-*"):
-            if old.name < target.name:
+            if old.name != target.name:  # a higher number may be from before a backup was restored
                 unlink(old)
     except StorageFailure as error:
         log.warning("The vector cache could not be written: %s", error)

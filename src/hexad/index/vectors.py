@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 EXACT_LIMIT: Final = 30_000
 """Up to this many vectors every cosine is computed."""
 _TAIL_LIMIT: Final = 4_000
+_COMPARED: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +170,7 @@ class VectorIndex:
             return
         if state.change < 0 and self._cache is not None:
             cached = load_cache(self._cache, identity=self._identity, dimensions=self._dimensions)
-            if cached is not None:
+            if cached is not None and self._agrees(cached):
                 self._adopt(cached)
                 state = self._state
         rows = self._vectors.after(state.last_no, dimensions=self._dimensions)
@@ -184,6 +185,18 @@ class VectorIndex:
         state.change = change
         if self._tail_size() > max(_TAIL_LIMIT, len(state.base.no) // 5 if state.base else 0):
             self._rebuild()
+
+    def _agrees(self, cached: CachedVectors) -> bool:
+        """Whether the newest cached vector that the store still has is the one that it has by that number.
+
+        It is not after `memory.db` was restored from a backup: numbers are then given a second time.
+        """
+        newest = range(len(cached.rows.no) - 1, max(-1, len(cached.rows.no) - 1 - _COMPARED), -1)
+        for row in newest:
+            blob = self._vectors.blob(int(cached.rows.no[row]))
+            if blob is not None:
+                return bool(blob == cached.rows.matrix[row].tobytes())
+        return False
 
     def _tail_size(self) -> int:
         return sum(len(rows.no) for rows in self._state.tail)

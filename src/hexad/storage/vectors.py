@@ -96,6 +96,11 @@ class Vectors:
             matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
         )
 
+    def blob(self, vector_no: int) -> bytes | None:
+        """Return a vector as it is stored, None when it is gone."""
+        row = self._db.query_one("SELECT vector FROM vectors WHERE no = ?", (vector_no,))
+        return cast("bytes", row[0]) if row else None
+
     def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
         """Return `(removal's number, vector's number)` of later removals."""
         rows = self._db.query(
