@@ -25,11 +25,11 @@ _PROMISES: Final = (
     ),
     (
         "SELECT m.id, t.tag FROM memory_tags t JOIN memories m ON m.no = t.memory_no"
-        " WHERE NOT EXISTS (SELECT 1 FROM json_each(m.tags) j WHERE j.value = t.tag)",
+        " WHERE NOT EXISTS (SELECT 1 FROM json_each(iif(json_valid(m.tags), m.tags, '[]')) j WHERE j.value = t.tag)",
         "Tag {1!r} is indexed for memory {0!r}, which does not carry it. `hexad reindex` mends it.",
     ),
     (
-        "SELECT m.id, j.value FROM memories m, json_each(m.tags) j WHERE NOT EXISTS"
+        "SELECT m.id, j.value FROM memories m, json_each(iif(json_valid(m.tags), m.tags, '[]')) j WHERE NOT EXISTS"
         " (SELECT 1 FROM memory_tags t WHERE t.memory_no = m.no AND t.tag = j.value)",
         "Tag {1!r} of memory {0!r} is not indexed. `hexad reindex` mends it.",
     ),

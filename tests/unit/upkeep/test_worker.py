@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from hexad.errors import ProviderError
+from hexad.upkeep import worker as module
+from hexad.upkeep.worker import Worker
+
+
+def test_it_runs_when_it_is_woken_and_goes_on_while_there_is_more() -> None:
+    left = [3]
+
+    def step(stop: Callable[[], bool]) -> bool:
+        left[0] -= 1
+        return left[0] > 0
+
+    worker = Worker(step)
+    assert worker.wait_idle(0), "nothing to do before it was ever woken"
+    worker.wake()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 0 == left[0]
+
+
+def test_stopping_ends_the_thread_and_waking_it_again_starts_none() -> None:
+    before = threading.active_count()
+    worker = Worker(lambda stop: False)
+    worker.wake()
+    worker.stop()
+    worker.stop()
+    worker.wake()
+
+    assert before == threading.active_count()
+
+
+def test_a_long_step_is_told_to_stop() -> None:
+    entered = threading.Event()
+
+    def step(stop: Callable[[], bool]) -> bool:
+        entered.set()
+        while not stop():
+            threading.Event().wait(0.005)
+        return True
+
+    worker = Worker(step)
+    worker.wake()
+    assert entered.wait(60)
+    worker.stop()
+
+    assert "hexad-background" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_failing_step_is_tried_again_and_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "RETRY_S", 0.01)
+    tries: list[int] = []
+    succeeded = threading.Event()
+
+    def step(stop: Callable[[], bool]) -> bool:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ProviderError("The endpoint is down.")
+        succeeded.set()
+        return False
+
+    worker = Worker(step)
+    with caplog.at_level(logging.WARNING, logger="hexad"):
+        worker.wake()
+        assert succeeded.wait(60)
+        worker.stop()
+
+    assert 2 == sum("The endpoint is down." in record.message for record in caplog.records)
+
+
+def test_being_woken_during_a_step_is_not_forgotten() -> None:
+    runs: list[int] = []
+    entered, go_on = threading.Event(), threading.Event()
+
+    def step(stop: Callable[[], bool]) -> bool:
+        runs.append(1)
+        entered.set()
+        assert go_on.wait(60)
+        return False
+
+    worker = Worker(step)
+    worker.wake()
+    assert entered.wait(60)
+    worker.wake()
+    go_on.set()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 2 == len(runs)
