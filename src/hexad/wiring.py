@@ -91,6 +91,7 @@ class Parts:
             self._vector_index,
             embed_query=embedder.embed_query if embedder is not None else None,
             handouts=None if base.db.readonly else self.handouts,
+            changes=ChangeReader(base.db),
             clock=base.clock,
             calibrated=isinstance(embedder, MiniLmEmbedder),
         )

@@ -21,6 +21,8 @@ RECALL_FLOOR: Final = 0.99
 CROWD: Final = 20
 """How many nearest others tell how crowded it is around a vector."""
 _PROBES: Final = 48
+SAMPLED: Final = 2_000
+"""Vectors whose cosines tell how those of a filtered part of the store are spread."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,22 @@ class Segment:
     alive: NDArray[np.bool_]
     bits: NDArray[np.uint64] | None = None
     centre: NDArray[np.float32] | None = None
+    by_memory: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def rows_of(self, memories: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of some memories that are alive; `memories` are in order and without repeats."""
+        import numpy as np
+
+        if self.by_memory is None:
+            order = np.argsort(self.memory_no, kind="stable")
+            self.by_memory = (order, self.memory_no[order])
+        order, numbers = self.by_memory
+        starts = np.searchsorted(numbers, memories, side="left")
+        counts = np.searchsorted(numbers, memories, side="right") - starts
+        # The places of each memory's run, one run after the other, without a loop over the memories.
+        shifts = np.repeat(starts - np.concatenate(([0], counts.cumsum()[:-1])), counts)
+        rows = order[shifts + np.arange(counts.sum())]
+        return np.sort(rows[self.alive[rows]])
 
     def cosines(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of some rows with the question."""
@@ -181,13 +199,10 @@ def score_named(
     best: Best,
     segment: Segment,
     named: NDArray[np.int64],
-    alive: NDArray[np.bool_],
     query: NDArray[np.float32],
 ) -> None:
-    """Note the cosines of the memories in `named`, however far they are."""
-    import numpy as np
-
-    rows = np.flatnonzero(np.isin(segment.memory_no, named) & alive)
+    """Note the cosines of the memories in `named`, in order and without repeats, however far they are."""
+    rows = segment.rows_of(named)
     if len(rows):
         _note(best, segment, rows, segment.cosines(rows, query))
 
@@ -213,9 +228,31 @@ def crowding_of(pool: Best) -> dict[int, float]:
     count = min(CROWD, len(pool) - 1)
     if count < 1:
         return dict.fromkeys(pool, 0.0)
-    vectors = np.stack([segment.matrix[row] for _, _, segment, row in pool.values()]).astype(np.float32)
+    vectors = _gather([(segment, row) for _, _, segment, row in pool.values()])
     gram = vectors @ vectors.T
     np.fill_diagonal(gram, -np.inf)
     nearest = np.partition(gram, -count, axis=1)[:, -count:].mean(axis=1)
     centred = (nearest - nearest.mean()).tolist()
     return dict(zip(pool, centred, strict=True))
+
+
+def _gather(places: Sequence[tuple[Segment, int]]) -> NDArray[np.float32]:
+    """Return the vectors at these places, in order, reading each segment once."""
+    import numpy as np
+
+    segments = {id(segment): segment for segment, _ in places}
+    found = np.empty((len(places), places[0][0].matrix.shape[1]), dtype=np.float32)
+    for key, segment in segments.items():
+        seats = [seat for seat, (other, _) in enumerate(places) if id(other) == key]
+        found[seats] = segment.matrix[[places[seat][1] for seat in seats]]
+    return found
+
+
+def sampled_spread(
+    segment: Segment, rows: NDArray[np.int64], query: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Count, sum and sum of squares of the cosines of `rows`, from every n-th of them."""
+    import numpy as np
+
+    cosines = segment.cosines(rows[:: max(1, len(rows) // SAMPLED)], query).astype(np.float64)
+    return np.array([len(rows), len(rows) * cosines.mean(), len(rows) * (cosines**2).mean()])

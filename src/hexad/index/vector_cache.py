@@ -14,7 +14,7 @@ from zlib import crc32
 
 from hexad.errors import StorageFailure
 from hexad.observe import log
-from hexad.storage.files import atomic_write, unlink
+from hexad.storage.files import atomic_write, ensure_dir, unlink
 from hexad.storage.vectors import VectorRows
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity
     header += b" " * (-(16 + len(header)) % _ALIGN)
     target = directory / f"vectors-{change:012d}"
     try:
+        ensure_dir(directory)
         atomic_write(target, _MAGIC + len(header).to_bytes(8, "little") + header + bytes(body))
         for old in directory.glob("vectors-*"):
             if old.name != target.name:  # a higher number may be from before a backup was restored

@@ -24,6 +24,7 @@ from hexad.index.segments import (
     nearest_by_bits,
     one_thread,
     rescoring_needed,
+    sampled_spread,
     score_named,
     sign_bits,
 )
@@ -101,8 +102,8 @@ class VectorIndex:
     ) -> VectorAnswer:
         """Return the `limit` nearest memories, and the cosines of the memories `also` names.
 
-        `allowed[memory_no]` says which memories may answer; numbers past its end may not. Vectors are
-        L2-normalised, so that a dot product is the cosine.
+        `allowed[memory_no]` says which memories may answer; numbers past its end may not. The caller has seen to
+        it that those in `also` may. Vectors are L2-normalised, so that a dot product is the cosine.
         """
         with self._lock:
             self._refresh()
@@ -127,10 +128,15 @@ class VectorIndex:
         total = np.zeros(3)  # count, sum, sum of squares
         for segment in segments:
             alive = allowed_rows(segment, allowed)
-            approximate = segment.bits is not None and allowed is None and not state.exact
+            count = int(alive.sum())
+            approximate = segment.bits is not None and not state.exact and count > 4 * state.rescored
             if approximate:
                 rows = nearest_by_bits(segment, query, alive, state.rescored)
-                total += _spread(state, query, int(alive.sum()))
+                total += (
+                    _spread(state, query, count)
+                    if allowed is None
+                    else sampled_spread(segment, np.flatnonzero(alive), query)
+                )
             else:
                 rows = np.flatnonzero(alive)
             cosines = segment.cosines(rows, query) if len(rows) < len(alive) else all_cosines(segment, query)
@@ -144,10 +150,10 @@ class VectorIndex:
         nearest = sorted(best, key=lambda memory: (-best[memory][0], memory))[:limit]
         pool = {memory: best[memory] for memory in nearest}
         crowding = crowding_of(pool)
+        named = np.unique(np.asarray(also, dtype=np.int64))
         for segment in segments:
-            if also:
-                alive = allowed_rows(segment, allowed)
-                score_named(pool, segment, np.asarray(also, dtype=np.int64), alive, query)
+            if len(named):
+                score_named(pool, segment, named, query)
         count = int(total[0])
         mean = total[1] / count if count else 0.0
         deviation = float(np.sqrt(max(total[2] / count - mean**2, 0.0))) if count else 0.0

@@ -7,20 +7,31 @@ question ─ terms ─┬─ full text ─┐
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
 from hexad.errors import ProviderError
 from hexad.index.fulltext import FullText, TextMatch
-from hexad.index.vectors import VectorAnswer, VectorIndex
-from hexad.model.memory import JSONValue, Memory
-from hexad.model.query import Dropped, Explanation, Hit, Hits
+from hexad.index.vectors import VectorIndex
+from hexad.model.query import Dropped, Filters, Hit, Hits
+from hexad.recall.answer import (
+    EXPLAINED,
+    Found,
+    Ranked,
+    Ranking,
+    admitted,
+    best_chunk,
+    dropped_for,
+    explain,
+    layer_of,
+    why_of,
+)
 from hexad.recall.fuse import Candidate, Fusion, Spread
 from hexad.recall.handouts import Handouts
 from hexad.recall.question import RecallOptions, check_query
 from hexad.recall.relevance import Evidence, matched_share, near_floor
 from hexad.recall.terms import Terms, match_expression, named, understand
+from hexad.storage.changes import ChangeReader
 from hexad.storage.codec import from_micros
 from hexad.storage.places import PlaceOf
 from hexad.storage.stores import Stores
@@ -34,40 +45,11 @@ LEXICAL_POOL: Final = 300
 VECTOR_POOL: Final = 300
 NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
-_EXPLAINED: Final = 50
+FILTERS_KEPT: Final = 16
+"""Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
 QueryEmbedder = Callable[[str], "NDArray[np.float32]"]
-
-
-@dataclass(slots=True)
-class _Found:
-    """What the arms found for one question."""
-
-    terms: Terms
-    match: str
-    lexical: dict[int, TextMatch]
-    answer: VectorAnswer | None
-    evidence: Evidence
-    speakers: tuple[str, ...] = ()
-    beside: frozenset[int] = frozenset()
-
-
-class _Ranked(NamedTuple):
-    """One candidate with its score; `seat` is its place in the fusion."""
-
-    no: int
-    score: float
-    seat: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranking:
-    """All candidates of one question, best first."""
-
-    places: Mapping[int, PlaceOf]
-    ranked: Sequence[_Ranked]
-    fusion: Fusion
 
 
 class Recaller:
@@ -81,6 +63,7 @@ class Recaller:
         *,
         embed_query: QueryEmbedder | None,
         handouts: Handouts | None,
+        changes: ChangeReader,
         clock: Clock,
         calibrated: bool = True,
     ) -> None:
@@ -91,6 +74,8 @@ class Recaller:
         self._embed_query = embed_query
         self._handouts = handouts
         self._clock = clock
+        self._changes = changes
+        self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
@@ -102,7 +87,7 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
-            ranking = self._rank(found)
+            ranking = self._rank(found, options.filters)
             hits, dropped = self._pack(found, ranking, options)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
@@ -112,7 +97,7 @@ class Recaller:
             mode="hybrid" if found.answer is not None else "lexical",
             late=("vector",) if failure is not None else (),
             dropped=tuple(dropped),
-            explanation=_explain(found, ranking, timings) if options.explain else None,
+            explanation=explain(found, ranking, timings) if options.explain else None,
             notes=self._notes(options, found, failure),
         )
 
@@ -138,10 +123,10 @@ class Recaller:
 
     # The arms -------------------------------------------------------------------------------------------------
 
-    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> _Found:
+    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Found:
         rows = self._fulltext.count()
         frequencies = self._fulltext.document_frequencies(terms.wanted)
-        match = match_expression(terms.wanted, frequencies, rows=rows)
+        match = match_expression(terms.wanted, frequencies)
         matches = self._fulltext.search(match, limit=LEXICAL_POOL, filters=options.filters) if match else []
         lexical: dict[int, TextMatch] = {}
         for one in matches:  # best first: a memory counts with its best chunk
@@ -161,28 +146,40 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        return _Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
+        return Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
-        if options.filters.empty:
+        """Return which memories pass the filters, by row number; worked out once for each state of the store."""
+        filters = options.filters
+        if filters.empty:
             return None
         import numpy as np
 
-        numbers = self._stores.memories.numbers(options.filters)
-        allowed = np.zeros((numbers[-1] + 1) if numbers else 1, dtype=np.bool_)
+        change = self._changes.current("memories")
+        known = self._passing.get(filters)
+        if known is not None and known[0] == change:
+            return known[1]
+        listed = self._stores.memories.listed(filters)
+        numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
+        allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
         allowed[numbers] = True
+        if len(self._passing) >= FILTERS_KEPT:
+            self._passing.pop(next(iter(self._passing)))
+        self._passing[filters] = (change, allowed)
         return allowed
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: _Found) -> _Ranking:
+    def _rank(self, found: Found, filters: Filters) -> Ranking:
         numbers = set(found.lexical) | (set(found.answer.best) if found.answer is not None else set())
         places = self._stores.places.of(numbers)
         beside = self._stores.places.beside(
             places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places
         )
         found.beside = frozenset(beside)
-        missing = found.beside - set(places)
+        missing = set(found.beside) - set(places)
+        if not filters.empty:
+            missing = self._stores.memories.passing(missing, filters)
         places.update(self._stores.places.of(missing))
         order = sorted(places)
         candidates = self._candidates(found, places, order)
@@ -190,11 +187,11 @@ class Recaller:
         spread = Spread(answer.mean, answer.deviation) if answer is not None else None
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        ranked = [_Ranked(order[index], fusion.scores[index], index) for index in best]
-        return _Ranking(places=places, ranked=ranked, fusion=fusion)
+        ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
+        return Ranking(places=places, ranked=ranked, fusion=fusion)
 
     def _candidates(
-        self, found: _Found, places: Mapping[int, PlaceOf], order: Sequence[int]
+        self, found: Found, places: Mapping[int, PlaceOf], order: Sequence[int]
     ) -> list[Candidate]:
         seats = {
             (place.session_no, place.position): index
@@ -235,8 +232,8 @@ class Recaller:
 
     def _pack(
         self,
-        found: _Found,
-        ranking: _Ranking,
+        found: Found,
+        ranking: Ranking,
         options: RecallOptions,
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
         kept, dropped = self._fold(found, ranking, options)
@@ -250,14 +247,14 @@ class Recaller:
             memory = memories[one.no]
             by_number = {stored.no: stored.chunk for stored in chunks.get(one.no, [])}
             parts = ranking.fusion.parts(one.seat)
-            chunk_no = _best_chunk(found, one.no, parts)
+            chunk_no = best_chunk(found, one.no, parts)
             hit = Hit(
                 memory=memory,
                 chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
                 score=one.score,
                 parts=parts,
                 layer=layer_of(memory),
-                why=_why(found, one.no, parts),
+                why=why_of(found, one.no, parts),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:
@@ -270,12 +267,12 @@ class Recaller:
 
     def _fold(
         self,
-        found: _Found,
-        ranking: _Ranking,
+        found: Found,
+        ranking: Ranking,
         options: RecallOptions,
-    ) -> tuple[list[_Ranked], list[Dropped]]:
+    ) -> tuple[list[Ranked], list[Dropped]]:
         """Leave out what is not relevant and what says word for word the same as a better hit."""
-        kept: list[_Ranked] = []
+        kept: list[Ranked] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
         floor = near_floor(found.answer)
@@ -283,16 +280,16 @@ class Recaller:
         for one in ranked:
             place = ranking.places[one.no]
             if len(kept) == options.limit:
-                if len(dropped) < _EXPLAINED:
-                    dropped.append(_dropped(place, one, f"after the limit of {options.limit}"))
+                if len(dropped) < EXPLAINED:
+                    dropped.append(dropped_for(place, one, f"after the limit of {options.limit}"))
                     continue
                 break
-            if not _admitted(found, one.no, floor):
+            if not admitted(found, one.no, floor):
                 dropped.append(
-                    _dropped(place, one, "neither its words nor its meaning come near the question")
+                    dropped_for(place, one, "neither its words nor its meaning come near the question")
                 )
             elif place.content_hash in seen:
-                dropped.append(_dropped(place, one, f"repeats {seen[place.content_hash]} word for word"))
+                dropped.append(dropped_for(place, one, f"repeats {seen[place.content_hash]} word for word"))
             else:
                 seen[place.content_hash] = place.id
                 kept.append(one)
@@ -301,87 +298,9 @@ class Recaller:
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
-    def _notes(self, options: RecallOptions, found: _Found, failure: ProviderError | None) -> tuple[str, ...]:
+    def _notes(self, options: RecallOptions, found: Found, failure: ProviderError | None) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
         if options.semantic is False or found.answer is not None or self._embed_query is None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
-
-
-def layer_of(memory: Memory) -> str:
-    """Return the layer of a hit by its origin (design section 7)."""
-    if memory.kind == "decision":
-        return "governance"
-    return "vector" if memory.source is not None else "project"
-
-
-def _best_chunk(found: _Found, no: int, parts: Mapping[str, float]) -> int:
-    match = found.lexical.get(no)
-    near = found.answer.best.get(no) if found.answer is not None else None
-    by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
-    if match is not None and (by_text or near is None or near[1] == 0):
-        return match.chunk_no
-    return near[1] if near is not None else 0
-
-
-def _why(found: _Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
-    why: list[str] = []
-    rank = next((place for place, other in enumerate(found.lexical, start=1) if other == no), None)
-    if rank is not None:
-        why.append(f"full text rank {rank} (bm25 {found.lexical[no].bm25:.2f})")
-    if found.answer is not None and no in found.answer.best:
-        cosine = found.answer.best[no][0]
-        nearer = sum(other[0] > cosine for other in found.answer.best.values())
-        why.append(f"vector rank {nearer + 1} (cosine {cosine:.2f})")
-    if parts.get("session"):
-        why.append("its session speaks of it")
-    if parts.get("speaker"):
-        why.append("the question names its speaker")
-    if parts.get("date"):
-        why.append("it is from the time that the question names")
-    return tuple(why)
-
-
-def _admitted(found: _Found, no: int, floor: float) -> bool:
-    if no in found.lexical or no in found.beside:
-        return True
-    near = found.answer.best.get(no) if found.answer is not None else None
-    return near is not None and near[0] >= floor
-
-
-def _dropped(place: PlaceOf, one: _Ranked, reason: str) -> Dropped:
-    return Dropped(memory_id=place.id, reason=reason, score=one.score)
-
-
-def _explain(found: _Found, ranking: _Ranking, timings: Mapping[str, float]) -> Explanation:
-    dates, fusion = found.terms.dates, ranking.fusion
-    considered: list[Mapping[str, JSONValue]] = []
-    for one in ranking.ranked[:_EXPLAINED]:
-        parts = fusion.parts(one.seat)
-        considered.append(
-            {
-                "id": ranking.places[one.no].id,
-                "score": one.score,
-                "parts": dict(parts),
-                "why": list(_why(found, one.no, parts)),
-            }
-        )
-    return Explanation(
-        terms=tuple(term for term in found.terms.wanted if f'"{term}"' in found.match),
-        ignored_terms=(
-            *found.terms.ignored,
-            *(term for term in found.terms.wanted if f'"{term}"' not in found.match),
-        ),
-        speakers=found.speakers,
-        since=dates.start if dates is not None else None,
-        until=dates.end if dates is not None else None,
-        arms={
-            "lexical": len(found.lexical),
-            "vector": len(found.answer.crowding) if found.answer is not None else 0,
-            "candidates": len(ranking.places),
-        },
-        confidence={"lexical gap": fusion.gap, "vector peak": fusion.peak},
-        timings_ms=timings,
-        considered=tuple(considered),
-    )

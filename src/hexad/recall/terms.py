@@ -13,8 +13,7 @@ from hexad.text.identifiers import split_identifiers
 from hexad.text.stopwords import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
-POSTINGS_MOST: Final = 10_000
-COMMON_SHARE: Final = 0.1
+POSTINGS_MOST: Final = 5_000
 _RAREST_KEPT: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
 # A role is not a name: "what does the user want" names nobody.
@@ -46,19 +45,18 @@ def understand(question: str, *, now: datetime) -> Terms:
     )
 
 
-def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int], *, rows: int) -> str:
+def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> str:
     """Return the FTS5 OR expression of the terms; "" when none of them occurs.
 
-    Terms are taken from the rarest on while together they occur in at most `POSTINGS_MOST` rows, or a tenth of
-    the store if that is more; the two rarest always. That bounds the time (21 ms against 1.9 ms at a million
-    rows). Dropping every term of more than a tenth of the rows was tried: it cost a point on questions about code.
+    Terms are taken from the rarest on while together they occur in at most `POSTINGS_MOST` rows; the two rarest
+    always. That bounds the time, which grows with the rows that match. Dropping every term of more than a tenth
+    of the rows was tried: it cost a point on questions about code and still grew with the store.
     """
-    room = max(POSTINGS_MOST, rows * COMMON_SHARE)
     kept: set[str] = set()
     reached = 0
     for count, term in sorted((frequencies.get(term, 0), term) for term in terms if frequencies.get(term, 0)):
         reached += count
-        if len(kept) < _RAREST_KEPT or reached <= room:
+        if len(kept) < _RAREST_KEPT or reached <= POSTINGS_MOST:
             kept.add(term)
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if term in kept)
 

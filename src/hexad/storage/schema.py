@@ -80,7 +80,7 @@ CREATE TABLE memories (
 ) STRICT;
 CREATE INDEX memories_by_path ON memories(space_no, path);
 CREATE INDEX memories_by_hash ON memories(content_hash);
-CREATE INDEX memories_by_time ON memories(happened_at);
+CREATE INDEX memories_by_filter ON memories(space_no, status, kind, happened_at);
 CREATE UNIQUE INDEX memories_by_source ON memories(source_no, source_id) WHERE source_no IS NOT NULL;
 
 CREATE TABLE memory_tags (

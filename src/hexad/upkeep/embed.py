@@ -102,7 +102,7 @@ class EmbeddingJob:
         for place, passage in enumerate(texts):
             places.setdefault((passage.memory_no, passage.chunk_no), []).append(place)
         for (memory_no, chunk_no), parts in places.items():
-            # Not normalised again: a mean is shorter the less its parts agree, and then says less (-.013 R@10 if it is).
+            # Not normalised again: a mean is shorter the less its parts agree, and says less (R@10 -.013 if it is).
             vector = rows[parts].mean(axis=0)
             by_memory[memory_no].append(NewVector(memory_no=memory_no, chunk_no=chunk_no, vector=vector))
         with self._stores.db.transaction():
