@@ -40,7 +40,7 @@ def understand(question: str, *, now: datetime) -> Terms:
     return Terms(
         wanted=tuple(wanted),
         ignored=tuple(word for word in words if word not in set(wanted)),
-        words=frozenset(words),
+        words=frozenset(word.casefold() for word in words),  # as the names of speakers are kept
         dates=date_range(question, now=now),
     )
 
