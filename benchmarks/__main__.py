@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -136,7 +137,7 @@ def _run(name: str, given: argparse.Namespace) -> Report:
         options = Options(data=data, quick=given.quick, work=Path(work), reuse_vectors=given.reuse_vectors)
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
-        report.seconds = time.perf_counter() - started
+        report.seconds, report.load = time.perf_counter() - started, os.getloadavg()[0]
     return report
 
 

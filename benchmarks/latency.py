@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,11 +151,15 @@ def floors(folder: Path, asked: Sequence[str], plain: Path) -> dict[str, Any]:
     fts5 = peers.PlainFts5(collection.texts, str(plain))
     vectors = WordVectors()
     any_word, telling, exact = Timings(), Timings(), Timings()
-    for text in [*asked[-WARM_UP:], *asked]:
+    warmed = [*asked[-WARM_UP:], *asked]
+    for text in warmed:
         with any_word:
             fts5.search(text, join=" OR ", limit=LIMIT)
+    for text in warmed:
         with telling:
             fts5.search(text, join=" OR ", limit=LIMIT, stop_words=True)
+    # Last, because threads of the matrix product spin for a while and would count as CPU of the others.
+    for text in warmed:
         question = vectors.embed_query(text)
         with exact:
             cosines = collection.vectors @ question
@@ -187,15 +192,24 @@ def remember(folder: Path, texts: Sequence[str]) -> dict[str, float]:
 
 def cold(folder: Path, question: str, *, repeats: int) -> dict[str, float]:
     """Return the least CPU of the whole command, beside an interpreter that does nothing."""
+    # Bytecode is there once a package is installed; where the environment forbids to write it, it is kept here.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     recall = [sys.executable, "-m", "hexad", "recall", question]
-    return {
-        "recall_cpu_ms": min(_child_cpu_ms(recall, folder) for _ in range(repeats)),
-        "python_cpu_ms": min(_child_cpu_ms([sys.executable, "-c", "pass"], folder) for _ in range(repeats)),
+    nothing = [sys.executable, "-c", "pass"]
+    _child_cpu_ms(recall, folder, environment)
+    found = {
+        "recall_cpu_ms": min(_child_cpu_ms(recall, folder, environment) for _ in range(repeats)),
+        "python_cpu_ms": min(_child_cpu_ms(nothing, folder, environment) for _ in range(repeats)),
     }
+    shutil.rmtree(folder / "bytecode")
+    return found
 
 
-def _child_cpu_ms(command: list[str], folder: Path) -> float:
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def _child_cpu_ms(command: list[str], folder: Path, environment: Mapping[str, str]) -> float:
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     assert process.stderr is not None
     words = process.stderr.read()
     process.stderr.close()

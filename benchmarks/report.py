@@ -66,6 +66,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     skipped: str = ""
     seconds: float = 0.0
+    load: float = 0.0
 
     def figure(self, name: str, value: float, unit: str = "") -> None:
         """Add a figure that has no budget."""
@@ -87,7 +88,9 @@ class Report:
         """Return the whole report as markdown."""
         parts = [
             f"## {self.name}",
-            f"Took {self.seconds:.0f} s." if not self.skipped else f"Skipped: {self.skipped}",
+            f"Took {self.seconds:.0f} s; load average {self.load:.1f} at its end."
+            if not self.skipped
+            else f"Skipped: {self.skipped}",
         ]
         parts.extend(table.markdown() for table in self.tables)
         if self.figures:
