@@ -93,7 +93,7 @@ class Parts:
             handouts=None if base.db.readonly else self.handouts,
             changes=ChangeReader(base.db),
             clock=base.clock,
-            calibrated=isinstance(embedder, MiniLmEmbedder),
+            calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
         )
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None

@@ -10,7 +10,7 @@ import apsw
 
 from hexad.errors import IntegrityError
 from hexad.model.query import Filters
-from hexad.storage.changes import bump
+from hexad.storage.changes import ChangeReader, bump
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.memory_rows import filter_sql
 from hexad.storage.schema import CHUNK_FTS_DDL
@@ -18,6 +18,7 @@ from hexad.storage.schema import CHUNK_FTS_DDL
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""
 
+COUNTS_KEPT: Final = 10_000
 _TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
 _INSERT: Final = "INSERT INTO chunk_fts(rowid, body, context, identifiers) VALUES(?,?,?,?)"
 _DELETE: Final = (
@@ -49,6 +50,9 @@ class FullText:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._changes = ChangeReader(db)
+        self._counted_at = -1
+        self._counted: dict[str, int] = {}
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -95,8 +99,7 @@ class FullText:
 
     def count(self) -> int:
         """Return how many chunks are indexed."""
-        row = self._db.query_one("SELECT count(*) FROM chunk_fts_docsize")
-        return cast("int", row[0]) if row else 0
+        return self._once("", "SELECT count(*) FROM chunk_fts_docsize")
 
     def document_frequencies(self, words: Sequence[str]) -> Mapping[str, int]:
         """Return in how many chunks each word occurs, in any of its forms; words that occur nowhere are left out."""
@@ -120,8 +123,18 @@ class FullText:
         return found
 
     def _occurrences(self, token: str) -> int:
-        row = self._db.query_one("SELECT doc FROM chunk_terms WHERE term = ?", (token,))
-        return cast("int", row[0]) if row else 0
+        return self._once(token, "SELECT doc FROM chunk_terms WHERE term = ?", token)
+
+    def _once(self, key: str, sql: str, *params: str) -> int:
+        """Return a count that holds until the index changes: it costs as much as the rows that it counts."""
+        change = self._changes.current("fulltext")
+        if change != self._counted_at or len(self._counted) >= COUNTS_KEPT:
+            self._counted_at, self._counted = change, {}
+        counted = self._counted  # another thread may begin a new one meanwhile
+        if key not in counted:
+            row = self._db.query_one(sql, params)
+            counted[key] = cast("int", row[0]) if row else 0
+        return counted[key]
 
     def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
         """Return the best matches of an FTS5 expression, best first; ties by row number."""

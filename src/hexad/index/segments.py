@@ -113,7 +113,10 @@ def all_cosines(segment: Segment, query: NDArray[np.float32]) -> NDArray[np.floa
 
 
 def sign_bits(matrix: NDArray[np.float16], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return one bit a dimension, set where the centred value is positive, as rows of 64-bit words."""
+    """Return one bit a dimension, set where the centred value is positive: 64 dimensions a word, one line a word.
+
+    Lines, because a search reads one word of every vector after the other.
+    """
     import numpy as np
 
     rows, dimensions = matrix.shape
@@ -122,7 +125,7 @@ def sign_bits(matrix: NDArray[np.float16], mean: NDArray[np.float32]) -> NDArray
     for start in range(0, rows, 8_192):
         block = matrix[start : start + 8_192].astype(np.float32) > mean
         packed[start : start + 8_192, : -(-dimensions // 8)] = np.packbits(block, axis=1)
-    return packed.view(np.uint64)
+    return np.ascontiguousarray(packed.view(np.uint64).T)
 
 
 def nearest_by_bits(
@@ -133,14 +136,14 @@ def nearest_by_bits(
 
     assert segment.bits is not None
     assert segment.centre is not None
-    words = segment.bits.shape[1]
+    words = segment.bits.shape[0]
     packed = np.zeros(words * 8, dtype=np.uint8)
     sign = np.packbits(query > segment.centre)
     packed[: len(sign)] = sign
     code = packed.view(np.uint64)
     distance = np.zeros(len(alive), dtype=np.uint16)
     for word in range(words):
-        distance += np.bitwise_count(segment.bits[:, word] ^ code[word])
+        distance += np.bitwise_count(segment.bits[word] ^ code[word])
     distance[~alive] = np.iinfo(np.uint16).max
     if len(distance) <= wanted:
         return np.flatnonzero(alive)
@@ -169,7 +172,7 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
     )
     for probe in range(len(probes)):
         truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
-    for wanted in (RESCORED, 2 * RESCORED, 4 * RESCORED):
+    for wanted in (RESCORED // 2, RESCORED, 2 * RESCORED, 4 * RESCORED):
         found = [
             np.isin(truth[i], nearest_by_bits(segment, probes[i], alive, wanted)).mean()
             for i in range(len(probes))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MAGIC: Final = b"HEXVEC02"
+_MAGIC: Final = b"HEXVEC03"
 _ALIGN: Final = 64
 
 
@@ -103,7 +103,7 @@ def _load(path: Path, *, identity: str, dimensions: int) -> CachedVectors | None
             data = mapped[16 + length + offset : 16 + length + offset + size]
             if len(data) != size or crc32(data.tobytes()) != checksum:
                 return None
-            arrays[name] = data.view(dtype).reshape(shape)
+            arrays[name] = data.view(np.ndarray).view(dtype).reshape(shape)
     except (OSError, ValueError, KeyError, TypeError):
         return None  # damaged, foreign, or removed by a newer one's writer: derived data, built anew
     if arrays["matrix"].shape[1] != dimensions:

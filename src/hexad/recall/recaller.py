@@ -41,10 +41,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEXICAL_POOL: Final = 300
+LEXICAL_POOL: Final = 200
 VECTOR_POOL: Final = 300
+"""Nearest memories among which it is measured how crowded it is."""
+VECTOR_RANKED: Final = 200
+"""How many of the nearest are candidates."""
 NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
+FILTERED_ENOUGH: Final = 100
 FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
@@ -107,7 +111,7 @@ class Recaller:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
             return None, None
-        if self._embed_query is None or self._index() is None or self._stores.vectors.count() == 0:
+        if self._embed_query is None or self._index() is None or self._stores.vectors.empty():
             if options.semantic:
                 raise ProviderError(
                     "semantic=True, but this store has no vectors of the open embedder, or no embedder is open. "
@@ -127,7 +131,7 @@ class Recaller:
         rows = self._fulltext.count()
         frequencies = self._fulltext.document_frequencies(terms.wanted)
         match = match_expression(terms.wanted, frequencies)
-        matches = self._fulltext.search(match, limit=LEXICAL_POOL, filters=options.filters) if match else []
+        matches = self._matches(match, options.filters) if match else []
         lexical: dict[int, TextMatch] = {}
         for one in matches:  # best first: a memory counts with its best chunk
             lexical.setdefault(one.memory_no, one)
@@ -147,6 +151,21 @@ class Recaller:
             matched=best is not None,
         )
         return Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
+
+    def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
+        """Return the best matches that pass the filters.
+
+        Joining every match with its memory costs four times the match itself, so the best are taken first and
+        looked at after; only when few of a full pool pass is the question asked with the filters in it.
+        """
+        matches = self._fulltext.search(match, limit=LEXICAL_POOL)
+        if filters.empty:
+            return matches
+        passing = self._stores.memories.passing({one.memory_no for one in matches}, filters)
+        left = [one for one in matches if one.memory_no in passing]
+        if len(matches) < LEXICAL_POOL or len(left) >= FILTERED_ENOUGH:
+            return left
+        return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
         """Return which memories pass the filters, by row number; worked out once for each state of the store."""
@@ -171,7 +190,8 @@ class Recaller:
     # Ranking ---------------------------------------------------------------------------------------------------
 
     def _rank(self, found: Found, filters: Filters) -> Ranking:
-        numbers = set(found.lexical) | (set(found.answer.best) if found.answer is not None else set())
+        nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
+        numbers = {*found.lexical, *nearest}
         places = self._stores.places.of(numbers)
         beside = self._stores.places.beside(
             places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places

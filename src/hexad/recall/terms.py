@@ -13,7 +13,7 @@ from hexad.text.identifiers import split_identifiers
 from hexad.text.stopwords import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
-POSTINGS_MOST: Final = 5_000
+POSTINGS_MOST: Final = 2_500
 _RAREST_KEPT: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
 # A role is not a name: "what does the user want" names nobody.

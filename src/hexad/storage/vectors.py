@@ -70,6 +70,10 @@ class Vectors:
         row = self._db.query_one("SELECT count(*) FROM vectors")
         return cast("int", row[0]) if row else 0
 
+    def empty(self) -> bool:
+        """Return whether there is no vector at all."""
+        return self._db.query_one("SELECT 1 FROM vectors LIMIT 1") is None
+
     def embedded_memories(self) -> int:
         """Return how many active memories have their vectors."""
         row = self._db.query_one(
