@@ -51,8 +51,7 @@ class FullText:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._changes = ChangeReader(db)
-        self._counted_at = -1
-        self._counted: dict[str, int] = {}
+        self._counted: tuple[int, dict[str, int]] = (-1, {})
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -128,9 +127,11 @@ class FullText:
     def _once(self, key: str, sql: str, *params: str) -> int:
         """Return a count that holds until the index changes: it costs as much as the rows that it counts."""
         change = self._changes.current("fulltext")
-        if change != self._counted_at or len(self._counted) >= COUNTS_KEPT:
-            self._counted_at, self._counted = change, {}
-        counted = self._counted  # another thread may begin a new one meanwhile
+        # One tuple, read once: a thread that still reads an older state must not count into a newer one's.
+        counted_at, counted = self._counted
+        if change != counted_at or len(counted) >= COUNTS_KEPT:
+            counted = {}
+            self._counted = (change, counted)
         if key not in counted:
             row = self._db.query_one(sql, params)
             counted[key] = cast("int", row[0]) if row else 0

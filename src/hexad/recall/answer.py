@@ -35,14 +35,24 @@ class Found:
     @cached_property
     def text_ranks(self) -> Mapping[int, int]:
         """Each matching memory's rank by full text, from 1."""
-        return {no: rank for rank, no in enumerate(self.lexical, start=1)}
+        return _ranks({no: match.bm25 for no, match in self.lexical.items()})
 
     @cached_property
     def vector_ranks(self) -> Mapping[int, int]:
         """Each scored memory's rank by cosine, from 1."""
         best = self.answer.best if self.answer is not None else {}
-        ordered = sorted(best, key=lambda no: (-best[no][0], no))
-        return {no: rank for rank, no in enumerate(ordered, start=1)}
+        return _ranks({no: found[0] for no, found in best.items()})
+
+
+def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
+    """Return ranks from 1; equals share one, so that no rank tells who was written first."""
+    ranks: dict[int, int] = {}
+    rank, last = 0, None
+    for place, no in enumerate(sorted(scores, key=lambda no: -scores[no]), start=1):
+        if scores[no] != last:
+            rank, last = place, scores[no]
+        ranks[no] = rank
+    return ranks
 
 
 class Ranked(NamedTuple):

@@ -120,19 +120,17 @@ def test_the_chunk_that_answers_is_the_nearest_of_its_memory(db: Database, vecto
         assert (1 + at // 3, at + 1) == (next(iter(answer.best)), answer.best[1 + at // 3][1])
 
 
-def test_only_the_allowed_answer_and_those_named_are_scored_however_far(
-    db: Database, vectors: Vectors
-) -> None:
+def test_the_allowed_answer_and_those_named_are_scored_however_far(db: Database, vectors: Vectors) -> None:
     rows = drawn(200)
     add(db, vectors, rows)
     index = index_of(db)
     allowed = np.zeros(101, dtype=np.bool_)
     allowed[10:20] = True
 
-    answer = index.search(rows[150], limit=5, allowed=allowed, also=(12, 50, 151))
+    answer = index.search(rows[150], limit=5, allowed=allowed, also=(12, 13))
 
     assert set(answer.best) <= set(range(10, 20))
-    assert 12 in answer.best
+    assert {12, 13} <= set(answer.best)
     assert {50, 151} <= set(index.search(rows[150], limit=1, also=(50, 151)).best)
 
 

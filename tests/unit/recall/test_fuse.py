@@ -13,7 +13,7 @@ LONG = 100  # words: enough not to be held against a text
 candidates = st.lists(
     st.builds(
         Candidate,
-        bm25=st.floats(0, 30),
+        bm25=st.just(0.0) | st.floats(1e-6, 30),
         cosine=st.none() | st.floats(-1, 1),
         neighbours=st.just(()),
         session=st.none() | st.integers(1, 3),
