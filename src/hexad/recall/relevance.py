@@ -41,9 +41,11 @@ class Evidence:
             return True
         if self.best_cosine is None:
             return self.share >= EVIDENCE_LEXICAL
-        # The thresholds were measured with the default embedder; others spread their cosines differently, so for
-        # them the distance from the mean of all cosines stands in.
-        nearness = self.best_cosine if self.calibrated else self.best_z / DEVIATIONS_PER_COSINE
+        # The thresholds were measured with the default embedder. Others spread their cosines differently: for them
+        # a cosine far over the mean counts too, so that an empty answer is rarer rather than a real one lost.
+        nearness = self.best_cosine
+        if not self.calibrated:
+            nearness = max(nearness, self.best_z / DEVIATIONS_PER_COSINE)
         if self.rows < SMALL_STORE_ROWS:
             return self.best_cosine >= EVIDENCE_SMALL
         return nearness + 0.5 * self.share >= EVIDENCE
