@@ -87,8 +87,9 @@ class Fusion:
         self.gap = weights.small_gap if small else lexical_gap(self._lexical, rank=weights.gap_rank)
         # Alone, full text has nothing to be balanced against.
         share = self.gap if spread is not None else 1.0
-        self._lexical_weight = weights.lexical * share**2 / best
-        self._session_weight = weights.session * self.gap / best
+        self._best = best
+        self._lexical_weight = weights.lexical * share**2
+        self._session_weight = weights.session * self.gap
         self._sessions = _best_of_sessions(candidates, self._lexical)
         self._z: list[float] | None = None
         self.peak = 0.0
@@ -101,11 +102,11 @@ class Fusion:
     def parts(self, index: int) -> dict[str, float]:
         """Return what each signal adds to a candidate's score; the values sum to it."""
         candidate, weights = self._candidates[index], self._weights
-        parts = {"lexical": self._lexical_weight * self._lexical[index]}
+        parts = {"lexical": self._lexical_weight * (self._lexical[index] / self._best)}
         if self._z is not None:
             parts["vector"] = weights.vector * self.peak * self._z[index]
         if candidate.session is not None:
-            parts["session"] = self._session_weight * self._sessions[candidate.session]
+            parts["session"] = self._session_weight * (self._sessions[candidate.session] / self._best)
         if candidate.speaker_named:
             parts["speaker"] = weights.speaker
         if candidate.dated:
