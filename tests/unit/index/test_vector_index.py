@@ -37,6 +37,19 @@ def index_of(db: Database, cache: Path | None = None, *, identity: str = "store 
     return VectorIndex(Vectors(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity)
 
 
+def watched(db: Database, cache: Path, *, identity: str = "store model") -> tuple[VectorIndex, list[int]]:
+    """An index, and from which vector on it reads the database whenever it does."""
+    reads: list[int] = []
+
+    class Watched(Vectors):
+        def after(self, vector_no: int, *, dimensions: int):  # type: ignore[no-untyped-def]
+            reads.append(vector_no)
+            return super().after(vector_no, dimensions=dimensions)
+
+    index = VectorIndex(Watched(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity)
+    return index, reads
+
+
 def unit(rows: Any) -> Any:
     rows = np.asarray(rows, dtype=np.float32)
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -202,16 +215,7 @@ def test_a_cache_file_is_written_and_used_by_the_next(db: Database, vectors: Vec
     before = index_of(db, cache).search(rows[5], limit=9)
     assert 1 == len(caches(cache))
 
-    reads: list[int] = []
-
-    class Watched(Vectors):
-        def after(self, vector_no: int, *, dimensions: int):  # type: ignore[no-untyped-def]
-            reads.append(vector_no)
-            return super().after(vector_no, dimensions=dimensions)
-
-    again = VectorIndex(
-        Watched(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity="store model"
-    )
+    again, reads = watched(db, cache)
     assert before == again.search(rows[5], limit=9)
     assert [120] == reads
 
@@ -265,10 +269,10 @@ def test_a_cache_of_another_embedder_or_store_is_ignored(
     rows = drawn(120)
     add(db, vectors, rows)
     assert 120 == index_of(db, cache).count()
-    vectors.remove_all()
-    add(db, vectors, drawn(4, seed=5))
 
-    assert 4 == index_of(db, cache, identity="store other-model").count()
+    for identity, expected in (("store model", 120), ("store other-model", 0), ("other-store model", 0)):
+        index, reads = watched(db, cache, identity=identity)
+        assert (120, expected) == (index.count(), reads[0])
 
 
 @pytest.mark.usefixtures("small_tail")

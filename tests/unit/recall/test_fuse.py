@@ -19,6 +19,8 @@ candidates = st.lists(
         session=st.none() | st.integers(1, 3),
         speaker_named=st.booleans(),
         asks=st.booleans(),
+        dated=st.booleans(),
+        crowding=st.floats(-1, 1),
         words=st.integers(0, 200),
     ),
     max_size=14,
