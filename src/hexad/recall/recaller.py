@@ -161,7 +161,7 @@ class Recaller:
         matches = self._fulltext.search(match, limit=LEXICAL_POOL)
         if filters.empty:
             return matches
-        passing = self._stores.memories.passing({one.memory_no for one in matches}, filters)
+        passing = self._stores.places.passing({one.memory_no for one in matches}, filters)
         left = [one for one in matches if one.memory_no in passing]
         if len(matches) < LEXICAL_POOL or len(left) >= FILTERED_ENOUGH:
             return left
@@ -178,7 +178,7 @@ class Recaller:
         known = self._passing.get(filters)
         if known is not None and known[0] == change:
             return known[1]
-        listed = self._stores.memories.listed(filters)
+        listed = self._stores.places.listed(filters)
         numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
         allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
         allowed[numbers] = True
@@ -199,7 +199,7 @@ class Recaller:
         found.beside = frozenset(beside)
         missing = set(found.beside) - set(places)
         if not filters.empty:
-            missing = self._stores.memories.passing(missing, filters)
+            missing = self._stores.places.passing(missing, filters)
         places.update(self._stores.places.of(missing))
         order = sorted(places)
         candidates = self._candidates(found, places, order)

@@ -145,29 +145,6 @@ class Memories:
         )
         return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit))]
 
-    def listed(self, filters: Filters) -> str:
-        """Return the row numbers of the active memories that pass `filters`, with commas and in no order.
-
-        One string, because a hundred thousand numbers cost ten times as much as rows.
-        """
-        where, params = filter_sql(filters)
-        row = self._db.query_one(
-            "SELECT group_concat(m.no) FROM memories m JOIN spaces s ON s.no = m.space_no"
-            f" WHERE {' AND '.join([*where, 'm.status = ?'])}",
-            (*params, Status.ACTIVE.value),
-        )
-        return cast("str | None", row[0]) or "" if row else ""
-
-    def passing(self, numbers: Collection[int], filters: Filters) -> set[int]:
-        """Return those of these active memories that pass `filters`."""
-        where, params = filter_sql(filters)
-        rows = self._db.query(
-            "SELECT m.no FROM json_each(?) j JOIN memories m ON m.no = j.value"
-            f" JOIN spaces s ON s.no = m.space_no WHERE {' AND '.join([*where, 'm.status = ?'])}",
-            (json.dumps(sorted(numbers)), *params, Status.ACTIVE.value),
-        )
-        return {cast("int", row[0]) for row in rows}
-
     def numbers_of_all(self, *, status: Status) -> list[int]:
         """Return the row numbers of all memories with `status`."""
         rows = self._db.query("SELECT no FROM memories WHERE status = ? ORDER BY no", (status.value,))
