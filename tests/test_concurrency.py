@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Opener
 from hexad import Hexad, Outcome, SystemClock, TimeSortedIds
+from opener import Opener
 
 PRELUDE = """
 import json, os, signal, sys, threading

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import Citation, Hexad
+from opener import Opener
 
 _letters = string.ascii_letters + string.digits
 _random = random.Random(20260501)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import FrozenClock, Hexad
+from opener import Opener
 
 
 @pytest.mark.row("L040")
