@@ -49,6 +49,7 @@ VECTOR_RANKED: Final = 200
 NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
 FILTERED_ENOUGH: Final = 100
+TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
 FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
@@ -321,6 +322,8 @@ class Recaller:
     def _notes(self, options: RecallOptions, found: Found, failure: ProviderError | None) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
-        if options.semantic is False or found.answer is not None or self._embed_query is None:
+        if options.semantic is False or found.answer is not None:
             return ()
+        if self._embed_query is None:
+            return () if self._stores.vectors.empty() else (TEXT_ALONE,)
         return ("No vectors of this embedder yet: answered from full text alone.",)

@@ -42,20 +42,17 @@ def recall(query: str, *, semantic: bool, explain: bool, **options: Any) -> None
             kinds=several(options.pop("kinds")),
             tags=several(options.pop("tags")),
             explain=explain,
-            semantic=semantic,
+            semantic=semantic or None,
             **options,
         )
-        unused = not semantic and not state().json and hx.status().vectors > 0
     if state().json:
         print_json(hits.to_dict() if explain else hits.to_dict()["hits"])
     else:
         _show(hits, query=query)
     for line in hits.notes:
-        note(line)
+        note(line.replace("semantic=True", "--semantic"))
     if hits.late:
         note(f"Did not answer in time: {', '.join(hits.late)}.")
-    if unused:
-        note("By full text alone; --semantic also compares by meaning.")
 
 
 def _show(hits: Hits, *, query: str) -> None:
