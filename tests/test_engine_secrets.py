@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad import Citation, Hexad
+from hexad import Citation, Hexad, InvalidMemory
 from opener import Opener
 
 _letters = string.ascii_letters + string.digits
@@ -233,3 +233,26 @@ def test_a_policy_that_nothing_enforces_is_refused(hx: Hexad) -> None:
     with pytest.raises(hexad.InvalidSpace, match=r"'retention'.*nothing enforces it"):
         hx.spaces.set_policy("docs", {"retention": 30})
     assert {} == hx.spaces.get("docs").policies
+
+
+@pytest.mark.row("A125")
+@pytest.mark.parametrize("field", ["id", "source_id"])
+def test_a_name_that_holds_a_secret_is_refused(hx: Hexad, field: str) -> None:
+    secret = "AKIA" + "QYLPMN5HFIQR7XYA"
+
+    with pytest.raises(InvalidMemory, match=f"The {field} holds what looks like a secret") as raised:
+        hx.remember("A harmless text.", **{field: secret})
+
+    assert secret not in str(raised.value)
+    assert [] == hx.memories()
+
+
+def test_a_file_whose_name_holds_a_secret_is_skipped_and_counted(hx: Hexad, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / f"{'AKIA' + 'QYLPMN5HFIQR7XYA'}.md").write_text("Some words about the harbour.\n")
+    (folder / "plain.md").write_text("Some words about the ferry.\n")
+
+    report = hx.ingest(folder)
+
+    assert (2, 1) == (report.created, report.skips)  # the other file and the overview

@@ -92,7 +92,9 @@ class Pipeline:
 
     def _prepare(self, draft: Draft) -> _Prepared:
         validate(draft)
-        clean = self._redactor.clean(draft, self._rules_of(draft.space))
+        rules = self._rules_of(draft.space)
+        self._redactor.refuse_secret_names(draft, rules)
+        clean = self._redactor.clean(draft, rules)
         if not clean.draft.text.strip():
             raise InvalidMemory("The text is empty; give at least one character that is not blank.")
         return _Prepared(

@@ -6,15 +6,18 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Final, cast
 
+from hexad.errors import InvalidMemory
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
 from hexad.text.normalize import clean
-from hexad.text.redact import PiiFlag, RedactionRules, redact, rules_from_policy
+from hexad.text.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 
 _BREAK = re.compile(r"\n")
+FIELD_REMEMBERED: Final = 200
+FIELDS_REMEMBERED: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +34,43 @@ class Redactor:
     def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str] = frozenset()) -> None:
         self._salt = salt
         self._env_allow = env_allow
+        self._known: dict[tuple[int, str], Redacted] = {}
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
         """Return the rules for a space: secrets always, personal data by its policy."""
         rules = rules_from_policy(policies)
         return replace(rules, env_allow=rules.env_allow | self._env_allow)
+
+    def _field(self, text: str, rules: RedactionRules) -> Redacted:
+        """Redact a field. The items of a source share most of theirs, so what is short is remembered."""
+        if len(text) > FIELD_REMEMBERED:
+            return redact(text, rules=rules, salt=self._salt())
+        # By identity: rules live as long as the pipeline that asks, which makes one for each policy.
+        key = (id(rules), text)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= FIELDS_REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = redact(text, rules=rules, salt=self._salt())
+        return known
+
+    def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
+        """Raise `InvalidMemory` for a name that holds a secret: masking it would make it another name."""
+        turn = draft.turn
+        names = {
+            "id": draft.id,
+            "source_id": draft.source_id,
+            "conversation": turn.conversation if turn else None,
+            "session": turn.session if turn else None,
+            "speaker": turn.speaker if turn else None,
+        }
+        for field, name in names.items():
+            found = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
+            if found:
+                raise InvalidMemory(
+                    f"The {field} holds what looks like a secret ({found[0].rule}); give another name, "
+                    "or rename the file."
+                )
 
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
@@ -43,7 +78,7 @@ class Redactor:
         found: list[PiiFlag] = []
 
         def mask(text: str) -> str:
-            redacted = redact(text, rules=rules, salt=self._salt())
+            redacted = self._field(text, rules)
             found.extend(redacted.flags)
             return redacted.text
 

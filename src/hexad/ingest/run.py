@@ -214,6 +214,10 @@ class _Run:
         metadata = dict(item.metadata)
         if options.project is not None:
             metadata["project"] = options.project
+        if self._spec.kind is SourceKind.FOLDER:
+            metadata["source"] = (
+                item.source_id
+            )  # the file, as in document 1; the folder is the source's own uri
         return Draft(
             text=item.text,
             space=options.space,
