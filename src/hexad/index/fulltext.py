@@ -55,31 +55,31 @@ class FullText:
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.executemany(_INSERT, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
             bump(con, "fulltext")
 
     def remove(self, chunks: Sequence[IndexedChunk]) -> None:
         """Take chunks out; they must be given as they were indexed."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.executemany(_DELETE, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
             bump(con, "fulltext")
 
     def rebuild(self) -> None:
         """Build the index anew from the chunks."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
             bump(con, "fulltext")
 
     def recreate(self) -> None:
         """Drop the index, however damaged it is, and build it anew."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("DROP TABLE IF EXISTS chunk_terms; DROP TABLE IF EXISTS chunk_fts;" + CHUNK_FTS_DDL)
         self.rebuild()
 
     def optimize(self) -> None:
         """Merge the index's segments, for speed."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
 
     def check(self) -> list[str]:
@@ -90,7 +90,7 @@ class FullText:
         if self._db.readonly:
             return []
         try:
-            with self._db.transaction() as con:
+            with self._db.joined() as con:
                 con.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
         except IntegrityError as error:
             return [f"Full text disagrees with the memories ({error}). `hexad reindex` rebuilds it."]

@@ -33,7 +33,7 @@ class Duplicates:
 
     def put_bands(self, memory_no: int, bands: Sequence[int]) -> None:
         """Replace the fingerprint of a memory."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
             con.executemany(
                 "INSERT OR IGNORE INTO minhash_bands(band, memory_no) VALUES(?,?)",
@@ -54,7 +54,7 @@ class Duplicates:
 
     def link(self, from_no: int, to_no: int, kind: str, score: float, *, at: datetime) -> None:
         """Store that one memory relates to another."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT OR REPLACE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
                 (from_no, to_no, kind, score, to_micros(at)),
@@ -62,7 +62,7 @@ class Duplicates:
 
     def unlink(self, memory_no: int, kind: str) -> None:
         """Remove a memory's links of a kind, in both directions."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "DELETE FROM relations WHERE kind = ?2 AND (from_no = ?1 OR to_no = ?1)", (memory_no, kind)
             )
@@ -80,7 +80,7 @@ class Duplicates:
 
     def record_handouts(self, handouts: Iterable[HandedOut]) -> None:
         """Remember what recalls returned: `last_used_at`, uses, and the passages that may come back."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             for handout in handouts:
                 at = to_micros(handout.at)
                 con.execute(

@@ -248,7 +248,7 @@ class Memories:
 
     def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
         """Store a new memory without its chunks; returns its row number."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             columns = row_of(memory, space_no=space_no, source_no=source_no)
             names, marks = ",".join(columns), ",".join("?" * len(columns))
             con.execute(f"INSERT INTO memories({names}) VALUES({marks})", tuple(columns.values()))
@@ -261,7 +261,7 @@ class Memories:
 
     def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
         """Store a changed memory over row `no`; the text that it replaces becomes a version."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO memory_versions(memory_no, version, replaced_at, content_hash, metadata, raw)"
                 " SELECT no, 1 + (SELECT count(*) FROM memory_versions v WHERE v.memory_no = no), ?,"
@@ -284,7 +284,7 @@ class Memories:
     def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
         """Store the chunks of memory `no`, which has none; returns their row numbers."""
         numbers: list[int] = []
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             for seq, new in enumerate(chunks):
                 chunk = new.chunk
                 con.execute(
@@ -307,12 +307,12 @@ class Memories:
 
     def drop_chunks(self, no: int) -> None:
         """Remove the chunks of memory `no`."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("DELETE FROM chunks WHERE memory_no = ?", (no,))
 
     def set_status(self, no: int, status: Status, *, at: datetime) -> None:
         """Change where memory `no` stands."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "UPDATE memories SET status = ?, updated_at = ? WHERE no = ?",
                 (status.value, to_micros(at), no),
@@ -321,7 +321,7 @@ class Memories:
 
     def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:
         """Pin or unpin memory `no`."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "UPDATE memories SET pinned = ?, updated_at = ? WHERE no = ?", (pinned, to_micros(at), no)
             )
@@ -329,7 +329,7 @@ class Memories:
 
     def add_tags(self, no: int, tags: Iterable[str]) -> None:
         """Add tags to memory `no`, keeping the list sorted."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             row = con.execute("SELECT tags FROM memories WHERE no = ?", (no,)).fetchone()
             merged = tuple(sorted({*load_strings(row[0] if row else "[]"), *tags}))
             con.execute("UPDATE memories SET tags = ? WHERE no = ?", (dump(list(merged)), no))
@@ -338,7 +338,7 @@ class Memories:
 
     def add_evidence(self, no: int, *, at: datetime, trust: Trust, note: str = "") -> None:
         """Count one more time that memory `no` was said."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO evidence(memory_no, seen_at, trust, note) VALUES(?,?,?,?)",
                 (no, to_micros(at), trust.value, note),
@@ -346,7 +346,7 @@ class Memories:
 
     def rebuild_tags(self) -> None:
         """Build the index of tags anew from what the memories carry."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("DELETE FROM memory_tags")
             con.execute(
                 "INSERT INTO memory_tags(tag, memory_no)"
@@ -354,13 +354,13 @@ class Memories:
             )
 
     def _put_tags(self, no: int, tags: Iterable[str]) -> None:
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.executemany(
                 "INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]
             )
 
     def _put_turn(self, no: int, space_no: int, turn: Turn) -> None:
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT OR IGNORE INTO conversation_sessions(space_no, conversation, session) VALUES(?,?,?)",
                 (space_no, turn.conversation, turn.session),

@@ -28,7 +28,7 @@ class Meta:
 
     def put(self, key: str, value: str) -> None:
         """Store a fact."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
                 (key, value),
@@ -39,7 +39,7 @@ class Meta:
         found = self.get(key)
         if found is not None:
             return found
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("INSERT OR IGNORE INTO meta(key, value) VALUES(?,?)", (key, value))
         return self.get(key) or value
 
@@ -66,7 +66,7 @@ class Meta:
 
     def log(self, what: str, detail: Mapping[str, JSONValue], *, at: datetime) -> None:
         """Note something that maintenance did; the audit ledger imports these rows when it is there."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO maintenance_log(at, what, detail) VALUES(?,?,?)",
                 (to_micros(at), what, dump(detail)),

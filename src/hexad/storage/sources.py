@@ -57,7 +57,7 @@ class Sources:
         """Return the row number of a source, registering it when it is new."""
         row = self._db.query_one("SELECT no FROM sources WHERE uri = ? AND space_no = ?", (uri, space_no))
         if row is None:
-            with self._db.transaction() as con:
+            with self._db.joined() as con:
                 con.execute(
                     "INSERT OR IGNORE INTO sources(uri, kind, space_no) VALUES(?,?,?)", (uri, kind, space_no)
                 )
@@ -109,7 +109,7 @@ class Sources:
 
     def put_item(self, source_no: int, source_id: str, state: ItemState, *, run: int) -> None:
         """Remember what an item looked like in this run."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO source_items(source_no, source_id, fingerprint, content_hash, memory_no, run)"
                 " VALUES(?,?,?,?,?,?) ON CONFLICT(source_no, source_id) DO UPDATE SET"
@@ -129,14 +129,14 @@ class Sources:
 
     def forget_item(self, source_no: int, source_id: str) -> None:
         """Drop the state of an item, so that it is read anew when it comes back."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "DELETE FROM source_items WHERE source_no = ? AND source_id = ?", (source_no, source_id)
             )
 
     def finish_run(self, source_no: int, *, at: datetime) -> None:
         """Note that a run over the whole source came to its end."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("UPDATE sources SET last_run_at = ? WHERE no = ?", (to_micros(at), source_no))
 
 
@@ -148,7 +148,7 @@ class IngestQueue:
 
     def put(self, source: str, options: Mapping[str, JSONValue], *, at: datetime) -> None:
         """Queue a source; one that already waits with the same options is not queued twice."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT OR IGNORE INTO ingest_queue(source, options, enqueued_at) VALUES(?,?,?)",
                 (source, dump(options), to_micros(at)),
@@ -156,7 +156,7 @@ class IngestQueue:
 
     def claim(self, owner: str, *, alive: frozenset[str]) -> QueuedSource | None:
         """Take the oldest source that nobody alive works on; None when the queue is empty."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             row = con.execute(
                 "SELECT no, source, options, attempts FROM ingest_queue WHERE error IS NULL"
                 " AND (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) ORDER BY no LIMIT 1",
@@ -172,7 +172,7 @@ class IngestQueue:
 
     def finish(self, no: int, *, error: str | None = None) -> None:
         """Take a claimed source off the queue, or keep it with the error that stopped it."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             if error is None:
                 con.execute("DELETE FROM ingest_queue WHERE no = ?", (no,))
             else:
@@ -180,7 +180,7 @@ class IngestQueue:
 
     def release(self, no: int) -> None:
         """Give a claimed source back."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "DELETE FROM ingest_queue WHERE no = ?1 AND EXISTS (SELECT 1 FROM ingest_queue q JOIN"
                 " ingest_queue mine ON mine.no = ?1 WHERE q.no <> ?1 AND q.owner IS NULL AND q.error IS NULL"

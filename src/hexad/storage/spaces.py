@@ -39,7 +39,7 @@ class Spaces:
         if row is not None:
             return cast("int", row[0])
         validate_space(name)
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             # "Docs" and "docs" would be one file on some disks: refuse the second instead of mixing them.
             twin = con.execute("SELECT name FROM spaces WHERE folded = ?", (space_key(name),)).fetchone()
             if twin is not None and twin[0] != name:
@@ -79,7 +79,7 @@ class Spaces:
 
     def _set(self, name: str, column: str, value: Mapping[str, JSONValue], *, at: datetime) -> None:
         space = self.get(name)
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 f"UPDATE spaces SET {column} = ?, updated_at = ? WHERE no = ?",
                 (dump(value), to_micros(at), space.no),

@@ -17,7 +17,7 @@ class Tasks:
 
     def put(self, kind: str, memory_no: int) -> None:
         """Queue work on a memory in the caller's transaction; queued twice is queued once."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO tasks(kind, memory_no) VALUES(?,?) ON CONFLICT(kind, memory_no) DO UPDATE SET"
                 " owner = NULL, attempts = 0, error = NULL",
@@ -26,7 +26,7 @@ class Tasks:
 
     def claim(self, kind: str, *, owner: str, alive: frozenset[str], limit: int) -> list[int]:
         """Take up to `limit` memories that none of `alive` works on; returns their row numbers."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             rows = con.execute(
                 "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND"
                 " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) ORDER BY memory_no LIMIT ?",
@@ -48,7 +48,7 @@ class Tasks:
 
     def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
         """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "DELETE FROM tasks WHERE kind = ? AND memory_no = ? AND owner = ?", (kind, memory_no, owner)
             )
@@ -59,7 +59,7 @@ class Tasks:
         left = self._db.query_one("SELECT 1 FROM tasks WHERE kind = ? AND owner = ? LIMIT 1", (kind, owner))
         if left is None:
             return
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.executemany(
                 "UPDATE tasks SET owner = NULL WHERE kind = ? AND memory_no = ? AND owner = ?",
                 [(kind, no, owner) for no in numbers],
@@ -67,7 +67,7 @@ class Tasks:
 
     def release_or_fail(self, kind: str, memory_no: int, *, owner: str, attempts: int, error: str) -> None:
         """Give a claimed task back; after `attempts` tries keep it with the error that stopped it."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "UPDATE tasks SET owner = NULL, error = CASE WHEN attempts >= ? THEN ? END"
                 " WHERE kind = ? AND memory_no = ? AND owner = ?",
@@ -76,7 +76,7 @@ class Tasks:
 
     def drop(self, memory_no: int) -> None:
         """Forget all work on a memory."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("DELETE FROM tasks WHERE memory_no = ?", (memory_no,))
 
     def counts(self, kind: str) -> tuple[int, int]:
@@ -88,7 +88,7 @@ class Tasks:
 
     def retry_failed(self, kind: str) -> None:
         """Let failed tasks be tried again."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "UPDATE tasks SET error = NULL, attempts = 0 WHERE kind = ? AND error IS NOT NULL", (kind,)
             )

@@ -41,7 +41,7 @@ class Vectors:
 
     def add(self, vectors: Sequence[NewVector]) -> None:
         """Store vectors in the caller's transaction."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.executemany(
                 "INSERT INTO vectors(memory_no, chunk_no, vector) VALUES(?,?,?)",
                 [(v.memory_no, v.chunk_no, v.vector.astype("<f2").tobytes()) for v in vectors],
@@ -50,7 +50,7 @@ class Vectors:
 
     def remove_memory(self, memory_no: int) -> None:
         """Remove the vectors of a memory."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute(
                 "INSERT INTO vector_removals(vector_no) SELECT no FROM vectors WHERE memory_no = ?",
                 (memory_no,),
@@ -60,7 +60,7 @@ class Vectors:
 
     def remove_all(self) -> None:
         """Remove every vector, before they are computed anew."""
-        with self._db.transaction() as con:
+        with self._db.joined() as con:
             con.execute("INSERT INTO vector_removals(vector_no) SELECT no FROM vectors")
             con.execute("DELETE FROM vectors")
             bump(con, "vectors")

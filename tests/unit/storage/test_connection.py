@@ -342,3 +342,16 @@ def test_the_wal_stays_short_under_readers_that_always_overlap(
 
     assert 400 == len(rows(db))
     assert longest < 400 * 4096
+
+
+def test_a_joined_step_is_undone_with_the_level_around_it(tmp_path: Path) -> None:
+    db = Database.open(tmp_path / "memory.db", clock=SystemClock())
+    with db.joined() as con:
+        con.execute("CREATE TABLE t (x)")
+    with pytest.raises(RuntimeError), db.transaction():
+        with db.joined() as con:
+            con.execute("INSERT INTO t VALUES (1)")
+        raise RuntimeError
+
+    assert [] == db.query("SELECT x FROM t")
+    db.close()
