@@ -357,12 +357,28 @@ def test_a_damaged_key_file_stops_writing(opened: Opener) -> None:
     with opened() as first:
         first.remember("A text that is there.")
         keys = first.path / "keys.json"
+    whole = keys.read_text()
     keys.write_text("{}")
     hx = opened()
 
     with pytest.raises(hexad.IntegrityError, match=r"keys\.json is damaged.*Restore"):
         hx.remember("A second text.")
     assert 1 == len(hx.memories())
+    assert ["keys.json is damaged" in line for line in hx.check()] == [True]
+    keys.write_text(whole)
+
+
+def test_a_store_that_lost_its_database_is_not_begun_anew(project: Path) -> None:
+    with hexad.open(project, embedder=None, background=False) as first:
+        first.remember("A text that was there.")
+    for name in ("memory.db", "memory.db-wal"):
+        (project / ".hexad" / name).unlink(missing_ok=True)
+
+    with pytest.raises(hexad.IntegrityError, match=r"memory\.db is gone, but keys\.json .* backup"):
+        hexad.open(project, embedder=None)
+    (project / ".hexad" / "memory.db").touch()
+    with pytest.raises(hexad.IntegrityError, match=r"memory\.db is empty"):
+        hexad.open(project, embedder=None)
 
 
 # Read-only ------------------------------------------------------------------------------------------------------

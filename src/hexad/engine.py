@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from hexad.clock import Clock
+from hexad.errors import InvalidInput
 from hexad.facade.spaces import SpacesFacade
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
@@ -295,9 +296,15 @@ class Hexad:
         tags: Sequence[str] | None = None,
         path: str | None = None,
         status: str | None = "active",
-        limit: int = 50,
+        limit: int | None = 50,
     ) -> list[Memory]:
-        """Return memories, the last changed first; `status` None means any. Raises `NotFound` for a space."""
+        """Return memories, the last changed first; `status` None means any, `limit` None all.
+
+        Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
+        """
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"limit = {limit!r} is not at least 1; None means all.")
+        count = -1 if limit is None else limit
         if space is not None:
             self._parts.stores.spaces.get(space)
         filters = Filters(
@@ -309,7 +316,7 @@ class Hexad:
         chosen = None if status is None else parse_choice(Status, status, "status")
         memories = self._parts.stores.memories
         with self._parts.stores.db.read():
-            numbers = memories.numbers(filters, status=chosen, order="updated", limit=limit)
+            numbers = memories.numbers(filters, status=chosen, order="updated", limit=count)
             found = memories.by_no(numbers)
         return [found[no] for no in numbers]
 
@@ -333,7 +340,13 @@ class Hexad:
         """Return in words what is wrong with the store; an empty list when all is well."""
         parts = self._parts
         dimensions = parts.store_dimensions()
-        return check(parts.stores, parts.fulltext, directory=parts.place.directory, dimensions=dimensions)
+        return check(
+            parts.stores,
+            parts.fulltext,
+            directory=parts.place.directory,
+            keys=parts.place.keys,
+            dimensions=dimensions,
+        )
 
     def reindex(
         self,

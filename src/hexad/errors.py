@@ -62,6 +62,8 @@ class Conflict(HexadError):
 class LimitExceeded(HexadError):
     """A size, count or time limit would be passed; nothing was changed."""
 
+    exit_code = 2
+
 
 class BudgetExceeded(LimitExceeded):
     """A token or money budget would be passed."""

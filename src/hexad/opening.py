@@ -17,7 +17,7 @@ from hexad.config import (
     store_root,
 )
 from hexad.engine import Hexad
-from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.providers.base import Embedder, resolve
@@ -35,6 +35,8 @@ from hexad.wiring import Base, Parts, Place
 
 MEMORY = ":memory:"
 DATABASE = "memory.db"
+KEYS = "keys.json"
+GITIGNORE = ".gitignore"
 PROJECT = "project"
 """First part of generated paths where the folder has no telling name."""
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
@@ -168,7 +170,11 @@ def _open(
     if readonly and not (directory / DATABASE).exists():
         raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
     if not readonly:
+        _refuse_lost_database(directory)
         ensure_dir(directory)
+        if not (directory / GITIGNORE).exists():
+            # Memories and keys are not source: nobody should commit them by accident.
+            atomic_write(directory / GITIGNORE, b"*\n")
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=actor or "library")
     db: Database | None = None
     try:
@@ -188,9 +194,7 @@ def _open(
             stores.meta.ensure(STORE_ID, ids.new("store"))
         chosen = _embedder(stores, settings, embedder)
         base = Base(
-            place=Place(
-                directory=directory, lock=lock, keys=KeyStore(directory / "keys.json"), temporary=temporary
-            ),
+            place=Place(directory=directory, lock=lock, keys=KeyStore(directory / KEYS), temporary=temporary),
             settings=settings,
             clock=clock,
             ids=ids,
@@ -209,6 +213,20 @@ def _open(
         if lock is not None:
             lock.close()
         raise
+
+
+def _refuse_lost_database(directory: Path) -> None:
+    """Raise `IntegrityError` for a store whose database is gone while the rest of it is there."""
+    database = directory / DATABASE
+    if (database.exists() and database.stat().st_size) or not (directory / KEYS).exists():
+        return
+    wal = directory / f"{DATABASE}-wal"
+    if database.exists() and wal.exists() and wal.stat().st_size:
+        return  # everything is still in the log
+    raise IntegrityError(
+        f"{database} is {'empty' if database.exists() else 'gone'}, but {KEYS} of its store is there. Put a backup "
+        f"in its place, or move {directory} away to begin a new store."
+    )
 
 
 def _durability(settings: Settings) -> Durability:

@@ -35,7 +35,7 @@ def write(store: Hexad, worker: int, n: int) -> None:
 
 def written(store: Hexad) -> set[Write]:
     found = set()
-    for memory in store.memories(limit=-1, status=None):
+    for memory in store.memories(limit=None, status=None):
         if memory.id.startswith("w"):
             worker, _, n = memory.id[1:].partition("-")
             found.add((int(worker), int(n)))
@@ -45,7 +45,7 @@ def written(store: Hexad) -> set[Write]:
 def problems(store: Hexad) -> list[str]:
     """Half-written memories, wrong texts, and indexes that disagree with them."""
     wrong = store.check()
-    for memory in store.memories(limit=-1, status=None):
+    for memory in store.memories(limit=None, status=None):
         if memory.id.startswith("w"):
             worker, _, n = memory.id[1:].partition("-")
             if not memory.raw.startswith(text_of(int(worker), int(n))):

@@ -118,7 +118,7 @@ def prepared(folder: Path) -> None:
 
 
 def state(store: Hexad) -> list[tuple[str, str, str, bool, int]]:
-    memories = store.memories(limit=-1, status=None)
+    memories = store.memories(limit=None, status=None)
     return sorted((m.id, m.status.value, m.raw, m.pinned, m.evidence) for m in memories if m.source is None)
 
 
@@ -234,7 +234,7 @@ def damaged(directory: Path, *, rounds: int) -> list[str]:
         try:
             with engine_target.open_store(folder) as store:
                 said = store.check()
-                texts = {m.id: m.raw for m in store.memories(limit=-1, status=None)}
+                texts = {m.id: m.raw for m in store.memories(limit=None, status=None)}
                 store.recall("which line is kept?")
                 if not said and any(texts.get(key, text) != text for key, text in truth.items()):
                     wrong.append(f"{what}: a wrong text, and check says all is well")

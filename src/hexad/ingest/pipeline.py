@@ -129,7 +129,7 @@ class Pipeline:
             draft, one.mark, content_hash=one.content_hash, space_no=space_no, source_no=source_no
         )
         if verdict.outcome in {Outcome.EVIDENCE, Outcome.ECHO}:
-            return self._repeat(one, verdict)
+            return self._repeat(one, verdict, space_no=space_no)
         if verdict.known is not None:
             return self._change(one, verdict, space_no=space_no, source_no=source_no)
         memory = self._memory(one, self._ids.new("mem") if draft.id is None else draft.id)
@@ -143,17 +143,23 @@ class Pipeline:
             return self._stores.sources.ensure(f"caller:{draft.space}", kind=CALLER_KIND, space_no=space_no)
         return None
 
-    def _repeat(self, one: _Prepared, verdict: Verdict) -> Memory:
-        """Count a repeat as evidence; tags and a pin that came with it are kept, an echo changes nothing."""
+    def _repeat(self, one: _Prepared, verdict: Verdict, *, space_no: int) -> Memory:
+        """Count a repeat as evidence, and keep what came with it; an echo changes nothing."""
         assert verdict.known is not None
         no, memories = verdict.known.no, self._stores.memories
-        if verdict.outcome is Outcome.EVIDENCE:
-            memories.add_evidence(no, at=one.now, trust=one.draft.trust)
-            if one.meaning.tags:
-                memories.add_tags(no, one.meaning.tags)
-            if one.draft.pinned is not None:
-                memories.set_pinned(no, one.draft.pinned, at=one.now)
-        return replace(memories.by_no([no])[no], receipt=Receipt(outcome=verdict.outcome))
+        if verdict.outcome is Outcome.ECHO:
+            return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
+        memories.add_evidence(no, at=one.now, trust=one.draft.trust)
+        if one.draft.tags is not None:
+            tags = tuple(sorted({*memories.by_no([no])[no].tags, *one.meaning.tags}))
+            one = replace(
+                one,
+                clean=replace(one.clean, draft=replace(one.draft, tags=tags)),
+                meaning=replace(one.meaning, tags=tags),
+            )
+        memory = self._change(one, verdict, space_no=space_no, source_no=None)
+        assert memory.receipt is not None
+        return replace(memory, receipt=replace(memory.receipt, outcome=Outcome.EVIDENCE))
 
     def _change(self, one: _Prepared, verdict: Verdict, *, space_no: int, source_no: int | None) -> Memory:
         assert verdict.known is not None

@@ -50,7 +50,10 @@ def check_rows(db: Database) -> Iterator[str]:
     for table, rowid, parent, _ in cast(
         "list[tuple[str, int, str, int]]", db.query("PRAGMA foreign_key_check")
     ):
-        yield f"Row {rowid} of {table!r} refers to a row of {parent!r} that is not there. Restore from an export."
+        yield (
+            f"Row {rowid} of {table!r} refers to a row of {parent!r} that is not there. "
+            "Ingest the source again, or put a backup in its place."
+        )
     yield from _contents(db)
     for sql, words in _PROMISES:
         for row in cast("list[tuple[str, ...]]", db.query(f"{sql} LIMIT {_LISTED}")):
@@ -61,7 +64,10 @@ def _sqlite(db: Database) -> Iterator[str]:
     try:
         for (line,) in cast("list[tuple[str]]", db.query(f"PRAGMA integrity_check({_LISTED})")):
             if line != "ok":
-                yield f"memory.db is damaged: {line}. Restore from an export, or recover with `.recover`."
+                yield (
+                    f"memory.db is damaged: {line}. Put a backup in its place, or save what can be read "
+                    "with `sqlite3 memory.db .recover`."
+                )
     except IntegrityError as error:
         yield f"memory.db cannot be read: {error}"
 

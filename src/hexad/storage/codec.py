@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast
+from typing import Any, Final, cast
 
+from hexad.errors import IntegrityError
 from hexad.model.memory import Citation, JSONValue
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,14 +34,25 @@ def dump(value: JSONValue) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+def parse(text: object) -> Any:
+    """Return the value of JSON that we wrote; raises `IntegrityError` for what can only be damage."""
+    try:
+        return json.loads(cast("str", text))
+    except (ValueError, TypeError) as error:
+        raise IntegrityError(
+            f"The store holds {str(text)[:80]!r} where JSON was written: it is damaged. "
+            "Run `hexad check`, and put a backup in its place."
+        ) from error
+
+
 def load_object(text: object) -> dict[str, JSONValue]:
     """Return the JSON object of a column."""
-    return cast("dict[str, JSONValue]", json.loads(cast("str", text)))
+    return cast("dict[str, JSONValue]", parse(text))
 
 
 def load_strings(text: object) -> tuple[str, ...]:
     """Return the JSON list of strings of a column."""
-    return () if text == "[]" else tuple(json.loads(cast("str", text)))
+    return () if text == "[]" else tuple(parse(text))
 
 
 def dump_citations(citations: Sequence[Citation]) -> str:
@@ -63,4 +75,4 @@ def dump_citations(citations: Sequence[Citation]) -> str:
 
 def load_citations(text: object) -> tuple[Citation, ...]:
     """Return what `dump_citations` encoded."""
-    return () if text == "[]" else tuple(Citation(**row) for row in json.loads(cast("str", text)))
+    return () if text == "[]" else tuple(Citation(**row) for row in parse(text))

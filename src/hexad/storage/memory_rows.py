@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
+from hexad.errors import IntegrityError
 from hexad.model.memory import Chunk, Memory, Relevance, Status, Trust, Turn
 from hexad.model.query import Filters
 from hexad.storage.codec import (
@@ -16,6 +17,7 @@ from hexad.storage.codec import (
     load_object,
     load_strings,
     optional_time,
+    parse,
     to_micros,
 )
 from hexad.storage.connection import SQLValue
@@ -117,8 +119,7 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None) -> Mapping[s
     }
 
 
-def memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
-    """Return the memory of a row of `COLUMNS`, with its chunks and its turn."""
+def _memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
     raw = cast("str", row[5])
     micro, short, long = (raw if text is None else cast("str", text) for text in row[6:9])
     source_kind = cast("str | None", row[31])
@@ -148,7 +149,7 @@ def memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | Non
         citations=load_citations(row[22]),
         subject=cast("str | None", row[23]),
         attribute=cast("str | None", row[24]),
-        value=None if row[25] is None else json.loads(cast("str", row[25])),
+        value=None if row[25] is None else parse(row[25]),
         data_subjects=load_strings(row[26]),
         source=None if source_kind in {None, "caller"} else cast("str", row[30]),
         source_id=cast("str | None", row[27]),
@@ -156,3 +157,16 @@ def memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | Non
         evidence=1 + cast("int", row[29]),
         turn=turn,
     )
+
+
+def memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
+    """Return the memory of a row of `COLUMNS`, with its chunks and its turn.
+
+    Raises `IntegrityError` for a row that only damage explains.
+    """
+    try:
+        return _memory_of(row, chunks, turn)
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise IntegrityError(
+            f"The row of memory {row[1]!r} is damaged ({error}). Run `hexad check`, and put a backup in its place."
+        ) from error

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, cast
 
 from hexad.model.memory import JSONValue
-from hexad.storage.codec import dump, from_micros, to_micros
+from hexad.storage.codec import dump, from_micros, parse, to_micros
 from hexad.storage.connection import Database
 
 STORE_ID: Final = "store_id"
@@ -48,7 +47,7 @@ class Meta:
         text = self.get(EMBEDDER)
         if text is None:
             return None
-        recorded = json.loads(text)
+        recorded = parse(text)
         return recorded["name"], recorded["dimensions"]
 
     def record_embedder(self, name: str, dimensions: int, *, replace: bool) -> None:
@@ -77,7 +76,4 @@ class Meta:
         rows = self._db.query(
             "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
         )
-        return [
-            (from_micros(cast("int", at)), cast("str", what), json.loads(cast("str", detail)))
-            for at, what, detail in rows
-        ]
+        return [(from_micros(cast("int", at)), cast("str", what), parse(detail)) for at, what, detail in rows]

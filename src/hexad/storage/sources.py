@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from hexad.model.memory import JSONValue
-from hexad.storage.codec import dump, optional_time, to_micros
+from hexad.storage.codec import dump, optional_time, parse, to_micros
 from hexad.storage.connection import Database
 
 CALLER_KIND: Final = "caller"
@@ -168,7 +168,7 @@ class IngestQueue:
                 "UPDATE ingest_queue SET owner = ?, attempts = attempts + 1 WHERE no = ?", (owner, row[0])
             )
         no, source, options, attempts = cast("tuple[int, str, str, int]", row)
-        return QueuedSource(no=no, source=source, options=json.loads(options), attempts=attempts + 1)
+        return QueuedSource(no=no, source=source, options=parse(options), attempts=attempts + 1)
 
     def finish(self, no: int, *, error: str | None = None) -> None:
         """Take a claimed source off the queue, or keep it with the error that stopped it."""

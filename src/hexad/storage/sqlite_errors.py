@@ -22,7 +22,8 @@ _CONTENT_ERRORS = frozenset({
     apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_DATA,
 })  # fmt: skip
 _RESTORE = (
-    "Run `hexad check`, keep a copy of the damaged file, and restore from an export if it cannot be read."
+    "Keep a copy of the folder; then put a backup in its place, or save what rows can be read with "
+    "`sqlite3 memory.db .recover`. If only an index is damaged, `hexad reindex` mends it."
 )
 
 

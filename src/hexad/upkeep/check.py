@@ -10,6 +10,7 @@ from typing import Final
 from hexad.index.catalog import EMBED
 from hexad.index.fulltext import FullText
 from hexad.storage.check import check_rows, check_vectors
+from hexad.storage.keys import KeyStore
 from hexad.storage.stores import Stores
 
 _EXPECTED: Final = frozenset(
@@ -34,22 +35,26 @@ _EXPECTED: Final = frozenset(
 )
 
 
-def check(stores: Stores, fulltext: FullText, *, directory: Path | None, dimensions: int | None) -> list[str]:
+def check(
+    stores: Stores, fulltext: FullText, *, directory: Path, keys: KeyStore, dimensions: int | None
+) -> list[str]:
     """Return in words what is wrong with a store; an empty list when all is well."""
     found = list(check_rows(stores.db))
     if not found:
         found += fulltext.check()
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
-    if directory is not None:
-        found += _files(directory)
+    found += _files(directory)
+    problem = keys.state().problem
+    if problem is not None and problem not in found:
+        found.append(problem)
     return found
 
 
 def _files(directory: Path) -> Iterator[str]:
     for path in sorted(directory.iterdir()):
-        if path.name not in _EXPECTED and not path.name.endswith((".tmp", ".lock")):
+        if path.name not in _EXPECTED and not path.name.startswith("."):
             yield f"{path} is not part of a store; nothing reads it. Move it away if it is yours."
-    for name in ("memory.db", "keys.json"):
+    for name in ("memory.db",):  # the key file is looked at with what it holds
         path = directory / name
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             mode = stat.S_IMODE(path.stat().st_mode)

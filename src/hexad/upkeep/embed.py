@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hexad.errors import Conflict, ProviderError
@@ -15,11 +16,22 @@ from hexad.storage.stores import Stores
 from hexad.storage.vectors import NewVector
 
 if TYPE_CHECKING:
-    from hexad.providers.rows import FloatRows
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatRow = NDArray[np.float32]
 
 BATCH_MEMORIES: Final = 64
 GROUP_PASSAGES: Final = 64
 ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """How a long piece of work is watched: whether it is to stop, and a sign that it goes on."""
+
+    stop: Callable[[], bool]
+    beat: Callable[[], None]
 
 
 class EmbeddingJob:
@@ -50,6 +62,7 @@ class EmbeddingJob:
         when the embedder fails; what was claimed is given back first.
         """
         done = 0
+        turn = _Turn(stop=stop, beat=lambda: progress(done) if progress is not None else None)
         if limit is None and self._stores.tasks.counts(EMBED)[1]:
             self._stores.tasks.retry_failed(EMBED)
         if self.pending():
@@ -66,7 +79,8 @@ class EmbeddingJob:
                 for group in self._groups(numbers):
                     if stop():
                         break
-                    self._embed(group)
+                    if not self._embed(group, turn):
+                        break
                     done += len(group)
                     if progress is not None:
                         progress(done)
@@ -88,7 +102,7 @@ class EmbeddingJob:
         if group:
             yield group
 
-    def _embed(self, numbers: Sequence[int]) -> None:
+    def _embed(self, numbers: Sequence[int], turn: _Turn) -> bool:
         memories = self._stores.memories.by_no(numbers)
         chunks = self._stores.memories.chunks_of(numbers)
         active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
@@ -97,13 +111,15 @@ class EmbeddingJob:
         for no in active:
             texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
-        rows = self._vectors(numbers, texts)
+        rows = self._vectors(numbers, texts, turn)
+        if rows is None:
+            return False
         places: dict[tuple[int, int | None], list[int]] = {}
         for place, passage in enumerate(texts):
             places.setdefault((passage.memory_no, passage.chunk_no), []).append(place)
         for (memory_no, chunk_no), parts in places.items():
             # Not normalised again: a mean is shorter the less its parts agree, and says less (R@10 -.013 if it is).
-            vector = rows[parts].mean(axis=0)
+            vector = mean_of([rows[part] for part in parts])
             by_memory[memory_no].append(NewVector(memory_no=memory_no, chunk_no=chunk_no, vector=vector))
         with self._stores.db.transaction():
             for no in numbers:
@@ -111,14 +127,29 @@ class EmbeddingJob:
                 if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
                     self._stores.vectors.remove_memory(no)
                     self._stores.vectors.add(by_memory[no])
+        return True
 
-    def _vectors(self, numbers: Sequence[int], texts: Sequence[Passage]) -> FloatRows:
+    def _vectors(
+        self, numbers: Sequence[int], texts: Sequence[Passage], turn: _Turn
+    ) -> Sequence[FloatRow] | None:
+        """Return the passages' vectors; None when it is to stop. A file of a thousand chunks takes many turns."""
+        rows: list[FloatRow] = []
         try:
-            with span("embed", count=len(texts)):
-                return self.embedder.embed([passage.text for passage in texts])
+            for start in range(0, len(texts), GROUP_PASSAGES):
+                if start and turn.stop():
+                    return None
+                with span("embed", count=len(texts)):
+                    rows.extend(
+                        self.embedder.embed(
+                            [passage.text for passage in texts[start : start + GROUP_PASSAGES]]
+                        )
+                    )
+                if start + GROUP_PASSAGES < len(texts):
+                    turn.beat()
         except ProviderError as error:
             self._give_back(numbers, error)
             raise
+        return rows
 
     def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
         log.warning("Embedding failed and will be tried again: %s", error)
@@ -127,6 +158,14 @@ class EmbeddingJob:
                 self._stores.tasks.release_or_fail(
                     EMBED, no, owner=self._owner, attempts=ATTEMPTS, error=str(error)
                 )
+
+
+def mean_of(vectors: Sequence[FloatRow]) -> FloatRow:
+    """Return the mean of some vectors, of a single one itself."""
+    import numpy as np
+
+    mean: FloatRow = np.mean(vectors, axis=0, dtype=np.float32)
+    return mean
 
 
 def check_embedder(stores: Stores, embedder: Embedder | None) -> None:

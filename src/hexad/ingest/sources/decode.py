@@ -53,7 +53,7 @@ class Sniffer:
     def __init__(self, head: bytes) -> None:
         self._name = _mark(head) or "utf-8"
         self._decoder = codecs.getincrementaldecoder(self._name)("replace")
-        self._replaced = self._characters = 0
+        self._replaced = self._characters = self._foreign = 0
         self._has_nul = False
 
     def feed(self, block: bytes, *, final: bool = False) -> str:
@@ -62,6 +62,8 @@ class Sniffer:
         self._characters += len(text)
         # U+FFFD that was in the file counts too: it is the trace of an earlier bad decoding.
         self._replaced += text.count("\ufffd")
+        if not text.isascii():
+            self._foreign += sum(char > "\x7f" and char != "\ufffd" for char in text)
         self._has_nul = self._has_nul or "\0" in text
         return text
 
@@ -76,6 +78,9 @@ class Sniffer:
     def encoding(self) -> Encoding:
         """Return how what was fed is decoded."""
         name = self._plain_name()
+        if self._replaced and self._name == "utf-8" and not self._foreign:
+            # Not one character beyond ASCII was UTF-8: an older Western file, which reads whole as cp1252.
+            return Encoding(name="cp1252", note="cp1252 (assumed)")
         if self._replaced:
             return Encoding(name=self._name, note=f"{name} with replacements")
         return Encoding(name=self._name, note=None if name == "utf-8" else name)

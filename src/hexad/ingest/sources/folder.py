@@ -128,7 +128,7 @@ class _Walk:
         name = entry.path.name
         if is_folder and name in NEVER_READ:
             return f"{name} is never read"
-        if is_folder and (entry.path / "pyvenv.cfg").is_file():
+        if is_folder and os.path.isfile(entry.path / "pyvenv.cfg"):
             return "a virtual environment of Python"
         if is_folder and name in _BUILD_FOLDERS and self._is_build(entry.path):
             return f"{name} holds what a build made"

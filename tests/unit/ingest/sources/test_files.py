@@ -30,7 +30,12 @@ def only(things: list[Item | Skip | Unchanged]) -> Item | Skip | Unchanged:
         ("één\n".encode("utf-32"), "één", "utf-32"),
         (
             "het is één dag geweest, dacht ik\n".encode("latin-1"),
-            "het is \ufffd\ufffdn dag geweest, dacht ik",
+            "het is één dag geweest, dacht ik",
+            "cp1252 (assumed)",
+        ),
+        (
+            "één keer geweest, dacht ik toen ".encode() + b"\xe9",
+            "één keer geweest, dacht ik toen \ufffd",
             "utf-8 with replacements",
         ),
         (b"one\r\ntwo\r\n", "one\ntwo", None),
