@@ -409,3 +409,16 @@ def test_a_watch_of_what_is_no_folder_says_so(hx: Hexad, folder: Path) -> None:
     for source in (folder / "nowhere", folder / "README.md", f"{folder}/nowhere/*.md"):
         with pytest.raises(hexad.NotFound, match=r"no folder"):
             hx.watch(source)
+
+
+def test_what_was_forgotten_stays_forgotten_when_its_file_changes(hx: Hexad, folder: Path) -> None:
+    hx.ingest(folder)
+    memory = named(hx, "lamp.py")
+    hx.forget(memory.id)
+    (folder / "lamp.py").write_text("def lamp() -> int:\n    return 77\n")
+
+    hx.ingest(folder)
+    assert "archived" == hx.get(memory.id).status.value
+    hx.restore(memory.id)
+    hx.ingest(folder)
+    assert "return 77" in hx.get(memory.id).raw

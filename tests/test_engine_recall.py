@@ -459,3 +459,12 @@ def test_timings_follow_the_clock_that_was_handed_in(river: Hexad) -> None:
     assert hits.explanation is not None
     assert {"embed": 0.0, "search": 0.0, "total": 0.0} == dict(hits.explanation.timings_ms)
     assert timedelta(0) == timedelta(seconds=river.clock.monotonic())
+
+
+def test_a_word_that_most_memories_hold_still_finds_them(hx: Hexad) -> None:
+    for number in range(60):
+        hx.remember(f"The ibex number {number} climbs.", id=f"i{number}")
+    for number in range(6):
+        hx.remember(f"A ferry number {number} sails.", id=f"f{number}")
+
+    assert {"i"} == {hit.id[0] for hit in hx.recall("ibex", semantic=False)}

@@ -640,3 +640,41 @@ def test_a_recall_is_noted_as_the_last_use(hx: Hexad, clock: FrozenClock) -> Non
     assert 1 == hx.maintain().handouts
     assert clock.now() == hx.get(memory.id).last_used_at
     assert memory.updated_at == hx.get(memory.id).updated_at
+
+
+@pytest.mark.row("L137")
+def test_the_same_words_about_somebody_else_are_another_fact(hx: Hexad) -> None:
+    ada = hx.remember("Prefers tea.", subject="ada", attribute="drink", value="tea")
+    bob = hx.remember("Prefers tea.", subject="bob", attribute="drink", value="tea")
+    again = hx.remember("Prefers tea.", subject="bob", attribute="drink", value="tea")
+
+    assert ada.id != bob.id
+    assert (bob.id, Outcome.EVIDENCE) == (again.id, outcome(again))
+
+
+def test_our_own_words_with_something_of_the_callers_are_no_echo(hx: Hexad) -> None:
+    first = hx.remember("Deploys happen on Tuesday.")
+    hx.recall("deploys")
+
+    pinned = hx.remember("Deploys happen on Tuesday.", pinned=True, tags=["release"])
+
+    assert (first.id, Outcome.EVIDENCE) == (pinned.id, outcome(pinned))
+    assert (True, ("release",)) == (pinned.pinned, pinned.tags)
+
+
+@pytest.mark.row("L032")
+def test_a_changed_importance_in_the_metadata_is_the_importance(hx: Hexad) -> None:
+    hx.remember("A text.", id="one", metadata={"importance": "high"})
+
+    assert 0.2 == hx.remember("A text.", id="one", metadata={"importance": "low"}).importance
+
+
+@pytest.mark.row("L035")
+def test_a_flag_stays_as_long_as_its_placeholder(hx: Hexad) -> None:
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    hx.remember("A text.", id="one", metadata={"note": key})
+
+    changed = hx.remember("Another text.", id="one")
+
+    assert "[REDACTED:" in str(changed.metadata["note"])
+    assert 1 == len(changed.metadata["pii_flags"])  # type: ignore[arg-type]

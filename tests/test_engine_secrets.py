@@ -256,3 +256,48 @@ def test_a_file_whose_name_holds_a_secret_is_skipped_and_counted(hx: Hexad, tmp_
     report = hx.ingest(folder)
 
     assert (2, 1) == (report.created, report.skips)  # the other file and the overview
+
+
+PASSWORD = "Tr0ub4dor" + "&3xQ"
+
+
+@pytest.mark.row("A129", "A125")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"password": PASSWORD}},
+        {"metadata": {"db": {"api_key": "k9Qz" + "7Lm2Xv8Rt4Wb"}}},
+        {"metadata": {"argv": ["--password", PASSWORD]}},
+        {"metadata": {"password": 73519482}},
+        {"subject": "db", "attribute": "password", "value": PASSWORD},
+        {"subject": "db", "attribute": "login", "value": {"password": PASSWORD}},
+    ],
+)
+def test_a_value_is_judged_together_with_its_name(hx: Hexad, fields: dict[str, object]) -> None:
+    memory = hx.remember("A harmless text.", **fields)  # type: ignore[arg-type]
+
+    stored = json.dumps(memory.to_dict())
+    assert PASSWORD not in stored
+    assert "k9Qz" + "7Lm2Xv8Rt4Wb" not in stored
+    assert "73519482" not in stored
+    assert memory.metadata["pii_flags"]
+
+
+@pytest.mark.row("A125")
+def test_a_key_that_crosses_the_end_of_a_part_is_taken_out_whole(hx: Hexad, tmp_path: Path) -> None:
+    drawn = random.Random(5)
+    body = ["".join(drawn.choices(string.ascii_letters + string.digits, k=64)) for _ in range(40)]
+    pem = ["-----BEGIN RSA " + "PRIVATE KEY-----", *body, "-----END RSA " + "PRIVATE KEY-----"]
+    line = "A line of a long text without anything."
+    before = [line] * (((1 << 20) - 900) // (len(line) + 1))
+    folder = tmp_path / "long"
+    folder.mkdir()
+    (folder / "big.txt").write_text("\n".join([*before, *pem, *[line] * 3_000]))
+    (folder / "prod.env").write_text("\n".join(f"VAR_{i}=ultramarine{i}" for i in range(70_000)))
+
+    hx.ingest(folder, embed=False)
+
+    stored = [memory.raw for memory in hx.memories(limit=None)]
+    assert 4 <= len(stored)
+    assert [] == [key for key in body if any(key in raw for raw in stored)]
+    assert not any("ultramarine" in raw for raw in stored)

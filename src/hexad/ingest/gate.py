@@ -10,6 +10,7 @@ from typing import Final
 from hexad.errors import Conflict
 from hexad.model.contract import Draft
 from hexad.model.memory import Outcome
+from hexad.storage.codec import dump
 from hexad.storage.duplicates import NEAR_DUPLICATE
 from hexad.storage.memories import Identity
 from hexad.storage.stores import Stores
@@ -45,6 +46,16 @@ class Verdict:
     known: Identity | None = None
 
 
+def says_more(draft: Draft) -> bool:
+    """Whether a draft carries more than its text."""
+    given = (
+        draft.kind, draft.path, draft.tags, draft.pinned, draft.relevance, draft.importance, draft.confidence,
+        draft.subject, draft.attribute, draft.value, draft.valid_from, draft.valid_to, draft.citations,
+        draft.data_subjects,
+    )  # fmt: skip
+    return any(value is not None for value in given)
+
+
 class Gate:
     """Decides in the caller's transaction, so that two writers of one text cannot both be first."""
 
@@ -71,10 +82,15 @@ class Gate:
             return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         if source_no is not None and draft.source_id is not None:
             return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
-        echo = self._echo(mark, space_no)
-        if echo is not None:
-            return Verdict(outcome=Outcome.ECHO, known=echo)
-        repeated = memories.identify_by_hash(space_no, content_hash)
+        fact = None
+        if draft.subject is not None or draft.attribute is not None:
+            fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
+        repeated = memories.identify_by_hash(space_no, content_hash, fact=fact)
+        # Words of ours that come back with something of the caller's own (a fact, a kind, a pin) are not an echo.
+        if not says_more(draft):
+            echo = self._echo(mark, space_no)
+            if echo is not None:
+                return Verdict(outcome=Outcome.ECHO, known=echo)
         if repeated is not None:
             return Verdict(outcome=Outcome.EVIDENCE, known=repeated)
         return Verdict(outcome=Outcome.CREATED)

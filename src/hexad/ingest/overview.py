@@ -34,7 +34,8 @@ def overview(project: str, outline: Sequence[OutlineRow]) -> Item | None:
     files = [row for row in outline if row.source_id != OVERVIEW_ID]
     if not files:
         return None
-    lines = [f"Overview of the project {project}: {len(files)} files."]
+    many = "1 file" if len(files) == 1 else f"{len(files)} files"
+    lines = [f"Overview of the project {project}: {many}."]
     lines += _counted("Kinds", Counter(row.kind for row in files))
     lines += _counted("Languages", Counter(row.language for row in files if row.language))
     folders = Counter(str(PurePosixPath(row.source_id).parent) for row in files)

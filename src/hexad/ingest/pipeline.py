@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from hexad.clock import Clock
 from hexad.errors import InvalidMemory, LimitExceeded
@@ -165,6 +165,8 @@ class Pipeline:
         assert verdict.known is not None
         no = verdict.known.no
         old = self._stores.memories.by_no([no])[no]
+        if old.status is Status.ARCHIVED and not one.draft.revives:
+            return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
         new = _merge(old, self._memory(one, old.id), one.draft)
         if _same(old, new):
             if old.status is not Status.ACTIVE:
@@ -246,7 +248,7 @@ def _merge(old: Memory, new: Memory, draft: Draft) -> Memory:
         kind=old.kind if draft.kind is None else new.kind,
         path=old.path if draft.path is None else new.path,
         relevance=old.relevance if draft.relevance is None else new.relevance,
-        importance=old.importance if draft.importance is None else new.importance,
+        importance=new.importance if _gives_importance(draft) else old.importance,
         confidence=old.confidence if draft.confidence is None else new.confidence,
         citations=old.citations if draft.citations is None else new.citations,
         data_subjects=old.data_subjects if draft.data_subjects is None else new.data_subjects,
@@ -257,11 +259,30 @@ def _merge(old: Memory, new: Memory, draft: Draft) -> Memory:
         value=old.value if draft.value is None else new.value,
         source=new.source or old.source,
         source_id=new.source_id or old.source_id,
-        metadata={**old.metadata, **new.metadata},
+        metadata=_merged_metadata(old, new),
+        updated_at=max(new.updated_at, old.created_at),
         last_used_at=old.last_used_at,
         evidence=old.evidence,
         turn=new.turn or old.turn,
     )
+
+
+def _gives_importance(draft: Draft) -> bool:
+    return draft.importance is not None or importance_of(draft.metadata or {}) is not None
+
+
+def _merged_metadata(old: Memory, new: Memory) -> dict[str, JSONValue]:
+    """Join the metadata; a flag stays as long as something that was kept holds its placeholder."""
+    merged = {**old.metadata, **new.metadata}
+    kept = json.dumps(
+        [{k: v for k, v in old.metadata.items() if k not in new.metadata}, old.subject, old.value]
+    )
+    flags = list(cast("Sequence[JSONValue]", new.metadata["pii_flags"]))
+    for flag in cast("Sequence[Mapping[str, JSONValue]]", old.metadata.get("pii_flags", [])):
+        if flag not in flags and f"[REDACTED:{flag['rule']}]" in kept:
+            flags.append(flag)
+    merged["pii_flags"] = flags
+    return merged
 
 
 def _carried(one: _Prepared, merged: Memory) -> _Prepared:

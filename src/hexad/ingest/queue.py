@@ -34,7 +34,9 @@ class QueueRunner:
 
     def put(self, source: str | Path, *, space: str, tags: Sequence[str]) -> None:
         """Queue a source; one that waits already is not queued twice."""
-        name = str(source.resolve()) if isinstance(source, Path) else source
+        # Whoever runs the queue has another current folder: a path is kept whole.
+        path = Path(source)
+        name = str(path.resolve()) if isinstance(source, Path) or path.exists() else source
         self._stores.queue.put(name, {"space": space, "tags": list(tags)}, at=self._clock.now())
 
     def run(

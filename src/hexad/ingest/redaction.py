@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,8 @@ from hexad.text.normalize import clean
 from hexad.text.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 
 _BREAK = re.compile(r"\n")
+_PART = re.compile(r"#part-\d+$")
+_PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9_-]+\]")
 FIELD_REMEMBERED: Final = 200
 FIELDS_REMEMBERED: Final = 4_000
 
@@ -60,6 +63,8 @@ class Redactor:
         names = {
             "id": draft.id,
             "source_id": draft.source_id,
+            "space": draft.space,
+            "kind": draft.kind,
             "conversation": turn.conversation if turn else None,
             "session": turn.session if turn else None,
             "speaker": turn.speaker if turn else None,
@@ -74,7 +79,7 @@ class Redactor:
 
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
-        place = draft.source_id or draft.path
+        place = _PART.sub("", draft.source_id) if draft.source_id else draft.path
         found: list[PiiFlag] = []
 
         def mask(text: str) -> str:
@@ -99,7 +104,7 @@ class Redactor:
             sections=tuple(replace(section, heading=mask(section.heading)) for section in sections),
             title=mask(draft.title) if draft.title else draft.title,
             metadata=cast("Mapping[str, JSONValue]", _masked(draft.metadata, mask)) if draft.metadata else {},
-            value=_masked(draft.value, mask),
+            value=_masked(draft.value, mask, name=draft.attribute or draft.subject or ""),
             path=mask(draft.path) if draft.path else draft.path,
             tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
             subject=mask(draft.subject) if draft.subject else draft.subject,
@@ -114,14 +119,45 @@ class Redactor:
         return CleanDraft(draft=clean_draft, flags=_merged(found))
 
 
-def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
+def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> JSONValue:
+    """Mask a JSON value, each leaf together with its name: `{"password": "…"}` says what it holds."""
     if isinstance(value, str):
-        return mask(value)
+        return _named(value, value, mask, name=name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _named(value, str(value), mask, name=name)
     if isinstance(value, Mapping):
-        return {mask(key): _masked(item, mask) for key, item in value.items()}
+        return {
+            masked: _masked(item, mask, name=masked) for key, item in value.items() for masked in (mask(key),)
+        }
     if isinstance(value, Sequence):
-        return [_masked(item, mask) for item in value]
+        return _arguments([_masked(item, mask, name=name) for item in value], mask)
     return value
+
+
+def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str) -> JSONValue:
+    masked = mask(text)
+    if masked != text:
+        return masked
+    if name and text:
+        pair = f"{json.dumps(name)}: {json.dumps(text)}"
+        masked = mask(pair)
+        found = _PLACEHOLDER.search(masked, len(json.dumps(name)))
+        if masked != pair and found is not None:
+            return found[0]
+    return value
+
+
+def _arguments(items: list[JSONValue], mask: Callable[[str], str]) -> list[JSONValue]:
+    """Mask what a list says as a command line: `["--password", "…"]`."""
+    words = [item for item in items if isinstance(item, str)]
+    if len(words) < 2 or not any(word.startswith("-") for word in words):
+        return items
+    masked = mask(" ".join(words))
+    found = _PLACEHOLDER.search(masked)
+    if found is None:
+        return items
+    left = masked.split()
+    return [found[0] if isinstance(item, str) and item and item not in left else item for item in items]
 
 
 def _cited(citation: Citation, mask: Callable[[str], str]) -> Citation:

@@ -20,7 +20,7 @@ from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import Memory, Outcome
+from hexad.model.memory import Memory, Outcome, Status
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
 from hexad.storage.sources import ItemState
@@ -167,6 +167,12 @@ class _Run:
             for item, memory in written:
                 if item.source_id is None:
                     continue
+                if memory.status is not Status.ACTIVE:
+                    # Not looked at further: when it is restored, the next run sees the change.
+                    sources.put_item(
+                        self._source_no, item.source_id, self._states[item.source_id], run=self._number
+                    )
+                    continue
                 state = ItemState(
                     fingerprint=item.fingerprint or "",
                     content_hash=self._keyed(item),
@@ -233,6 +239,8 @@ class _Run:
             metadata=metadata,
             sections=item.sections,
             first_line=item.first_line,
+            # What somebody forgot stays forgotten when its file changes; what vanished and came back returns.
+            revives=(item.source_id or "") not in self._states,
             turn=item.turn,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import translate
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -18,6 +18,7 @@ from hexad.errors import NotFound
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.sources.gitlog import head_commit
 from hexad.model.ingestion import IngestReport
+from hexad.text.paths import matches as path_matches
 
 POLL_S: Final = 1.0
 _GLOB: Final = re.compile(r"[*?\[]")
@@ -46,7 +47,7 @@ class Watcher:
         folder, pattern = split_glob(source)
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r} to watch; check the path.")
-        matches = re.compile(translate(pattern)).match if pattern else None
+        matches = partial(path_matches, pattern=pattern) if pattern else None
         head = head_commit(folder) if git else None
         changed: list[Path] | None = None
         for paths in _changes(folder, stop):
@@ -69,8 +70,8 @@ class Watcher:
         if pattern is None:
             self._queue.put(folder, space=space, tags=tags)
             return
-        for path in sorted(folder.glob(pattern)):
-            if path.is_file():
+        for path in sorted(_snapshot(folder)):
+            if path_matches(path.relative_to(folder).as_posix(), pattern):
                 self._queue.put(path, space=space, tags=tags)
 
 
@@ -83,14 +84,14 @@ def split_glob(source: str | Path) -> tuple[Path, str | None]:
     return Path(source).resolve(), None
 
 
-def _relevant(path: Path, folder: Path, matches: Callable[[str], object] | None) -> bool:
+def _relevant(path: Path, folder: Path, matches: Callable[[str], bool] | None) -> bool:
     try:
         inside = path.relative_to(folder)
     except ValueError:
         return False
     if _OWN & set(inside.parts):
         return False
-    return matches is None or (path.is_file() and matches(inside.as_posix()) is not None)
+    return matches is None or (path.is_file() and matches(inside.as_posix()))
 
 
 def _changes(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:

@@ -42,6 +42,7 @@ class Draft:
     metadata: Mapping[str, JSONValue] | None = None
     sections: tuple[Section, ...] = ()
     first_line: int = 1
+    revives: bool = True  # whether a changed text brings an archived memory back
     turn: Turn | None = None
     now: datetime | None = None
 

@@ -180,6 +180,14 @@ class Memory:
             "data_subjects": list(self.data_subjects),
             "source": self.source,
             "source_id": self.source_id,
+            "turn": None
+            if self.turn is None
+            else {
+                "conversation": self.turn.conversation,
+                "session": self.turn.session,
+                "position": self.turn.position,
+                "speaker": self.turn.speaker,
+            },
             "evidence": self.evidence,
         }
 

@@ -54,11 +54,19 @@ class Evidence:
 def matched_share(
     best_bm25: float, frequencies: Mapping[str, int], terms: Sequence[str], *, rows: int
 ) -> float:
-    """Return the best bm25 as a share, at most 1, of the summed weight of all terms, absent ones included."""
-    mass = sum(
-        log(1 + (rows - count + 0.5) / (count + 0.5)) for count in (frequencies.get(t, 0) for t in terms)
-    )
-    return min(1.0, best_bm25 / mass) if mass > 0 else 0.0
+    """Return the best bm25 as a share, at most 1, of the summed weight of all terms, absent ones included.
+
+    To bm25 a word of more than half of the rows weighs nothing, though the best match surely holds it: it counts
+    with its own small weight, so that a question of such words alone is answered.
+    """
+    counts = [frequencies.get(term, 0) for term in terms]
+    mass = sum(_weight(count, rows) for count in counts)
+    common = sum(_weight(count, rows) for count in counts if 2 * count > rows)
+    return min(1.0, (best_bm25 + common) / mass) if mass > 0 else float(best_bm25 > 0)
+
+
+def _weight(count: int, rows: int) -> float:
+    return log(1 + max(rows - count + 0.5, 0.5) / (count + 0.5))
 
 
 def near_floor(answer: VectorAnswer | None) -> float:

@@ -112,11 +112,19 @@ class Memories:
         """Return the identity of a source's item."""
         return self._identity("source_no = ? AND source_id = ?", (source_no, source_id))
 
-    def identify_by_hash(self, space_no: int, content_hash: str) -> Identity | None:
-        """Return the oldest active memory of a space with this content that no source names."""
+    def identify_by_hash(
+        self, space_no: int, content_hash: str, *, fact: tuple[str | None, str | None, str | None] | None
+    ) -> Identity | None:
+        """Return the oldest active memory of a space with this content that no source names.
+
+        `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact.
+        """
+        where = "content_hash = ? AND space_no = ? AND source_no IS NULL AND status = 'active'"
+        if fact is None:
+            return self._identity(f"{where} ORDER BY no LIMIT 1", (content_hash, space_no))
         return self._identity(
-            "content_hash = ? AND space_no = ? AND source_no IS NULL AND status = 'active' ORDER BY no LIMIT 1",
-            (content_hash, space_no),
+            f"{where} AND subject IS ? AND attribute IS ? AND value IS ? ORDER BY no LIMIT 1",
+            (content_hash, space_no, *fact),
         )
 
     def identify_no(self, no: int) -> Identity | None:

@@ -59,7 +59,7 @@ class Spaces:
         """Return the space; raises `NotFound`."""
         for space in self._load("WHERE name = ?", (name,)):
             return space
-        raise NotFound(f"Space {name!r} not found. `hexad memory list` shows the spaces there are.")
+        raise NotFound(f"Space {name!r} not found. `hexad spaces list` shows the spaces there are.")
 
     def find(self, name: str) -> Space | None:
         """Return the space, or None."""

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO
@@ -25,6 +25,9 @@ Lookup = Callable[[str], Known | None]
 
 _BLOCK_BYTES: Final = 1 << 20
 _CONVERTED_BYTES_LIMIT: Final = 16 << 20
+_WORD_LIMIT: Final = 1_024
+_BLOCK_LINES: Final = 200
+
 _LONG_LINE: Final = 5_000
 _LONG_LINES_SHARE: Final = 0.5
 _GENERATED: Final = re.compile(
@@ -337,19 +340,47 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[Part]:
     A line that is longer by itself is cut inside: its pieces carry the same number.
     """
     held: list[str] = []
+    rest = ""
     size, number, first_line, line = 0, 1, 1, 1
     # A character takes up to four bytes.
-    while piece := stream.readline(limit // 4):
+    while piece := rest + stream.readline(limit // 4 - len(rest)):
+        piece, rest = _at_a_blank(piece)
         width = len(piece.encode("utf-8", "replace"))
         if held and size + width > limit:
-            text = clean("".join(held))
+            # What is redacted as one must not be cut: a private key that has begun goes into the next part whole.
+            kept = _before_open_block(held)
+            carried = held[kept:]
+            text = clean("".join(held[:kept]))
             if text.strip():
                 yield Part(text=text, number=number, first_line=first_line, is_last=False)
                 number += 1
-            held, size, first_line = [], 0, line
+            first_line = line - sum(one.endswith("\n") for one in carried)
+            held = carried
+            size = sum(len(one.encode("utf-8", "replace")) for one in carried)
         held.append(piece)
         size += width
         line += piece.endswith("\n")
     text = clean("".join(held))
     if text.strip():
         yield Part(text=text, number=number, first_line=first_line, is_last=True)
+
+
+def _at_a_blank(piece: str) -> tuple[str, str]:
+    """Cut a piece of a long line at its last blank, so that no word, and no token, is in two parts."""
+    if piece.endswith("\n"):
+        return piece, ""
+    cut = max(
+        piece.rfind(" ", max(1, len(piece) - _WORD_LIMIT)),
+        piece.rfind("\t", max(1, len(piece) - _WORD_LIMIT)),
+    )
+    return (piece[: cut + 1], piece[cut + 1 :]) if cut > 0 else (piece, "")
+
+
+def _before_open_block(held: Sequence[str]) -> int:
+    """Return how many lines stand before a key block that has begun and not ended; all when there is none."""
+    for index in range(len(held) - 1, max(0, len(held) - _BLOCK_LINES), -1):
+        if "-----END" in held[index]:
+            break
+        if "-----BEGIN" in held[index]:
+            return index
+    return len(held)
