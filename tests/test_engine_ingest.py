@@ -18,6 +18,10 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, IngestReport, Progress, Status, SystemClock, Trust
 from hexad.ingest.overview import OVERVIEW_ID
+from hexad.ingest.run import _Run
+from hexad.ingest.sources.detect import detect
+from hexad.model.ingestion import IngestOptions
+from hexad.model.source import Skip, Unchanged
 from opener import Opener
 
 
@@ -422,3 +426,28 @@ def test_what_was_forgotten_stays_forgotten_when_its_file_changes(hx: Hexad, fol
     hx.restore(memory.id)
     hx.ingest(folder)
     assert "return 77" in hx.get(memory.id).raw
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_may_not_be_read_is_skipped_and_keeps_its_memories(hx: Hexad, folder: Path) -> None:
+    hx.ingest(folder)
+    (folder / "docs").chmod(0)
+    try:
+        report = hx.ingest(folder)
+    finally:
+        (folder / "docs").chmod(0o700)
+
+    assert (0, 1) == (report.archived, report.skips)
+    assert "active" == named(hx, "docs/lamp.md").status.value
+
+
+def test_what_is_inside_an_unreadable_folder_is_not_taken_for_gone(hx: Hexad, folder: Path) -> None:
+    hx.ingest(folder)
+    run = _Run(hx._parts.writing.ingestor, detect(folder), IngestOptions())
+    run.take(Skip(source_id="docs", reason="not readable: Permission denied"))
+    for name in ("README.md", "lamp.py", "lamp.toml"):
+        run.take(Unchanged(source_id=name))
+    run.finish()
+
+    assert 0 == run.report.archived
+    assert "active" == named(hx, "docs/lamp.md").status.value

@@ -116,6 +116,7 @@ class Parts:
                 salt=lambda: base.place.keys.redaction_salt,
                 owner=self._owner,
                 alive=self._alive,
+                wake=self.wake,
             )
         )
 

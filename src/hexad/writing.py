@@ -45,6 +45,7 @@ class WritingNeeds:
     salt: Callable[[], bytes]
     owner: str
     alive: Callable[[], Collection[str]]
+    wake: Callable[[], None]
 
 
 def build_writing(needs: WritingNeeds) -> Writing:
@@ -54,7 +55,9 @@ def build_writing(needs: WritingNeeds) -> Writing:
         needs.stores, needs.catalog, redactor, ids=needs.ids, clock=needs.clock, project=needs.project
     )
     ingestor = Ingestor(needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt)
-    queue = QueueRunner(needs.stores, ingestor, clock=needs.clock, owner=needs.owner, alive=needs.alive)
+    queue = QueueRunner(
+        needs.stores, ingestor, clock=needs.clock, owner=needs.owner, alive=needs.alive, wake=needs.wake
+    )
     return Writing(writer=writer, ingestor=ingestor, queue=queue, watcher=Watcher(queue))
 
 

@@ -25,7 +25,9 @@ class QueueRunner:
         clock: Clock,
         owner: str,
         alive: Callable[[], Collection[str]],
+        wake: Callable[[], None],
     ) -> None:
+        self._wake = wake
         self._stores = stores
         self._ingestor = ingestor
         self._clock = clock
@@ -61,6 +63,7 @@ class QueueRunner:
                 raise
             self._stores.queue.finish(queued.no)
             done += 1
+            self._wake()  # the vectors of what came in
             if on_report is not None:
                 on_report(report)
         return done

@@ -17,6 +17,7 @@ from hexad.ids import content_hash
 from hexad.index.catalog import Catalog
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
+from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
@@ -146,13 +147,16 @@ class _Run:
         if len(self.report.skipped) < _SKIPS_LISTED:
             self.report.skipped.append(skip)
         # It is still there, only unreadable today: what is known of it stays.
-        for source_id in (skip.source_id, *self._parts_of(skip.source_id)):
+        for source_id in (skip.source_id, *self._inside(skip)):
             if (state := self._states.get(source_id)) is not None:
                 self._remember(source_id, state.fingerprint, state)
 
-    def _parts_of(self, source_id: str) -> Iterator[str]:
-        prefix = source_id + "#part-"
-        return (known for known in self._states if known.startswith(prefix))
+    def _inside(self, skip: Skip) -> Iterator[str]:
+        """The parts of a file; of a folder that may not be looked into, all that is known in it."""
+        prefixes: tuple[str, ...] = (skip.source_id + "#part-",)
+        if skip.reason.startswith(NOT_READABLE):
+            prefixes += (skip.source_id + "/",)
+        return (known for known in self._states if known.startswith(prefixes))
 
     def _remember(self, source_id: str, fingerprint: str, state: ItemState) -> None:
         seen = ItemState(fingerprint=fingerprint, content_hash=state.content_hash, memory_no=state.memory_no)

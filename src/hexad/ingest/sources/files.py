@@ -26,6 +26,8 @@ Lookup = Callable[[str], Known | None]
 _BLOCK_BYTES: Final = 1 << 20
 _CONVERTED_BYTES_LIMIT: Final = 16 << 20
 _WORD_LIMIT: Final = 1_024
+NOT_READABLE: Final = "not readable"
+"""How the reason begins for what is there and may not be read today."""
 _BLOCK_LINES: Final = 200
 
 _LONG_LINE: Final = 5_000
@@ -97,7 +99,7 @@ def reason_of(error: OSError) -> str:
     """Return in words why the file system refused."""
     if isinstance(error, FileNotFoundError):
         return "vanished while the source was read"
-    return f"not readable: {error.strerror or type(error).__name__}"
+    return f"{NOT_READABLE}: {error.strerror or type(error).__name__}"
 
 
 def not_regular(mode: int) -> str | None:

@@ -117,7 +117,11 @@ def _ingest(run: _Demo) -> list[IngestReport]:
             def shown(at: hexad.Progress, show: Any = show) -> None:
                 show(at.done, at.total, at.current)
 
-            report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
+            try:
+                report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
+            except hexad.InvalidInput as error:
+                run.say(f"{source}: left out, {error}")  # a repository without commits has no history
+                continue
         reports.append(report)
         for line in report_lines(report, skips=0):
             run.say(line)

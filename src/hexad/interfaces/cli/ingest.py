@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
@@ -48,6 +49,8 @@ def ingest(
     a repository's commits, or `-` for a text on stdin. What did not change costs one look; what vanished is
     archived.
     """
+    for source in sources:
+        _must_be_there(source)
     reports: list[IngestReport] = []
     with state().opened(create=True, embeds=True) as hx:
         for source in sources:
@@ -73,6 +76,12 @@ def ingest(
         print_json({"reports": [report.to_dict() for report in reports], "embedded": embedded})
     elif embedded:
         click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+
+
+def _must_be_there(source: str) -> None:
+    """Raise before a store is made for a source that is not there."""
+    if source != "-" and not source.startswith("git:") and not Path(source).exists():
+        raise hexad.NotFound(f"There is no file or folder {source!r}; check the path.")
 
 
 def embed(hx: Hexad) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import hexad
 from hexad.interfaces.cli.base import Command, note, parse_object, print_json, read_stdin, several, state
 from hexad.interfaces.cli.render import count
 
@@ -47,6 +48,8 @@ def remember(text: str | None, **options: Any) -> None:
     time for them, or to `hexad maintain`.
     """
     text = _text(text)
+    if not text.strip():
+        raise hexad.InvalidMemory("The text is empty; give at least one character that is not blank.")
     value, metadata = options.pop("value"), options.pop("metadata")
     with state().opened(create=True, embeds=True) as hx:
         memory = hx.remember(
