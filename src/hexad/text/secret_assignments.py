@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from hexad.text.secret_judge import Style, accepts
 from hexad.text.secret_names import KEYWORDS, NameClass, classify_name
+from hexad.text.secret_notations import find_notations
 from hexad.text.secret_providers import PROVIDERS, provider_rule
 from hexad.text.secret_spans import FROM_NAME, FROM_STRUCTURE, Span
 from hexad.text.secret_values import looks_random
@@ -32,13 +33,18 @@ _TAIL = re.compile(
     (?P<rest>[\w.\-]{0,40}+(?:\[\w{0,20}\])? (?:[ ][\w.\-]{1,24}+){0,3}?)
     (?P<close>["'`\])]{0,3}+)
     (?:
+      (?P<mark>:[ ]?(?:\*{1,3}|__|</\w{1,8}>)|(?:\*{1,3}|__|</\w{1,8}>)[ ]?:)[ \t]{0,24}+
+    | [ \t]{0,8}+</t[dh]>\s{0,24}+(?P<cell><td[^<>\n]{0,80}>)\s{0,24}+
+    | (?:[ \t]{0,8}+(?P<bar>\|)|(?P<tab>\t))[ \t]{0,24}+(?=[^\s|=])
+    | :[ ]{0,4}(?P<below>\r?\n)[ \t]{1,24}+(?=[^\s:"'`]{6,256}+[ ]{0,4}(?:\r?\n|\Z))
+    |
       [ \t]{0,24}+ (?P<block>:[ ]{0,4}[|>][+-]?[0-9]?[ ]{0,4}\r?\n[ \t]+)
     | [ \t]{0,24}+ (?::[ ]?[\w.<>\[\]?|&*]{1,40}+(?:[ ]\|[ ]\w{1,20}+)?[ ]{0,4}|(?:string|String|str)[ ])?
-      (?P<op>:{1,3}=|=>|\?\?=|\?=|\+=|\.=|\|\|=?|={1,3}|!==?|->|:|(?<=[ ])-(?=[ ]))
+      (?P<op>:{1,3}=|=>|\?\?=|\?=|\+=|\.=|\|\|=?|={1,3}|!==?|->|:|：|(?<=[ ])-(?=[ ]))
       [ \t]{0,24}+ (?:\r?\n[ \t]{1,24}+(?=["'`]))?
     | (?P<xml>>)\s{0,24}+
-    | \s{0,4}+ (?P<comma>,)\s{0,24}+(?=[bru]?["'`])
     | \s{0,4}+,?\s{0,24}+ (?P<pair>["']?[Vv]alue["']?[ ]?[:=][ ]?)
+    | \s{0,4}+ (?P<comma>,)\s{0,24}+(?=[bru]?["'`])
     | (?P<call>\()\s{0,8}+(?=[bru]?["'`])
     )
     """,
@@ -49,7 +55,7 @@ _SPACE_TAIL = re.compile(
 )
 _QUOTED = re.compile(
     r"[bru@$fF]{0,2}(?:\"\"\"(?P<a>[^\"\x00]{1,4096}+)\"\"\"|\"(?P<b>[^\"\n\x00]{1,4096}+)\""
-    r"|'(?P<c>[^'\n\x00]{1,4096}+)'|`(?P<d>[^`\n\x00]{1,4096}+)`)"
+    r"|'(?P<c>[^'\n\x00]{1,4096}+)'|`(?P<d>[^`\n\x00]{1,4096}+)`|“(?P<e>[^“”\n\x00]{1,4096}+)”)"
 )
 _OPEN_QUOTE = re.compile(r"[bru@$fF]{0,2}[\"'`]")
 _BARE = re.compile(r"[^\s\"'`\x00]{1,4096}+")
@@ -66,6 +72,7 @@ _LINE_HEAD = re.compile(
     r"[ \t]*(?:[-*][ ]+|export[ ]+|set[ ]+|ENV[ ]+|ARG[ ]+|//[ ]?|#[ ]?)?[\"']?(?:[\w.-]{1,24}[ ]){0,2}\Z"
 )
 _LINE_REST = re.compile(r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z)")
+_CELL_END = re.compile(r"[ \t]*\|")
 _SHELL_NAME = re.compile(r"[\w.]*[A-Z][A-Z0-9_.]*")
 
 
@@ -97,6 +104,7 @@ def find_assignments(text: str, lowered: str, *, kept_names: frozenset[str] = fr
                 run_end = max(run_end, found)
                 end = run_end if rejected > RETRY_LIMIT else end
             at = lowered.find(word, end)
+    yield from find_notations(text, lowered, kept_names=kept_names)
 
 
 def _assignment(
@@ -204,6 +212,8 @@ def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) 
         return Style.ARGUMENT
     if value.style is Style.QUOTED or tail["pair"] or tail["block"]:
         return Style.QUOTED
+    if tail["mark"] or tail["cell"] or (tail["bar"] and _CELL_END.match(text, value.end)):
+        return Style.LINE
     if name.startswith("--") and tail["op"] == "=":
         return Style.SHELL
     if tail["op"] == "=" and text[head - 1 : head] in ("?", "&", ";") and head > 0:
@@ -212,7 +222,8 @@ def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) 
         return Style.SHELL
     line_start = text.rfind("\n", max(0, head - 80), head) + 1
     begins = head - line_start < 80 and _LINE_HEAD.fullmatch(text, line_start, head) is not None
-    if begins and tail["op"] in (":", "=") and _LINE_REST.match(text, value.end):
+    told = tail["tab"] or tail["op"] in (":", "：", "=", "-")
+    if begins and told and _LINE_REST.match(text, value.end):
         return Style.LINE
     return Style.LOOSE
 

@@ -26,7 +26,13 @@ _PUTTY = re.compile(
     r"^Private-Lines: \d{1,4}\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?(?:\n|\Z)){1,200})", re.MULTILINE
 )
 
-_ENV_PATH = re.compile(r"(?:^|[/\\])(?:\.env(?:rc)?(?:\.[^/\\]*)?|[^/\\]+\.env)$", re.IGNORECASE)
+# `service.env.txt` counts, code such as `vite-env.d.ts` and `app.env.py` does not. `#part-2` is a piece of a file.
+_ENV_PATH = re.compile(
+    r"(?:^|[/\\])(?:\.env(?:rc)?(?:\.[^/\\]*)?|env|environment|\.?(?:flask|dot)env|[^/\\]+\.env"
+    r"(?:\.(?!(?:d\.)?(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|md|rst|html?|css|lua|vue)(?:#|$))[^/\\#]*)?"
+    r")(?:#part-\d+)?$",
+    re.IGNORECASE,
+)
 _ENV_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:dotenv|env|\.env)\b.*\n", re.MULTILINE | re.IGNORECASE)
 _FENCE_END = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _ENV_LINE = re.compile(
@@ -121,7 +127,10 @@ def find_password_hashes(text: str) -> Iterator[Span]:
 
 
 def is_env_path(path: str | None) -> bool:
-    """Tell whether `path` names an env file: `.env`, `.env.local`, `.envrc`, `production.env`."""
+    """Tell whether `path` names an env file: `.env`, `.env.local`, `.envrc`, `production.env`.
+
+    So do `env`, `environment`, `dotenv`, `.flaskenv`, `service.env.txt`, and any of them with `#part-N` behind it.
+    """
     return path is not None and _ENV_PATH.search(path) is not None
 
 

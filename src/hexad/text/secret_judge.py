@@ -48,6 +48,14 @@ _NUMBERED_WORD = re.compile(
     r"|(?:pass|password|passwd|pwd|pw|secret|credential|key|token)s?_?\d{0,2}",
     re.IGNORECASE,
 )
+_LENGTH_RULE = re.compile(r"(?i)^(?:must|min|max|at|between)[-_].*(?:char|digit|letter|symbol)")
+_LONG_NUMBER = re.compile(r"(?<!\d)\d{4,6}(?!\d)")
+_SENTENCE = frozenset(
+    """
+    a an and are be can cannot could does for from has have if in is it its key may must not of on or
+    password please protect should that the this to used use uses was which will with you your
+    """.split()
+)
 _PLAIN_WORDS = re.compile(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,16}|[a-z]{0,3}\d{1,4}))*")
 
 
@@ -79,6 +87,11 @@ def _is_code(value: str, style: Style) -> bool:
 def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
     if style is Style.QUOTED and _is_passphrase(value):
         return True
+    plain = kind is NameClass.PASSWORD and style not in (Style.LOOSE, Style.PROSE, Style.ARGUMENT)
+    if values.is_joined_password(value, lower_too=plain) or (plain and values.ends_in_number(value)):
+        return True
+    if _LENGTH_RULE.search(value):
+        return False
     if values.is_path(value) or values.has_space(value):
         return False
     if style is Style.SHELL:
@@ -112,6 +125,8 @@ def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
 def _accepts_token(value: str, style: Style) -> bool:
     if values.is_path(value) or values.has_space(value) or values.is_date_or_version(value):
         return False
+    if style is not Style.ARGUMENT and values.is_joined_password(value, lower_too=False):
+        return _LONG_NUMBER.search(value) is not None
     if style is Style.SHELL:
         if _is_plain_words(value) and not value.isalnum():
             return False
@@ -120,6 +135,8 @@ def _accepts_token(value: str, style: Style) -> bool:
         return len(value) >= 6 and (values.has_digit(value) or len(value) >= 20)
     if values.is_wordy(value) or (style is Style.ARGUMENT and value.endswith(_NAMED_ENDS)):
         return False
+    if style is Style.PROSE and values.has_digit(value) and not value.islower() and not value.isupper():
+        return values.looks_random(value, min_chars=12)
     if style in (Style.PROSE, Style.LOOSE):
         return values.looks_random(value, min_chars=16) or _is_machine_made(value, style)
     return values.looks_random(value, min_chars=10) or _is_machine_made(value, style)
@@ -156,6 +173,20 @@ def _is_plain_words(value: str) -> bool:
 def _is_joined_words(value: str) -> bool:
     """Tell whether `value` describes itself, as `my_secret` or `db-password` do; `supersecret` is a bad password."""
     return values.is_wordy(value) and (not value.isalnum() or value.lower().startswith(("my", "your")))
+
+
+def is_phrase(value: str) -> bool:
+    """Tell whether `value`, in quotes or alone behind the word passphrase, is one and no sentence about it."""
+    if values.is_placeholder(value) or (
+        values.has_space(value) and not _SENTENCE.isdisjoint(value.lower().split())
+    ):
+        return False
+    if _is_passphrase(value.lower()) or values.is_joined_password(value, lower_too=True):
+        return True
+    words = value.split()
+    if len(words) == 1:
+        return values.looks_chosen(value)
+    return 3 <= len(words) <= 10 and values.has_digit(value) and ":" not in value
 
 
 def _is_passphrase(value: str) -> bool:

@@ -32,11 +32,30 @@ KEYWORDS: Final = (
     "bearer",
     "cookie",
     "sig",
+    "kennwort",
+    "wachtwoord",
+    "contrase",
+    "senha",
+    "парол",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
 )
 """Every name that `classify_name` accepts contains one of these, in lower case."""
 
-_PASSWORD_PARTS: Final = ("password", "passwd", "passphrase", "passcode", "passwrd")
-_PASSWORD_WORDS: Final = frozenset({"pwd", "pswd", "pass", "psw"})
+_PASSWORD_PARTS: Final = (
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "passwrd",
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+)
+_OTHER_SCRIPTS: Final = ("парол", "密码", "密碼", "パスワード", "비밀번호")
+_PASSWORD_WORDS: Final = frozenset({"pwd", "pswd", "pass", "psw", "passe", "contrase", "senha"})
 _TOKEN_WORDS: Final = frozenset({"jwt", "bearer", "credential", "credentials", "creds", "cred"})
 _KEY_JOINED: Final = (
     "apikey",
@@ -119,6 +138,8 @@ def classify_name(name: str) -> NameClass | None:
     words = words_of(name)
     if not _HASHED.isdisjoint(words):
         return None
+    if not name.isascii() and not words and any(word in name.lower() for word in _OTHER_SCRIPTS):
+        return NameClass.PASSWORD
     public = "public" in words or "pub" in words
     for at in range(len(words) - 1, -1, -1):
         found = _classify_word(words, at)

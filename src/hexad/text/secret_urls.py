@@ -159,7 +159,8 @@ def find_command_secrets(text: str, lowered: str) -> Iterator[Span]:
     for pattern in patterns:
         for found in pattern.finditer(text):
             group = found.lastindex or 0
-            if not values.is_placeholder(found[group]) and not values.is_wordy(found[group]):
+            described = values.is_wordy(found[group]) and not values.ends_in_number(found[group])
+            if not values.is_placeholder(found[group]) and not described:
                 yield Span("password", found.start(group), found.end(group), FROM_STRUCTURE)
     if '"auth"' in text:
         for found in _DOCKER_AUTH.finditer(text):

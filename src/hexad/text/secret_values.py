@@ -24,6 +24,16 @@ _JOINED_WORDS = re.compile(
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|key)s?\d{0,4}",
     re.IGNORECASE,
 )
+_JOINT = re.compile(r"[-_.]")
+_ENDS_IN_NUMBER = re.compile(r"[A-Za-z]{4,24}\d{3,6}")
+_SAMPLE = re.compile(r"test|user|example|sample|demo|foo|bar|your|fake|token|key", re.IGNORECASE)
+_DESCRIBING: Final = frozenset(
+    """
+    argon bcrypt be bits bytes character characters chars day days digit digits hash hours least letters
+    long max maximum min minimum minutes most must not oauth password passwords pbkdf scrypt section
+    sha than token version words
+    """.split()
+)
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}|[BCDFGHJKLMNPQRSTVWXZ]{6}")
 
 _FILLER = re.compile(
@@ -135,6 +145,28 @@ def is_wordy(value: str) -> bool:
         return True
     words = words_of(value)
     return bool(words) and all(word in _VOCABULARY or (word.isdigit() and len(word) <= 4) for word in words)
+
+
+def is_joined_password(value: str, *, lower_too: bool) -> bool:
+    """Tell whether `value` is words and a number as people join them for a password, with `-` or `.` between.
+
+    Two words and a number of two digits or more, one word with a capital. With `lower_too` four digits at the end
+    do as well. Terms such as `RFC-6750` and rules such as `must-be-12-characters` are none.
+    """
+    parts = _JOINT.split(value) if len(value) <= 64 else []
+    words = [part for part in parts if part.isalpha() and part.isascii() and len(part) >= 3]
+    numbers = [part for part in parts if part.isdigit() and 2 <= len(part) <= 6]
+    if len(words) < 2 or not numbers or len(words) + len(numbers) != len(parts):
+        return False
+    if _FILLER.search(value) or not _DESCRIBING.isdisjoint(word.lower() for word in words):
+        return False
+    capital = any(word[0].isupper() and not word.isupper() for word in words)
+    return capital or (lower_too and value.islower() and len(numbers[-1]) >= 4 and parts[-1] == numbers[-1])
+
+
+def ends_in_number(value: str) -> bool:
+    """Tell whether `value` is letters and then three digits or more: even `secret` is a password with them."""
+    return _ENDS_IN_NUMBER.fullmatch(value) is not None and _SAMPLE.search(value) is None
 
 
 def is_hex_digest(value: str) -> bool:

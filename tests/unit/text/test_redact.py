@@ -30,6 +30,8 @@ HEX = "0123456789abcdef"
 GITHUB = "gh" + "p_" + chars(ALNUM, 36)
 AWS = "AK" + "IA" + chars(string.ascii_uppercase, 16)
 OPENAI = "s" + "k-" + chars(ALNUM, 48)
+MADE = "c9QeWJ" + "KY40uv" + "SwMFLZ" + "De1f8r"
+HEXADECIMAL = "8f14e45f" + "ceea167a" + "5a36dedd" + "4bea2543"
 PASSWORD = "Tr0ub" + "4dor" + "&3"
 BEGIN, END = "-----BEGIN RSA " + "PRIVATE KEY-----", "-----END RSA " + "PRIVATE KEY-----"
 
@@ -178,6 +180,105 @@ def test_in_an_env_file_every_value_goes_but_the_allowed_ones(path: str) -> None
         "# db\nPORT=[REDACTED:env-value]\nexport NAME='[REDACTED:env-value]'\nEMPTY=\nREF=${PORT}\n"
         "LOG=[REDACTED:env-value] # loud\nKEPT=9\n"
     ) == clean(text, RedactionRules(env_allow=frozenset({"KEPT"})), path)
+
+
+@pytest.mark.row("A129", "A130")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("password={}", "json-Pass" + "-7788"),
+        ("password: {}", "json-Pass" + "-7788"),
+        ('{{"password":"{}"}}', "json-Pass" + "-7788"),
+        ('{{"password": "{}"}}', "json-Pass" + "-7788"),
+        ("DB_PASSWORD: {}", "prod-pass" + "-2024"),
+        ("POSTGRES_PASSWORD: {}", "Tulip-77" + "-Garden"),
+        ("    environment:\n      POSTGRES_PASSWORD: {}\n", "Tulip-77" + "-Garden"),
+        ("api_key: {}", "Blue-Horse" + "-9921"),
+        ("mysql -p{} -u root", "MyDb" + "Pass123"),
+        ("mysql -u root -p{}", "MyDb" + "Pass123"),
+        ("the secret key is {}", "Qw8zRt5y" + "Ui2oP"),
+        ("wifi password is {}", "Tulip-77" + "-Garden"),
+        ('passphrase "{}"', "correct horse " + "battery staple"),
+        ("the passphrase is “{}”", "Blue moon over " + "7 hills!"),
+        ("passphrase: {}", "correct horse " + "battery staple"),
+        ("**Password:** {}", "Zebra" + "7Lamp"),
+        ("**API key**: {}", MADE),
+        ("| Password | {} |", "Zebra" + "7Lamp"),
+        ("| user | password |\n|---|---|\n| ada | {} |", "Zebra" + "7Lamp"),
+        ("user,password\nada,{}", "Zebra" + "7Lamp"),
+        ("user\tpassword\nada\t{}", "Zebra" + "7Lamp"),
+        ('{{"name":"DB_PASSWORD","value":"{}"}}', MADE),
+        ("API_KEY:\n  {}", MADE),
+        ("CREATE USER 'a' IDENTIFIED BY '{}'", "Zebra" + "7Lamp"),
+        ("ENV API_KEY {}", MADE[:12]),
+        ("setx API_KEY {}", MADE[:12]),
+        ("<b>Password:</b> {}", "Zebra" + "7Lamp"),
+        ("<tr><td>Password</td><td>{}</td></tr>", "Zebra" + "7Lamp"),
+        ("password - {}", "Zebra" + "7Lamp"),
+        ("api_key\t{}", MADE),
+        ("api_key|{}", MADE),
+        ("Use {} as the API key.", HEXADECIMAL),
+        ("Passwort: {}", "Zebra" + "7Lamp"),
+        ("contraseña: {}", "Zebra" + "7Lamp"),
+        ("密码：{}", "Zebra" + "7Lamp"),
+        ("password: {}", "secret" + "123"),
+    ],
+)
+def test_a_named_secret_is_found_in_the_notations_people_use(text: str, value: str) -> None:
+    redacted = clean(text.format(value))
+
+    assert value not in redacted
+    before, _, after = text.replace("{{", "{").replace("}}", "}").partition("{}")
+    assert redacted.startswith(before + "[REDACTED:")
+    assert redacted.endswith("]" + after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: str",
+        "password = get_password()",
+        '"password": "must-be-8-characters"',
+        "token: my-service-token",
+        "secret: projects/x/secrets/y",
+        "password: your-password-here-123",
+        "| Password | The password of the user |",
+        "| password | string | yes |",
+        "**Password:** at least 8 characters",
+        "<td>Password</td><td>string</td>",
+        "passphrase: used to encrypt the key",
+        'passphrase "the phrase that opens the private key"',
+        "ENV API_KEY my-api-key",
+        "user,password\nada,changeme",
+        "name,token\nfoo,bar",
+        "password:\n  type: string",
+        "API_KEY:\n  description: the key",
+        "IDENTIFIED BY 'password'",
+        "mysql -P3306 -u root",
+        "token: us-east-1",
+        "secret: app-tls-2024",
+        "Password: SHA-256",
+        "token: gpt-4o-mini",
+        "Use commit " + HEXADECIMAL + " as the base.",
+        '<input type="password" name="p1">',
+    ],
+)
+def test_the_same_notations_without_a_secret_stay(text: str) -> None:
+    assert text == clean(text)
+
+
+@pytest.mark.row("A126")
+@pytest.mark.parametrize(
+    "path",
+    ["env", "a/.flaskenv", "service.env.txt", "environment", "x/dotenv", "prod.env#part-2", ".env#part-1"],
+)
+def test_env_files_by_other_names_and_their_parts_are_env_files(path: str) -> None:
+    assert "COLOUR=[REDACTED:env-value]\n" == clean("COLOUR=ultramarine\n", path=path)
+
+
+@pytest.mark.parametrize("path", ["src/vite-env.d.ts", "app.env.py", "environment.md", "envoy", "x.env.d.ts"])
+def test_code_about_the_environment_is_no_env_file(path: str) -> None:
+    assert "COLOUR=ultramarine\n" == clean("COLOUR=ultramarine\n", path=path)
 
 
 @pytest.mark.row("A126")
