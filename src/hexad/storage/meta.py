@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.errors import IntegrityError
 from hexad.model.memory import JSONValue
 from hexad.storage.codec import dump, from_micros, parse, to_micros
 from hexad.storage.connection import Database
@@ -48,7 +49,13 @@ class Meta:
         if text is None:
             return None
         recorded = parse(text)
-        return recorded["name"], recorded["dimensions"]
+        try:
+            return str(recorded["name"]), int(recorded["dimensions"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise IntegrityError(
+                f"The store's note of its embedder is damaged: {text[:120]!r}. `hexad reindex --embedder SPEC` "
+                "writes it anew."
+            ) from error
 
     def record_embedder(self, name: str, dimensions: int, *, replace: bool) -> None:
         """Note the embedder of a store that has none yet, or another one when `replace` is set."""

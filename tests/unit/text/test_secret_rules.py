@@ -179,4 +179,4 @@ def test_a_key_of_a_provider_needs_its_name_as_a_word_and_its_exact_form() -> No
 
 def test_env_files_are_known_by_their_name() -> None:
     assert all(map(is_env_path, [".env", "a/.env", "a/.env.prod", "x.env", ".ENV", ".envrc"]))
-    assert not any(map(is_env_path, [None, "env", "environment.py", "a.envx", ".envs/x", "my.env/x.py"]))
+    assert not any(map(is_env_path, [None, "environment.py", "a.envx", ".envs/x", "my.env/x.py"]))
