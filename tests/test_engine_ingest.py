@@ -346,6 +346,7 @@ def look_often(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     return str(request.param)
 
 
+@pytest.mark.row("L134", "L139")
 def test_a_watched_folder_is_followed_and_the_watch_ends_when_told(
     opened: Opener, folder: Path, look_often: str
 ) -> None:
@@ -387,11 +388,16 @@ def test_a_watched_pattern_takes_the_files_that_match(opened: Opener, folder: Pa
         (folder / "docs" / "notes.txt").write_text("Not this one.")
         (folder / "docs" / "fog.md").write_text("This one is about fog.")
         watching.wait_for(lambda: len(watching.reports) >= 2)
+        (folder / "docs" / "deep").mkdir()
+        (folder / "docs" / "deep" / "sea.md").write_text("A star stays inside one folder.")
+        (folder / "docs" / "lamp.md").unlink()
+        watching.wait_for(lambda: {"fog.md"} == {memory.source_id for memory in watching.hx.memories()})
     finally:
         watching.stop()
-    assert {"lamp.md", "fog.md"} == {memory.source_id for memory in watching.hx.memories()}
+    assert ["lamp.md"] == [memory.source_id for memory in watching.hx.memories(status="archived")]
 
 
+@pytest.mark.row("L134")
 def test_a_watch_with_git_takes_new_commits(opened: Opener, folder: Path, look_often: str) -> None:
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", ".")
@@ -451,3 +457,30 @@ def test_what_is_inside_an_unreadable_folder_is_not_taken_for_gone(hx: Hexad, fo
 
     assert 0 == run.report.archived
     assert "active" == named(hx, "docs/lamp.md").status.value
+
+
+@pytest.mark.row("L005", "L057")
+def test_a_stricter_policy_reaches_files_that_did_not_change(hx: Hexad, folder: Path) -> None:
+    (folder / "team.md").write_text("Write to ada@example.org about the harbour.\n")
+    hx.ingest(folder)
+    assert "ada@example.org" in named(hx, "team.md").raw
+
+    hx.spaces.set_policy("default", {"pii_redaction": ["email"]})
+    report = hx.ingest(folder)
+
+    assert 1 == report.updated
+    assert "ada@example.org" not in named(hx, "team.md").raw
+    assert (0, 0) == (hx.ingest(folder).updated, hx.ingest(folder).created)
+
+
+@pytest.mark.row("A038", "A039", "A042")
+def test_code_and_guides_have_vectors_with_their_file_lines_and_kind(hx: Hexad, folder: Path) -> None:
+    hx.ingest(folder, embed=True)
+
+    rows = hx._parts.base.db.query(
+        "SELECT file_path, kind, start_line, end_line, summary FROM vector_chunks ORDER BY file_path, start_line"
+    )
+    kinds = {str(row[0]): row[1] for row in rows}
+    assert ("code", "guide") == (kinds["lamp.py"], kinds["docs/lamp.md"])
+    assert all(isinstance(row[2], int) and isinstance(row[3], int) and row[2] <= row[3] for row in rows)
+    assert all(row[4] for row in rows)

@@ -41,6 +41,10 @@ class QueueRunner:
         name = str(path.resolve()) if isinstance(source, Path) or path.exists() else source
         self._stores.queue.put(name, {"space": space, "tags": list(tags)}, at=self._clock.now())
 
+    def vanished(self, path: Path, *, space: str) -> int:
+        """Archive what was ingested from a file that is gone; returns how many memories."""
+        return self._ingestor.vanish(path, space=space)
+
     def run(
         self,
         *,

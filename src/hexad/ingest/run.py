@@ -7,6 +7,7 @@ source ─ detect ─ read (unchanged items cost one look or one hash) ─ batch
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from hexad.index.catalog import Catalog
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
 from hexad.ingest.sources.files import NOT_READABLE
+from hexad.ingest.sources.place import safe_id
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
@@ -31,6 +33,7 @@ BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
 _SKIPS_LISTED: Final = 1_000
 _READ: Final = ReadOptions()
+_POLICY: Final = "@"
 # A range of history and a part of a log are windows on something larger: what they do not show is not gone.
 _KINDS_THAT_VANISH: Final = frozenset(
     {SourceKind.FOLDER, SourceKind.CONVERSATION, SourceKind.DOCUMENTS, SourceKind.FILE}
@@ -80,6 +83,19 @@ class Ingestor:
         run.report.seconds = self._clock.monotonic() - started
         return run.report
 
+    def vanish(self, path: Path, *, space: str) -> int:
+        """Archive the memories of a file that was ingested by itself and is gone; returns how many."""
+        source_no = self._stores.sources.find(safe_id(path.as_posix()), space=space)
+        if source_no is None:
+            return 0
+        archived = 0
+        with self._stores.db.transaction():
+            for source_id, state in self._stores.sources.items(source_no).items():
+                if state.memory_no is not None:
+                    archived += self._catalog.archive(state.memory_no, at=self._clock.now())
+                self._stores.sources.forget_item(source_no, source_id)
+        return archived
+
 
 class _Run:
     """The state of one run."""
@@ -94,6 +110,8 @@ class _Run:
         with self._stores.db.transaction():
             space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
             self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
+        policies = self._stores.spaces.get(options.space).policies
+        self._policy = content_hash(json.dumps(dict(policies), sort_keys=True))[7:23] if policies else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)
         self._items: list[Item] = []
@@ -104,9 +122,11 @@ class _Run:
         state = self._states.get(source_id)
         if state is None or state.memory_no is None:
             return None
+        if state.fingerprint != self._stamped(state.fingerprint):
+            return None  # the space's policy has changed since: what it takes out now has to be looked for
         # The reader's own hash could be guessed from a short secret, so the store keeps a keyed one, and the
         # comparison is made here.
-        return Known(fingerprint=state.fingerprint, content_hash=None)
+        return Known(fingerprint=state.fingerprint.partition(_POLICY)[0], content_hash=None)
 
     def take(self, thing: Item | Skip | Unchanged) -> None:
         if isinstance(thing, Skip):
@@ -133,7 +153,11 @@ class _Run:
 
     def _keyed(self, item: Item) -> str:
         mark = item.content_hash or content_hash(item.text)
-        return hmac.new(self._salt(), mark.encode(), "sha256").hexdigest()
+        return hmac.new(self._salt(), (mark + self._policy).encode(), "sha256").hexdigest()
+
+    def _stamped(self, fingerprint: str) -> str:
+        """Return a fingerprint with the mark of the policy under which the item was read."""
+        return fingerprint.partition(_POLICY)[0] + (_POLICY + self._policy if self._policy else "")
 
     def finish(self) -> None:
         self._flush()
@@ -149,7 +173,7 @@ class _Run:
         # It is still there, only unreadable today: what is known of it stays.
         for source_id in (skip.source_id, *self._inside(skip)):
             if (state := self._states.get(source_id)) is not None:
-                self._remember(source_id, state.fingerprint, state)
+                self._seen.append((source_id, state))
 
     def _inside(self, skip: Skip) -> Iterator[str]:
         """The parts of a file; of a folder that may not be looked into, all that is known in it."""
@@ -159,7 +183,9 @@ class _Run:
         return (known for known in self._states if known.startswith(prefixes))
 
     def _remember(self, source_id: str, fingerprint: str, state: ItemState) -> None:
-        seen = ItemState(fingerprint=fingerprint, content_hash=state.content_hash, memory_no=state.memory_no)
+        seen = ItemState(
+            fingerprint=self._stamped(fingerprint), content_hash=state.content_hash, memory_no=state.memory_no
+        )
         self._seen.append((source_id, seen))
 
     def _flush(self) -> None:
@@ -178,7 +204,7 @@ class _Run:
                     )
                     continue
                 state = ItemState(
-                    fingerprint=item.fingerprint or "",
+                    fingerprint=self._stamped(item.fingerprint or ""),
                     content_hash=self._keyed(item),
                     memory_no=self._stores.memories.number(memory.id),
                 )

@@ -56,7 +56,10 @@ class Watcher:
                 self._put_all(folder, pattern, space=space, tags=tags)
             elif matches is not None:
                 for path in wanted:
-                    self._queue.put(path, space=space, tags=tags)
+                    if path.exists():
+                        self._queue.put(path, space=space, tags=tags)
+                    else:
+                        self._queue.vanished(path, space=space)
             elif wanted:
                 self._queue.put(folder, space=space, tags=tags)
             changed = wanted
@@ -91,7 +94,7 @@ def _relevant(path: Path, folder: Path, matches: Callable[[str], bool] | None) -
         return False
     if _OWN & set(inside.parts):
         return False
-    return matches is None or (path.is_file() and matches(inside.as_posix()))
+    return matches is None or (not path.is_dir() and matches(inside.as_posix()))
 
 
 def _changes(folder: Path, stop: Callable[[], bool]) -> Iterator[list[Path]]:

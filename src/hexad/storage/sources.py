@@ -85,6 +85,14 @@ class Sources:
             for no, uri, kind, space, last, items in rows
         ]
 
+    def find(self, uri: str, *, space: str) -> int | None:
+        """Return the row number of a source of a space, or None."""
+        row = self._db.query_one(
+            "SELECT src.no FROM sources src JOIN spaces s ON s.no = src.space_no WHERE src.uri = ? AND s.name = ?",
+            (uri, space),
+        )
+        return cast("int", row[0]) if row else None
+
     def next_run(self, source_no: int) -> int:
         """Return a number for this run that is higher than every earlier one's."""
         row = self._db.query_one(
