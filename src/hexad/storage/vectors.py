@@ -74,14 +74,6 @@ class Vectors:
         """Return whether there is no vector at all."""
         return self._db.query_one("SELECT 1 FROM vectors LIMIT 1") is None
 
-    def embedded_memories(self) -> int:
-        """Return how many active memories have their vectors."""
-        row = self._db.query_one(
-            "SELECT count(*) FROM memories m WHERE m.status = 'active'"
-            " AND EXISTS (SELECT 1 FROM vectors v WHERE v.memory_no = m.no)"
-        )
-        return cast("int", row[0]) if row else 0
-
     def after(self, vector_no: int, *, dimensions: int) -> VectorRows:
         """Return the vectors with a higher number, in order."""
         import numpy as np
