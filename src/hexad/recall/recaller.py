@@ -219,9 +219,8 @@ class Recaller:
             for index, no in enumerate(order)
             if (place := places[no]).session_no is not None
         }
-        named_ones = {
-            no: name for no, name in self._stores.places.speakers().items() if named(name, found.terms.words)
-        }
+        speakers = self._stores.places.speakers() if seats else {}
+        named_ones = {no: name for no, name in speakers.items() if named(name, found.terms.words)}
         found.speakers = tuple(sorted(named_ones.values()))
         dates = found.terms.dates
         candidates: list[Candidate] = []

@@ -16,12 +16,13 @@ _JSON_COLUMNS: Final = ("tags", "citations", "data_subjects", "metadata")
 _PROMISES: Final = (
     (
         "SELECT id FROM memories m WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.memory_no = m.no)",
-        "Memory {0!r} has no chunks, so recall cannot find it. `hexad reindex` makes them anew.",
+        "Memory {0!r} has no chunks, so recall cannot find it. "
+        "Put a backup in its place, or remember it again under another id.",
     ),
     (
         "SELECT m.id, c.seq FROM chunks c JOIN memories m ON m.no = c.memory_no"
         " WHERE c.start < 0 OR c.end < c.start OR c.end > length(m.raw)",
-        "Chunk {0!r}#{1} lies outside its text. `hexad reindex` makes the chunks anew.",
+        "Chunk {0!r}#{1} lies outside its text. Put a backup in its place, or remember it again under another id.",
     ),
     (
         "SELECT m.id, t.tag FROM memory_tags t JOIN memories m ON m.no = t.memory_no"

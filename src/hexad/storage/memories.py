@@ -13,9 +13,7 @@ from hexad.model.memory import Chunk, Memory, Status, Trust, Turn
 from hexad.model.query import Filters
 from hexad.storage.changes import bump
 from hexad.storage.codec import (
-    dump,
     from_micros,
-    load_strings,
     to_micros,
 )
 from hexad.storage.connection import Database, SQLValue
@@ -333,15 +331,6 @@ class Memories:
             con.execute(
                 "UPDATE memories SET pinned = ?, updated_at = ? WHERE no = ?", (pinned, to_micros(at), no)
             )
-            bump(con, "memories")
-
-    def add_tags(self, no: int, tags: Iterable[str]) -> None:
-        """Add tags to memory `no`, keeping the list sorted."""
-        with self._db.joined() as con:
-            row = con.execute("SELECT tags FROM memories WHERE no = ?", (no,)).fetchone()
-            merged = tuple(sorted({*load_strings(row[0] if row else "[]"), *tags}))
-            con.execute("UPDATE memories SET tags = ? WHERE no = ?", (dump(list(merged)), no))
-            self._put_tags(no, merged)
             bump(con, "memories")
 
     def add_evidence(self, no: int, *, at: datetime, trust: Trust, note: str = "") -> None:

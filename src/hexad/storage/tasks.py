@@ -39,13 +39,6 @@ class Tasks:
             )
         return numbers
 
-    def owners(self) -> set[str]:
-        """Return the process identities that tasks name."""
-        return {
-            cast("str", row[0])
-            for row in self._db.query("SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL")
-        }
-
     def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
         """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""
         with self._db.joined() as con:

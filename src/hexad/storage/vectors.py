@@ -108,10 +108,3 @@ class Vectors:
         """Return the number of the newest removal, 0 when there was none."""
         row = self._db.query_one("SELECT coalesce(max(no), 0) FROM vector_removals")
         return cast("int", row[0]) if row else 0
-
-    def of_memory(self, memory_no: int) -> list[tuple[int | None, bytes]]:
-        """Return `(chunk's number, blob)` of a memory's vectors."""
-        rows = self._db.query(
-            "SELECT chunk_no, vector FROM vectors WHERE memory_no = ? ORDER BY no", (memory_no,)
-        )
-        return [(cast("int | None", chunk_no), cast("bytes", vector)) for chunk_no, vector in rows]

@@ -1,4 +1,4 @@
-"""Derived data built anew from the truth: chunks, full text, fingerprints, vectors."""
+"""Derived data built anew from the truth: full text, the index of tags, vectors."""
 
 from __future__ import annotations
 

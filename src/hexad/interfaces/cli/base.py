@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
@@ -253,11 +252,3 @@ def parse_object(text: str | None, option: str) -> dict[str, Any] | None:
 def several(values: Sequence[str]) -> list[str] | None:
     """Return the values of a repeatable option; None when it was not given."""
     return list(values) or None
-
-
-def folder_of(path: Path) -> str:
-    """Return a path as a person would write it from here."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
