@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from opener import EmbedderSpec, Opener
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PROJECT", "EMBEDDER", "DURABILITY", "LOCK_TIMEOUT_S", "ENV_ALLOW", "EMBEDDER_API_KEY"):
-        monkeypatch.delenv(f"HEXAD_{name}", raising=False)
+    for name in [*os.environ]:
+        if name.startswith(("HEXAD_", "LEXON_")) and name != "HEXAD_REGENERATE_GOLDEN":
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture

@@ -27,6 +27,14 @@ class Settings:
     durability: str = "group"
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
+    generator: str | None = None
+    memory_backend: str = "basic"
+    memory_semantic_model: str | None = None
+    llm_model: str | None = None
+    role: str | None = None
+    otel: bool = False
+    budget: Mapping[str, object] = field(default_factory=dict)
+    prices: Mapping[str, object] = field(default_factory=dict)
     embedder_api_key: str | None = field(default=None, repr=False)
 
 
@@ -36,7 +44,22 @@ _KEYS: Final[Mapping[str, type]] = {
     "durability": str,
     "lock_timeout_s": float,
     "env_allow": list,
+    "generator": str,
+    "memory_backend": str,
+    "memory_semantic_model": str,
+    "llm_model": str,
+    "role": str,
+    "otel": bool,
+    "budget": dict,
+    "prices": dict,
 }
+_TABLES: Final = frozenset({"budget", "prices"})  # too much for a variable
+_ALIASES: Final = {
+    "memory_backend": "LEXON_MEMORY_BACKEND",
+    "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
+    "otel": "LEXON_OTEL",
+}
+"""Document 1's own names of variables; ours win over them."""
 
 TEMPLATE: Final = """\
 # Settings of this store. Every line is optional; the values shown are the defaults.
@@ -74,8 +97,8 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
     for name in _KEYS:
-        given = environ.get(f"HEXAD_{name.upper()}")
-        if given is not None:
+        given = environ.get(f"HEXAD_{name.upper()}", environ.get(_ALIASES.get(name, "")))
+        if given is not None and name not in _TABLES:
             values[name] = _from_environment(name, given)
     embedder = cast("str | None", values.get("embedder", "default"))
     return Settings(
@@ -84,6 +107,14 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         durability=cast("str", values.get("durability", "group")),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
+        generator=cast("str | None", values.get("generator")),
+        memory_backend=cast("str", values.get("memory_backend", "basic")),
+        memory_semantic_model=cast("str | None", values.get("memory_semantic_model")),
+        llm_model=cast("str | None", values.get("llm_model")),
+        role=cast("str | None", values.get("role")),
+        otel=bool(values.get("otel", False)),
+        budget=cast("Mapping[str, object]", values.get("budget", {})),
+        prices=cast("Mapping[str, object]", values.get("prices", {})),
         embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or environ.get("OPENAI_API_KEY"),
     )
 
@@ -109,6 +140,12 @@ def _from_file(path: Path) -> dict[str, object]:
 def _from_environment(name: str, given: str) -> object:
     if _KEYS[name] is list:
         return [part.strip() for part in given.split(",") if part.strip()]
+    if _KEYS[name] is bool:
+        if given.strip().lower() in {"1", "true", "yes", "on"}:
+            return True
+        if given.strip().lower() in {"0", "false", "no", "off", ""}:
+            return False
+        raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is neither true nor false; write 1 or 0.")
     if _KEYS[name] is float:
         try:
             return float(given)

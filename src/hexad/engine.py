@@ -21,13 +21,14 @@ from hexad.observe import span
 from hexad.providers.base import Embedder
 from hexad.recall.question import RecallOptions
 from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.structured import StructuredCalls
 from hexad.text.normalize import slug, slugs
 from hexad.upkeep.check import check
 from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
 
-class Hexad:
+class Hexad(StructuredCalls):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:

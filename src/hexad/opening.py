@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +20,9 @@ from hexad.engine import Hexad
 from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
+from hexad.model.actor import Actor, parse_actor
 from hexad.providers.base import Embedder, resolve
+from hexad.providers.generator import GeneratorSpec, resolve_generator
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
 from hexad.storage.connection import Database
@@ -45,13 +47,15 @@ EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 def open(
     path: str | Path | None = None,
     *,
-    actor: str | None = None,
+    actor: str | Mapping[str, str] | Actor | None = None,
     embedder: EmbedderSpec = "default",
+    generator: GeneratorSpec = "default",
     clock: Clock | None = None,
     ids: IdSource | None = None,
     background: bool | None = None,
     readonly: bool = False,
     create: bool = True,
+    purpose: str | None = None,
 ) -> Hexad:
     """Open the store of a project, creating it when it is missing.
 
@@ -59,7 +63,12 @@ def open(
     to the repository's root, is the store. `":memory:"` is a private temporary store that is removed at close.
     `embedder` is `"default"` (the one in `hexad.toml`, else the one the store was built with, else the small
     local model), `"hashing"`, `"openai:MODEL@URL"`, a function from texts to vectors, an object with the
-    `Embedder` protocol, or None for lexical recall only. `background=False` starts no thread: `maintain` then
+    `Embedder` protocol, or None for lexical recall only. `generator` writes what `remember_raw` infers: `"default"`
+    (what `hexad.toml` names, else none), `"openai:MODEL"`, `"anthropic:MODEL"`, `"google:MODEL"`, `"ollama:MODEL"`,
+    `"huggingface:MODEL"`, `"openai:MODEL@URL"`, a function from a prompt to a text, an object with the `Generator`
+    protocol, or None. `actor` says who acts: a user's name, or user, agent and role; a space's policy may hide
+    memories from roles. Without it, it is the store's owner, who sees everything. `purpose` is shown to others
+    who wait for the store. `background=False` starts no thread: `maintain` then
     does its work. `readonly` never writes. `create=False` raises instead of creating.
 
     Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
@@ -79,8 +88,10 @@ def open(
             directory,
             settings,
             temporary=temporary,
-            actor=actor,
+            purpose=purpose,
+            actor=parse_actor(actor),
             embedder=embedder,
+            generator=generator,
             clock=clock,
             ids=ids or TimeSortedIds(clock),
             background=background is not False,
@@ -146,8 +157,10 @@ def _create(directory: Path, clock: Clock | None) -> Hexad:
         directory,
         Settings(),
         temporary=None,
-        actor=None,
+        purpose=None,
+        actor=Actor(),
         embedder=None,
+        generator=None,
         clock=clock,
         ids=TimeSortedIds(clock),
         background=False,
@@ -160,8 +173,10 @@ def _open(
     settings: Settings,
     *,
     temporary: TemporaryDirectory[str] | None,
-    actor: str | None,
+    purpose: str | None,
+    actor: Actor,
     embedder: EmbedderSpec,
+    generator: GeneratorSpec,
     clock: Clock,
     ids: IdSource,
     background: bool,
@@ -175,7 +190,7 @@ def _open(
         if not (directory / GITIGNORE).exists():
             # Memories and keys are not source: nobody should commit them by accident.
             atomic_write(directory / GITIGNORE, b"*\n")
-    lock = None if readonly else OpenLock(directory, clock=clock, purpose=actor or "library")
+    lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
     db: Database | None = None
     try:
         db = Database.open(
@@ -189,7 +204,7 @@ def _open(
             migrations.apply(db, MIGRATIONS, clock)
         else:
             require_current(db)
-        stores = Stores(db)
+        stores = Stores(db, roles=actor.roles)
         if not readonly:
             stores.meta.ensure(STORE_ID, ids.new("store"))
         chosen = _embedder(stores, settings, embedder)
@@ -202,6 +217,8 @@ def _open(
             stores=stores,
             fulltext=FullText(db),
             background=background,
+            actor=actor,
+            generator=resolve_generator(settings.generator if generator == "default" else generator),
             project=settings.project
             or (PROJECT if temporary is not None else directory.parent.name)
             or PROJECT,

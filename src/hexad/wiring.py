@@ -16,9 +16,11 @@ from hexad.ids import IdSource
 from hexad.index.catalog import EMBED, Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
+from hexad.model.actor import Actor
 from hexad.model.memory import JSONValue, Status
 from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
+from hexad.providers.generator import Generator
 from hexad.providers.minilm import MiniLmEmbedder
 from hexad.recall.handouts import Handouts
 from hexad.recall.recaller import Recaller
@@ -59,6 +61,8 @@ class Base:
     fulltext: FullText
     background: bool
     project: str
+    actor: Actor
+    generator: Generator | None
 
 
 class Parts:

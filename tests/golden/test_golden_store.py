@@ -55,8 +55,9 @@ def test_the_memories_are_the_golden_ones_byte_for_byte(hx: Hexad) -> None:
 
 @pytest.mark.row("L004")
 def test_the_answers_are_the_golden_ones(hx: Hexad) -> None:
-    said = text_of(corpus.answers(hx))
-    assert golden(ANSWERS, said) == said
+    said = corpus.answers(hx)
+    # Matrix products differ in their last digits from processor to processor.
+    assert_same(json.loads(golden(ANSWERS, text_of(said))), json.loads(text_of(said)))
 
 
 @pytest.mark.row("L004")

@@ -12,6 +12,21 @@ from hexad.model.source import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """How the semantic step may infer what is open (document 1, `remember_raw`).
+
+    `model` None means the configured one; without any, and after a failure unless `strict`, it is local.
+    """
+
+    model: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    path_hint: str | None = None
+    auto_pin: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A text on its way in. None means "not given": the write path fills it, or keeps what is stored.
 
@@ -45,6 +60,40 @@ class Draft:
     revives: bool = True  # whether a changed text brings an archived memory back
     turn: Turn | None = None
     now: datetime | None = None
+    # What document 1's calls bring along:
+    summary_micro: str | None = None
+    summary_short: str | None = None
+    summary_long: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    spans: tuple[str, ...] | None = None  # chunks as the caller cut them, in the order of the text
+    structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
+    extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
+    origin: Mapping[str, JSONValue] | None = None  # the object of a space file that this was read from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend:
+    """What a call to a model costs, estimated or measured; `usd` None where no price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+class BudgetBook(Protocol):
+    """Keeps calls to models within what a space and the project allow (document 1, section 7)."""
+
+    def reserve(
+        self, *, space: str | None, provider: str, model: str, operation: str, estimate: Spend
+    ) -> int:
+        """Set the estimate aside before a call and return its number; raises `BudgetExceeded`."""
+
+    def settle(self, number: int, actual: Spend) -> None:
+        """Put what the call cost in the place of its estimate."""
+
+    def release(self, number: int) -> None:
+        """Give back what was set aside for a call that was never made."""
 
 
 class MemoryWriter(Protocol):

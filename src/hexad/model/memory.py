@@ -95,6 +95,8 @@ class Receipt:
     outcome: Outcome
     near_duplicates: tuple[str, ...] = ()
     redacted: int = 0
+    semantic: str = "local"  # "local", or the model that inferred what was open
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

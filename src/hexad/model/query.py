@@ -20,6 +20,7 @@ class Filters:
     path: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    roles: tuple[str, ...] | None = None  # of whoever asks; None sees everything
 
     @property
     def empty(self) -> bool:

@@ -14,11 +14,15 @@ CREATE TABLE changes (
 """
 
 
-def bump(con: Connection, family: str) -> None:
-    """Count one change of `family`, as part of the writing transaction that made it."""
-    con.execute(
-        "INSERT INTO changes(family, n) VALUES(?, 1) ON CONFLICT(family) DO UPDATE SET n = n + 1", (family,)
-    )
+def bump(con: Connection, family: str) -> int:
+    """Count one change of `family`, as part of the writing transaction that made it; returns its number."""
+    row = con.execute(
+        "INSERT INTO changes(family, n) VALUES(?, 1) ON CONFLICT(family) DO UPDATE SET n = n + 1 RETURNING n",
+        (family,),
+    ).fetchone()
+    assert row is not None
+    assert isinstance(row[0], int)
+    return row[0]
 
 
 class _Seen(threading.local):

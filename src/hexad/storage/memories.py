@@ -16,7 +16,7 @@ from hexad.storage.codec import (
     from_micros,
     to_micros,
 )
-from hexad.storage.connection import Database, SQLValue
+from hexad.storage.connection import Connection, Database, SQLValue
 from hexad.storage.memory_rows import COLUMNS, FROM, batches, filter_sql, memory_of, row_of
 
 
@@ -262,7 +262,7 @@ class Memories:
             self._put_tags(no, memory.tags)
             if memory.turn is not None:
                 self._put_turn(no, space_no, memory.turn)
-            bump(con, "memories")
+            self._mark_changed(con, no)
         return no
 
     def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
@@ -285,7 +285,7 @@ class Memories:
             self._put_tags(no, memory.tags)
             if memory.turn is not None:
                 self._put_turn(no, space_no, memory.turn)
-            bump(con, "memories")
+            self._mark_changed(con, no)
 
     def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
         """Store the chunks of memory `no`, which has none; returns their row numbers."""
@@ -320,10 +320,11 @@ class Memories:
         """Change where memory `no` stands."""
         with self._db.joined() as con:
             con.execute(
-                "UPDATE memories SET status = ?, updated_at = ? WHERE no = ?",
+                "UPDATE memories SET status = ?1, updated_at = ?2, archived_at = iif(?1 = 'archived', ?2, NULL)"
+                " WHERE no = ?3",
                 (status.value, to_micros(at), no),
             )
-            bump(con, "memories")
+            self._mark_changed(con, no)
 
     def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:
         """Pin or unpin memory `no`."""
@@ -331,7 +332,12 @@ class Memories:
             con.execute(
                 "UPDATE memories SET pinned = ?, updated_at = ? WHERE no = ?", (pinned, to_micros(at), no)
             )
-            bump(con, "memories")
+            self._mark_changed(con, no)
+
+    @staticmethod
+    def _mark_changed(con: Connection, no: int) -> None:
+        """Number the change, so that whoever caches memories knows which to read again."""
+        con.execute("UPDATE memories SET rev = ? WHERE no = ?", (bump(con, "memories"), no))
 
     def add_evidence(self, no: int, *, at: datetime, trust: Trust, note: str = "") -> None:
         """Count one more time that memory `no` was said."""

@@ -58,7 +58,18 @@ def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
     if filters.until is not None:
         where.append("m.happened_at < ?")
         params.append(to_micros(filters.until))
+    if filters.roles is not None:
+        where.append(seen_by_sql("m"))
+        params.append(json.dumps(filters.roles))
     return where, params
+
+
+def seen_by_sql(alias: str) -> str:
+    """Return the condition that a memory is for one of the roles in a JSON list, its only parameter."""
+    return (
+        f"({alias}.audience_no IS NULL OR {alias}.audience_no IN (SELECT a.no FROM audiences a, json_each(a.roles) r"
+        " WHERE r.value IN (SELECT value FROM json_each(?))))"
+    )
 
 
 def _path_sql(column: str, pattern: str, params: list[SQLValue], alias: str) -> str:

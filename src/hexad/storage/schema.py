@@ -237,12 +237,82 @@ CREATE VIEW vector_chunks AS
 """
 
 
+_STRUCTURED: Final = """
+-- Who may see a memory, by role; a memory without an audience is seen by all.
+CREATE TABLE audiences (
+  no INTEGER PRIMARY KEY,
+  roles TEXT NOT NULL UNIQUE               -- JSON: sorted list of names; an empty one admits the owner alone
+) STRICT;
+ALTER TABLE memories ADD COLUMN audience_no INTEGER REFERENCES audiences(no);
+
+-- The change of the family `memories` that wrote the row last: cached views read what is newer than they are.
+ALTER TABLE memories ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN archived_at INTEGER;
+CREATE INDEX memories_by_rev ON memories(space_no, rev);
+
+-- What is left of a purged memory: that it was, when and why it went, and a keyed hash of what it said.
+CREATE TABLE tombstones (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  space TEXT NOT NULL,
+  space_no INTEGER NOT NULL,
+  rev INTEGER NOT NULL,
+  content_mac TEXT NOT NULL,
+  purged_at INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX tombstones_by_rev ON tombstones(space_no, rev);
+CREATE INDEX tombstones_by_id ON tombstones(id);
+
+-- A memory as a space file gave it, so that an unchanged one is written back as it was.
+CREATE TABLE memory_origins (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  fingerprint TEXT NOT NULL,               -- of the memory when it was read
+  object TEXT NOT NULL
+) STRICT;
+ALTER TABLE spaces ADD COLUMN origin TEXT; -- the file's own keys and times, objects left out
+
+-- Derived: which n-grams a memory's texts hold, to rule it out for a topic without reading it.
+CREATE TABLE signatures (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  path BLOB NOT NULL,
+  short BLOB NOT NULL,
+  long BLOB NOT NULL,
+  raw BLOB NOT NULL
+) STRICT;
+
+-- What calls to models cost: reserved before, settled after. What a crash leaves reserved counts as spent.
+CREATE TABLE spending (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  space TEXT,                              -- NULL: no single space asked
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  settled INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  usd REAL                                 -- NULL: no price is known
+) STRICT;
+CREATE INDEX spending_by_space ON spending(space, at);
+CREATE INDEX spending_by_provider ON spending(provider, at);
+"""
+
+
 def _foundation(con: Connection) -> None:
     for script in (CHANGES_DDL, _FOUNDATION, CHUNK_FTS_DDL):
         con.execute(script)
 
 
-MIGRATIONS: Final = (Migration(number=1, name="foundation", apply=_foundation),)
+def _structured(con: Connection) -> None:
+    con.execute(_STRUCTURED)
+
+
+MIGRATIONS: Final = (
+    Migration(number=1, name="foundation", apply=_foundation),
+    Migration(number=2, name="structured", apply=_structured),
+)
 
 
 def require_current(db: Database) -> None:

@@ -16,8 +16,9 @@ from hexad.storage.vectors import Vectors
 class Stores:
     """What the paths are handed: the families, and the transaction that joins them."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self.db = db
+        self.roles = roles  # of whoever opened the store; None sees everything
         self.meta = Meta(db)
         self.spaces = Spaces(db)
         self.memories = Memories(db)

@@ -62,10 +62,10 @@ class State:
         purpose = click.get_current_context().command_path
         if embeds:
             try:
-                return hexad.open(self.store, actor=purpose, background=background, create=create)
+                return hexad.open(self.store, purpose=purpose, background=background, create=create)
             except hexad.Conflict as error:
                 conflict = error
-        hx = hexad.open(self.store, actor=purpose, background=background, create=create, embedder=None)
+        hx = hexad.open(self.store, purpose=purpose, background=background, create=create, embedder=None)
         if embeds:
             note(f"Without an embedder: {conflict}")
         return hx

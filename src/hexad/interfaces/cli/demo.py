@@ -64,7 +64,7 @@ def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
     root = _root(path)
     if keep is not None:
         hexad.init(keep)
-    with hexad.open(":memory:" if keep is None else keep, actor="hexad demo", background=True) as hx:
+    with hexad.open(":memory:" if keep is None else keep, purpose="hexad demo", background=True) as hx:
         run = _Demo(hx=hx, root=root, started=hx.clock.monotonic(), json=state().json)
         _run(run)
     if keep is not None:

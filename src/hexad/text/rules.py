@@ -1,0 +1,59 @@
+"""Which rules of a policy are about a memory."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from hexad.model.memory import Relevance
+from hexad.model.policy import Match, Policies
+from hexad.text.paths import matches
+
+
+class Judged(Protocol):
+    """What a rule looks at."""
+
+    @property
+    def kind(self) -> str:
+        """The memory's kind."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+
+    @property
+    def relevance(self) -> Relevance:
+        """How much it matters, in words."""
+
+
+def fits(match: Match, memory: Judged) -> bool:
+    """Return whether every condition of `match` that is given holds for the memory."""
+    return (
+        (not match.kinds or memory.kind in match.kinds)
+        and (not match.tags or any(tag in memory.tags for tag in match.tags))
+        and (not match.paths or any(matches(memory.path, pattern) for pattern in match.paths))
+        and (not match.relevance or memory.relevance in match.relevance)
+    )
+
+
+def pins(policies: Policies, memory: Judged) -> bool:
+    """Return whether an auto-pin rule is about the memory."""
+    return any(fits(rule, memory) for rule in policies.auto_pin)
+
+
+def lifetime(policies: Policies, memory: Judged) -> timedelta | None:
+    """Return how long a memory is kept: by the first retention rule about it, else by the space's ttl."""
+    return next((rule.ttl for rule in policies.retention if fits(rule.match, memory)), policies.ttl)
+
+
+def audience(policies: Policies, memory: Judged) -> frozenset[str] | None:
+    """Return which roles may see the memory: those that the space and every rule about it admit; None all."""
+    admitted = policies.roles
+    for rule in policies.visibility:
+        if fits(rule.match, memory):
+            admitted = rule.roles if admitted is None else admitted & rule.roles
+    return admitted
