@@ -12,6 +12,7 @@ import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.ids import IdSource
 from hexad.testing import HashEmbedder
+from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
 
 
@@ -81,3 +82,10 @@ def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
 def hx(opened: Opener) -> Hexad:
     """A store in a folder of its own: frozen clock, hashed vectors, seeded ids, no background thread."""
     return opened()
+
+
+@pytest.fixture
+def llm() -> Iterator[LlmServer]:
+    """A scripted text generator behind real HTTP on loopback; its `base_url` is an OpenAI-compatible endpoint."""
+    with llm_server() as server:
+        yield server
