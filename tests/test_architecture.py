@@ -41,6 +41,7 @@ PARTS = {
     "hexad.facade": "facade",
     "hexad.engine": "engine",
     "hexad.opening": "engine",
+    "hexad.records": "engine",
     "hexad.structured": "engine",
     "hexad.wiring": "engine",
     "hexad.writing": "engine",

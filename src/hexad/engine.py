@@ -9,18 +9,17 @@ from types import TracebackType
 from typing import Self
 
 from hexad.clock import Clock
-from hexad.errors import InvalidInput
 from hexad.facade.spaces import SpacesFacade
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, format_time
+from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
 from hexad.model.parse import parse_choice, parse_time, word_list
 from hexad.model.query import Filters, Hits
 from hexad.model.status import MaintenanceReport, StoreStatus
 from hexad.observe import span
 from hexad.providers.base import Embedder
 from hexad.recall.question import RecallOptions
-from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.records import RecordCalls
 from hexad.structured import StructuredCalls
 from hexad.text.normalize import slug, slugs
 from hexad.upkeep.check import check
@@ -28,7 +27,7 @@ from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
 
-class Hexad(StructuredCalls):
+class Hexad(RecordCalls, StructuredCalls):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:
@@ -194,39 +193,6 @@ class Hexad(StructuredCalls):
             source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
         )
 
-    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Archive a memory: gone from recall, recoverable with `restore`. Raises `NotFound`."""
-        return self._change(
-            id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self.clock.now())
-        )
-
-    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Bring an archived memory back into recall. Raises `NotFound`."""
-        memory = self._change(
-            id_or_path, space, lambda no: self._parts.catalog.restore(no, at=self.clock.now())
-        )
-        self._parts.wake()
-        return memory
-
-    def pin(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Pin a memory. Raises `NotFound` with document 1's words."""
-        return self._set_pin(id_or_path, space, pinned=True)
-
-    def unpin(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Unpin a memory. Raises `NotFound`."""
-        return self._set_pin(id_or_path, space, pinned=False)
-
-    def _set_pin(self, id_or_path: str, space: str | None, *, pinned: bool) -> Memory:
-        memories, now = self._parts.stores.memories, self.clock.now()
-        return self._change(id_or_path, space, lambda no: memories.set_pinned(no, pinned, at=now))
-
-    def _change(self, id_or_path: str, space: str | None, change: Callable[[int], object]) -> Memory:
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.transaction():
-            no = memories.resolve(id_or_path, space=space)
-            change(no)
-            return memories.by_no([no])[no]
-
     # Reading ----------------------------------------------------------------------------------------------------
 
     def recall(
@@ -243,6 +209,7 @@ class Hexad(StructuredCalls):
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
+        follow_links: bool = False,
     ) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant.
 
@@ -250,7 +217,8 @@ class Hexad(StructuredCalls):
         with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
         `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
-        some. `explain` adds what was considered and dropped, and why.
+        some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
+        are linked with, also in other spaces.
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
 
@@ -276,64 +244,12 @@ class Hexad(StructuredCalls):
             max_tokens=max_tokens,
             explain=explain,
             semantic=semantic,
+            follow_links=follow_links,
         )
         with span("search_memory", limit=limit):
             hits = self._parts.recaller.recall(query, options)
         self._parts.wake()
         return hits
-
-    def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Return one memory, whatever its status. Raises `NotFound`."""
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.read():
-            no = memories.resolve(id_or_path, space=space)
-            return memories.by_no([no])[no]
-
-    def memories(
-        self,
-        *,
-        space: str | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        path: str | None = None,
-        status: str | None = "active",
-        limit: int | None = 50,
-    ) -> list[Memory]:
-        """Return memories, the last changed first; `status` None means any, `limit` None all.
-
-        Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
-        """
-        if limit is not None and limit < 1:
-            raise InvalidInput(f"limit = {limit!r} is not at least 1; None means all.")
-        count = -1 if limit is None else limit
-        if space is not None:
-            self._parts.stores.spaces.get(space)
-        filters = Filters(
-            spaces=None if space is None else (space,),
-            kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
-            tags=None if tags is None else slugs(tags),
-            path=path,
-        )
-        chosen = None if status is None else parse_choice(Status, status, "status")
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.read():
-            numbers = memories.numbers(filters, status=chosen, order="updated", limit=count)
-            found = memories.by_no(numbers)
-        return [found[no] for no in numbers]
-
-    def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
-        """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
-        memories = self._parts.stores.memories
-        no = memories.resolve(id_or_path, space=space)
-        return [
-            {"version": version, "replaced_at": format_time(at), "raw": raw}
-            for version, at, raw in memories.history(no)
-        ]
-
-    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
-        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
-        stores = self._parts.stores
-        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
 
     # Upkeep -----------------------------------------------------------------------------------------------------
 

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import overload
 
+from hexad.model.link import Linked
 from hexad.model.memory import Chunk, JSONValue, Memory, format_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which memories may answer. Filters of different kind are ANDed; inside `tags`, all must be there."""
+    """Which memories may answer. Filters of different kind are ANDed; inside `tags` and `text`, all must be there.
+
+    `text` are words that occur somewhere in a memory as they are written, but for their case.
+    """
 
     spaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
@@ -21,6 +25,8 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     roles: tuple[str, ...] | None = None  # of whoever asks; None sees everything
+    text: tuple[str, ...] | None = None
+    pinned: bool | None = None
 
     @property
     def empty(self) -> bool:
@@ -133,7 +139,8 @@ class Explanation:
 class Hits(Sequence[Hit]):
     """The answer to a recall, best first; empty when nothing is relevant.
 
-    `mode` is `lexical` or `hybrid`; `late` names what did not answer in time; `dropped` what was left out.
+    `mode` is `lexical` or `hybrid`; `late` names what did not answer in time; `dropped` what was left out;
+    `linked` holds what the hits are linked with, when links were to be followed.
     """
 
     items: tuple[Hit, ...] = ()
@@ -142,6 +149,7 @@ class Hits(Sequence[Hit]):
     dropped: tuple[Dropped, ...] = ()
     explanation: Explanation | None = None
     notes: tuple[str, ...] = field(default=())
+    linked: tuple[Linked, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -165,4 +173,5 @@ class Hits(Sequence[Hit]):
             "dropped": [{"id": d.memory_id, "reason": d.reason, "score": d.score} for d in self.dropped],
             "notes": list(self.notes),
             "explanation": self.explanation.to_dict() if self.explanation else None,
+            **({"linked": [linked.to_dict() for linked in self.linked]} if self.linked else {}),
         }

@@ -21,6 +21,7 @@ class RecallOptions:
     max_tokens: int | None = None
     explain: bool = False
     semantic: bool | None = None
+    follow_links: bool = False
 
     def __post_init__(self) -> None:
         if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:

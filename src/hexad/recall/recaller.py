@@ -28,6 +28,7 @@ from hexad.recall.answer import (
 )
 from hexad.recall.fuse import Candidate, Fusion, Spread
 from hexad.recall.handouts import Handouts
+from hexad.recall.linked import follow, more_linked
 from hexad.recall.question import RecallOptions, check_query
 from hexad.recall.relevance import Evidence, matched_share, near_floor
 from hexad.recall.terms import Terms, match_expression, named, understand
@@ -94,6 +95,7 @@ class Recaller:
             timings["search"] = self._ms(started) - timings["embed"]
             ranking = self._rank(found, options.filters)
             hits, dropped = self._pack(found, ranking, options)
+            linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
@@ -103,7 +105,8 @@ class Recaller:
             late=("vector",) if failure is not None else (),
             dropped=tuple(dropped),
             explanation=explain(found, ranking, timings) if options.explain else None,
-            notes=self._notes(options, found, failure),
+            notes=(*self._notes(options, found, failure), *more_linked(beyond)),
+            linked=linked,
         )
 
     def _vector(

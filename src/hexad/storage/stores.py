@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hexad.storage.connection import Database
 from hexad.storage.duplicates import Duplicates
+from hexad.storage.links import Links
 from hexad.storage.memories import Memories
 from hexad.storage.meta import Meta
 from hexad.storage.places import Places
@@ -24,6 +25,7 @@ class Stores:
         self.memories = Memories(db)
         self.places = Places(db)
         self.duplicates = Duplicates(db)
+        self.links = Links(db, roles=roles)
         self.sources = Sources(db)
         self.queue = IngestQueue(db)
         self.vectors = Vectors(db)

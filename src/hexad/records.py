@@ -1,0 +1,109 @@
+"""Calls on single memories: look at one, list them, pin, archive and bring back. Delegation only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from hexad.errors import InvalidInput
+from hexad.model.memory import JSONValue, Memory, Status, format_time
+from hexad.model.parse import parse_choice, word_list
+from hexad.model.query import Filters
+from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.text.normalize import slug, slugs
+from hexad.wiring import Parts
+
+
+class RecordCalls:
+    """The part of `Hexad` that is about single memories."""
+
+    _parts: Parts
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Return one memory, whatever its status. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            no = memories.resolve(id_or_path, space=space)
+            return memories.by_no([no])[no]
+
+    def memories(
+        self,
+        *,
+        space: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        status: str | None = "active",
+        limit: int | None = 50,
+    ) -> list[Memory]:
+        """Return memories, the last changed first; `status` None means any, `limit` None all.
+
+        Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
+        """
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"limit = {limit!r} is not at least 1; None means all.")
+        count = -1 if limit is None else limit
+        if space is not None:
+            self._parts.stores.spaces.get(space)
+        filters = Filters(
+            spaces=None if space is None else (space,),
+            kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
+            tags=None if tags is None else slugs(tags),
+            path=path,
+        )
+        chosen = None if status is None else parse_choice(Status, status, "status")
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            numbers = memories.numbers(filters, status=chosen, order="updated", limit=count)
+            found = memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
+        """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        no = memories.resolve(id_or_path, space=space)
+        return [
+            {"version": version, "replaced_at": format_time(at), "raw": raw}
+            for version, at, raw in memories.history(no)
+        ]
+
+    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
+        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
+        stores = self._parts.stores
+        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
+
+    # Changing ---------------------------------------------------------------------------------------------------
+
+    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Archive a memory: gone from recall, recoverable with `restore`. Raises `NotFound`."""
+        return self._change(
+            id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
+        )
+
+    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Bring an archived memory back into recall. Raises `NotFound`."""
+        memory = self._change(
+            id_or_path, space, lambda no: self._parts.catalog.restore(no, at=self._parts.clock.now())
+        )
+        self._parts.wake()
+        return memory
+
+    def pin(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Pin a memory. Raises `NotFound` with document 1's words."""
+        return self._set_pin(id_or_path, space, pinned=True)
+
+    def unpin(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Unpin a memory. Raises `NotFound`."""
+        return self._set_pin(id_or_path, space, pinned=False)
+
+    def _set_pin(self, id_or_path: str, space: str | None, *, pinned: bool) -> Memory:
+        memories, now = self._parts.stores.memories, self._parts.clock.now()
+        return self._change(id_or_path, space, lambda no: memories.set_pinned(no, pinned, at=now))
+
+    def _change(self, id_or_path: str, space: str | None, change: Callable[[int], object]) -> Memory:
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.transaction():
+            no = memories.resolve(id_or_path, space=space)
+            change(no)
+            return memories.by_no([no])[no]

@@ -1,0 +1,102 @@
+"""Links that a caller drew between memories: rows of `relations` whose kind begins with `link:`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.model.link import Link, LinkEnd
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.connection import Database, SQLValue
+from hexad.storage.memory_rows import seen_by_sql
+
+_PREFIX: Final = "link:"
+_END: Final = "{0}.id, {0}_space.name, {0}.path, {0}.kind, coalesce({0}.summary_micro, {0}.raw)"
+
+
+class Links:
+    """The links of one store, as far as `roles` may see both of their ends."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None) -> None:
+        self._db = db
+        self._roles = roles
+
+    def put(self, source_no: int, target_no: int, kind: str, *, at: datetime) -> bool:
+        """Store a link; False when it was there already."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT OR IGNORE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,1.0,?)",
+                (source_no, target_no, _PREFIX + kind, to_micros(at)),
+            )
+            return bool(con.changes)
+
+    def remove(self, source_no: int, target_no: int, kind: str | None) -> int:
+        """Remove the link of a kind between two memories, None: of any; returns how many there were."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM relations WHERE from_no = ?1 AND to_no = ?2 AND"
+                " iif(?3 IS NULL, substr(kind, 1, 5) = 'link:', kind = 'link:' || ?3)",
+                (source_no, target_no, kind),
+            )
+            return con.changes
+
+    def of(
+        self, numbers: Collection[int], *, outgoing: bool = True, incoming: bool = True
+    ) -> list[tuple[int, Link]]:
+        """Return the links of these memories whose other end is active, each with the row number it belongs to.
+
+        Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
+        """
+        found: list[tuple[int, Link]] = []
+        for wanted, mine, other in ((outgoing, "source", "target"), (incoming, "target", "source")):
+            if wanted:
+                found += self._of(numbers, mine=mine, other=other)
+        found.sort(key=lambda pair: _order(*pair))
+        return found
+
+    def _of(self, numbers: Collection[int], *, mine: str, other: str) -> list[tuple[int, Link]]:
+        params: list[SQLValue] = [json.dumps(sorted(numbers))]
+        seen = ""
+        if self._roles is not None:
+            seen = f" AND {seen_by_sql(other)} AND {seen_by_sql(mine)}"
+            params += [json.dumps(self._roles)] * 2
+        rows = self._db.query(
+            f"SELECT {mine}.no, r.kind, r.created_at, {_END.format('source')}, {_END.format('target')}"
+            " FROM relations r JOIN memories source ON source.no = r.from_no"
+            " JOIN memories target ON target.no = r.to_no"
+            " JOIN spaces source_space ON source_space.no = source.space_no"
+            " JOIN spaces target_space ON target_space.no = target.space_no"
+            f" WHERE {mine}.no IN (SELECT value FROM json_each(?)) AND substr(r.kind, 1, 5) = 'link:'"
+            f" AND {other}.status = 'active'{seen}",
+            params,
+        )
+        return [(cast("int", row[0]), _link(row)) for row in rows]
+
+
+def _link(row: tuple[SQLValue, ...]) -> Link:
+    source, target = cast("tuple[str, ...]", row[3:8]), cast("tuple[str, ...]", row[8:13])
+    return Link(
+        kind=cast("str", row[1])[len(_PREFIX) :],
+        source=_end(source),
+        target=_end(target),
+        created_at=from_micros(cast("int", row[2])),
+    )
+
+
+def _end(values: tuple[str, ...]) -> LinkEnd:
+    memory_id, space, path, kind, summary = values
+    return LinkEnd(id=memory_id, space=space, path=path, kind=kind, summary_micro=summary)
+
+
+def _order(no: int, link: Link) -> tuple[object, ...]:
+    ends = (
+        link.target.space,
+        link.target.path,
+        link.target.id,
+        link.source.space,
+        link.source.path,
+        link.source.id,
+    )
+    return (link.kind, *ends, no)
