@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     )
     from hexad.facade.spaces import SpaceInfo
     from hexad.ids import IdSource, TimeSortedIds
+    from hexad.model.actor import Actor
+    from hexad.model.bundle import Bundle
     from hexad.model.ingestion import IngestReport, Progress
+    from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
@@ -58,6 +61,9 @@ _HOMES: Final = {
     ),
     "hexad.facade.spaces": ("SpaceInfo",),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.model.actor": ("Actor",),
+    "hexad.model.bundle": ("Bundle",),
+    "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
     "hexad.model.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
@@ -74,7 +80,9 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 
 __all__ = [
     "AccessDenied",
+    "Actor",
     "BudgetExceeded",
+    "Bundle",
     "Chunk",
     "Citation",
     "Clock",
@@ -96,6 +104,9 @@ __all__ = [
     "InvalidTarget",
     "LedgerBroken",
     "LimitExceeded",
+    "Link",
+    "LinkEnd",
+    "Linked",
     "MaintenanceReport",
     "Memory",
     "NotFound",

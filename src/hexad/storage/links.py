@@ -43,22 +43,32 @@ class Links:
             return con.changes
 
     def of(
-        self, numbers: Collection[int], *, outgoing: bool = True, incoming: bool = True
+        self,
+        numbers: Collection[int],
+        *,
+        outgoing: bool = True,
+        incoming: bool = True,
+        active_only: bool = True,
     ) -> list[tuple[int, Link]]:
-        """Return the links of these memories whose other end is active, each with the row number it belongs to.
+        """Return the links of these memories, each with the row number it belongs to.
+
+        With `active_only` those whose other end is active.
 
         Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
         """
         found: list[tuple[int, Link]] = []
         for wanted, mine, other in ((outgoing, "source", "target"), (incoming, "target", "source")):
             if wanted:
-                found += self._of(numbers, mine=mine, other=other)
+                found += self._of(numbers, mine=mine, other=other, active_only=active_only)
         found.sort(key=lambda pair: _order(*pair))
         return found
 
-    def _of(self, numbers: Collection[int], *, mine: str, other: str) -> list[tuple[int, Link]]:
+    def _of(
+        self, numbers: Collection[int], *, mine: str, other: str, active_only: bool
+    ) -> list[tuple[int, Link]]:
         params: list[SQLValue] = [json.dumps(sorted(numbers))]
         seen = ""
+        active = f" AND {other}.status = 'active'" if active_only else ""
         if self._roles is not None:
             seen = f" AND {seen_by_sql(other)} AND {seen_by_sql(mine)}"
             params += [json.dumps(self._roles)] * 2
@@ -69,7 +79,7 @@ class Links:
             " JOIN spaces source_space ON source_space.no = source.space_no"
             " JOIN spaces target_space ON target_space.no = target.space_no"
             f" WHERE {mine}.no IN (SELECT value FROM json_each(?)) AND substr(r.kind, 1, 5) = 'link:'"
-            f" AND {other}.status = 'active'{seen}",
+            f"{active}{seen}",
             params,
         )
         return [(cast("int", row[0]), _link(row)) for row in rows]

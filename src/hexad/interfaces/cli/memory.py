@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -53,7 +53,10 @@ def _restore(id_or_path: str, space: str | None) -> None:
     _change(lambda hx: hx.restore(id_or_path, space=space), "restored", embeds=True)
 
 
-@click.group(cls=Group)
+_LINKS: Final = "hexad.interfaces.cli.links"
+
+
+@click.group(cls=Group, lazy={name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")})
 @click.pass_context
 def memory(ctx: click.Context) -> None:
     """List, show, pin and restore memories."""

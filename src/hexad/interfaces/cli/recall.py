@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
-from hexad.interfaces.cli.render import explanation_lines, hanging, hit_lines, width
+from hexad.interfaces.cli.render import clean, explanation_lines, hanging, hit_lines, width
 
 if TYPE_CHECKING:
     from hexad import Hits
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     default=False,
     help="Also compare by meaning, which loads the embedder; default: full text alone, which is fast.",
 )
-def recall(query: str, *, semantic: bool, explain: bool, **options: Any) -> None:
+@click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
+def recall(query: str, *, semantic: bool, explain: bool, follow_links: bool, **options: Any) -> None:
     """Print what best answers QUERY, best first.
 
     Prints nothing on stdout, with exit code 0, when nothing is relevant.
@@ -43,10 +44,11 @@ def recall(query: str, *, semantic: bool, explain: bool, **options: Any) -> None
             tags=several(options.pop("tags")),
             explain=explain,
             semantic=semantic or None,
+            follow_links=follow_links,
             **options,
         )
     if state().json:
-        print_json(hits.to_dict() if explain else hits.to_dict()["hits"])
+        print_json(hits.to_dict() if explain or follow_links else hits.to_dict()["hits"])
     else:
         _show(hits, query=query)
     for line in hits.notes:
@@ -62,6 +64,12 @@ def _show(hits: Hits, *, query: str) -> None:
             click.echo(line)
     if not hits:
         note("Nothing relevant was found.")
+    for linked in hits.linked:
+        memory, way = linked.memory, "→" if linked.link.target.id == linked.memory.id else "←"
+        head = f"{linked.of} {way} {linked.link.kind} {way} {memory.id}  {memory.space}:{memory.path}"
+        click.echo(click.style(clean(head), bold=True))
+        for line in hanging(clean(memory.summary_micro), indent=4, room=room):
+            click.echo(line)
     if hits.explanation is not None:
         for line in explanation_lines(hits.explanation, room=room):
             click.echo(line)
