@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hexad.errors import InvalidInput
 from hexad.model.memory import JSONValue, Memory, Status, format_time
 from hexad.model.parse import parse_choice, word_list
 from hexad.model.query import Filters
 from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.storage.memory_rows import ORDERS
 from hexad.text.normalize import slug, slugs
 from hexad.wiring import Parts
 
@@ -34,16 +35,61 @@ class RecordCalls:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         path: str | None = None,
+        text: str | None = None,
+        pinned: bool | None = None,
         status: str | None = "active",
+        order: str = "updated",
         limit: int | None = 50,
+        offset: int = 0,
     ) -> list[Memory]:
         """Return memories, the last changed first; `status` None means any, `limit` None all.
+
+        `text` are words that all occur somewhere in the memory, as they are written but for their case: a look, not
+        a recall. `order` is `updated`, `created` (both newest first), `path`, `relevance` or `kind`; `offset` leaves
+        out the first ones.
 
         Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
         """
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit = {limit!r} is not at least 1; None means all.")
-        count = -1 if limit is None else limit
+        if offset < 0:
+            raise InvalidInput(f"offset = {offset!r} is less than 0.")
+        if order not in ORDERS:
+            raise InvalidInput(f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.")
+        filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            numbers = memories.numbers(
+                filters, status=chosen, order=order, limit=-1 if limit is None else limit, offset=offset
+            )
+            found = memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def count(
+        self,
+        *,
+        space: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        text: str | None = None,
+        pinned: bool | None = None,
+        status: str | None = "active",
+    ) -> int:
+        """Return how many memories `memories` would list without a limit. Raises what it raises."""
+        filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
+        return self._parts.stores.memories.count_where(filters, status=chosen)
+
+    def _listed(
+        self,
+        space: str | None,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        path: str | None,
+        text: str | None,
+        pinned: bool | None,
+        status: str | None,
+    ) -> tuple[Filters, Status | None]:
         if space is not None:
             self._parts.stores.spaces.get(space)
         filters = Filters(
@@ -51,13 +97,11 @@ class RecordCalls:
             kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
             tags=None if tags is None else slugs(tags),
             path=path,
+            text=None if text is None else tuple(text.split()),
+            pinned=pinned,
+            roles=self._parts.stores.roles,
         )
-        chosen = None if status is None else parse_choice(Status, status, "status")
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.read():
-            numbers = memories.numbers(filters, status=chosen, order="updated", limit=count)
-            found = memories.by_no(numbers)
-        return [found[no] for no in numbers]
+        return filters, None if status is None else parse_choice(Status, status, "status")
 
     def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
         """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
@@ -96,6 +140,31 @@ class RecordCalls:
     def unpin(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Unpin a memory. Raises `NotFound`."""
         return self._set_pin(id_or_path, space, pinned=False)
+
+    def tag(
+        self,
+        id_or_path: str,
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        space: str | None = None,
+    ) -> Memory:
+        """Add tags to a memory and take tags away; everything else of it stays. Returns the memory as it is then.
+
+        A tag that is there already, or gone already, is no error. Raises `NotFound`, and `InvalidInput` for a tag
+        without a letter or digit.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", tags=["release", "draft"])
+        ...     hx.tag(memory.id, add=["Ops Team"], remove=["draft"]).tags
+        ('ops-team', 'release')
+        """
+        added, removed = word_list(add, "add"), word_list(remove, "remove")
+        now, retagger = self._parts.clock.now(), self._parts.writing.retagger
+        return self._change(
+            id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
+        )
 
     def _set_pin(self, id_or_path: str, space: str | None, *, pinned: bool) -> Memory:
         memories, now = self._parts.stores.memories, self._parts.clock.now()

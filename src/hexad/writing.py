@@ -15,6 +15,7 @@ from hexad.index.catalog import Catalog
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.redaction import Redactor
+from hexad.ingest.retag import Retagger
 from hexad.ingest.run import Ingestor
 from hexad.ingest.watch import Watcher
 from hexad.model.memory import JSONValue
@@ -27,6 +28,7 @@ class Writing:
     """What writes to a store."""
 
     writer: Pipeline
+    retagger: Retagger
     ingestor: Ingestor
     queue: QueueRunner
     watcher: Watcher
@@ -58,7 +60,8 @@ def build_writing(needs: WritingNeeds) -> Writing:
     queue = QueueRunner(
         needs.stores, ingestor, clock=needs.clock, owner=needs.owner, alive=needs.alive, wake=needs.wake
     )
-    return Writing(writer=writer, ingestor=ingestor, queue=queue, watcher=Watcher(queue))
+    retagger = Retagger(needs.stores, needs.catalog, redactor, rules=writer.rules_of)
+    return Writing(writer=writer, retagger=retagger, ingestor=ingestor, queue=queue, watcher=Watcher(queue))
 
 
 def check_policy(policy: Mapping[str, JSONValue]) -> None:

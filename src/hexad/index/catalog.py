@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final
 
@@ -69,6 +70,17 @@ class Catalog:
             self._fulltext.add(_indexed(memory, chunks))
             self.queue_embedding(no)
         return True
+
+    @contextmanager
+    def rewritten(self, no: int) -> Iterator[None]:
+        """Keep full text in step while the words under which a memory's chunks are found change in the block."""
+        memory, chunks = self._load(no)
+        indexed = memory.status is Status.ACTIVE
+        if indexed:
+            self._fulltext.remove(_indexed(memory, chunks))
+        yield
+        if indexed:
+            self._fulltext.add(_indexed(*self._load(no)))
 
     def queue_embedding(self, no: int) -> None:
         """Ask for the vectors of a memory; whoever opens the store with an embedder computes them."""

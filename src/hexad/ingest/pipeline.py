@@ -92,7 +92,7 @@ class Pipeline:
 
     def _prepare(self, draft: Draft) -> _Prepared:
         validate(draft)
-        rules = self._rules_of(draft.space)
+        rules = self.rules_of(draft.space)
         self._redactor.refuse_secret_names(draft, rules)
         clean = self._redactor.clean(draft, rules)
         if not clean.draft.text.strip():
@@ -105,7 +105,8 @@ class Pipeline:
             now=draft.now or self._clock.now(),
         )
 
-    def _rules_of(self, name: str) -> RedactionRules:
+    def rules_of(self, name: str) -> RedactionRules:
+        """Return what is redacted in the space of that name."""
         space = self._stores.spaces.find(name)
         policies: Mapping[str, JSONValue] = space.policies if space else {}
         key = json.dumps(policies.get("pii_redaction"), sort_keys=True) + json.dumps(

@@ -17,7 +17,7 @@ from hexad.storage.codec import (
     to_micros,
 )
 from hexad.storage.connection import Connection, Database, SQLValue
-from hexad.storage.memory_rows import COLUMNS, FROM, batches, filter_sql, memory_of, row_of
+from hexad.storage.memory_rows import COLUMNS, FROM, ORDERS, batches, filter_sql, memory_of, row_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,19 +137,25 @@ class Memories:
         return Identity(no=no, id=memory_id, content_hash=content_hash, status=Status(status))
 
     def numbers(
-        self, filters: Filters, *, status: Status | None = Status.ACTIVE, order: str = "no", limit: int = -1
+        self,
+        filters: Filters,
+        *,
+        status: Status | None = Status.ACTIVE,
+        order: str = "no",
+        limit: int = -1,
+        offset: int = 0,
     ) -> list[int]:
-        """Return the row numbers that pass `filters`; `order` is `no` or `updated` (newest first)."""
+        """Return the row numbers that pass `filters`, by number or in one of `ORDERS`."""
         where, params = filter_sql(filters)
         if status is not None:
             where.append("m.status = ?")
             params.append(status.value)
-        by = {"no": "m.no", "updated": "m.updated_at DESC, m.path, m.id"}[order]
+        by = "m.no" if order == "no" else ORDERS[order]
         sql = (
             "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
-            f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ?"
+            f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ? OFFSET ?"
         )
-        return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit))]
+        return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit, offset))]
 
     def numbers_of_all(self, *, status: Status) -> list[int]:
         """Return the row numbers of all memories with `status`."""

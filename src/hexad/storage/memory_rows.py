@@ -23,6 +23,19 @@ from hexad.storage.codec import (
 from hexad.storage.connection import SQLValue
 
 _BATCH: Final = 500  # numbers in one IN list
+_TEXT_COLUMNS: Final = (
+    "m.path", "m.kind", "m.tags", "m.source_id", "m.summary_micro", "m.summary_short", "m.raw",
+)  # fmt: skip
+_ID_PART: Final = 8  # an id is looked at for a word longer than this: fewer characters are in many of them
+_LAST_CHANGED: Final = "m.updated_at DESC, m.path, m.id"
+ORDERS: Final[Mapping[str, str]] = {
+    "updated": _LAST_CHANGED,
+    "created": "m.created_at DESC, m.path, m.id",
+    "path": "m.path, m.id",
+    "relevance": "CASE m.relevance WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, " + _LAST_CHANGED,
+    "kind": "m.kind, " + _LAST_CHANGED,
+}
+"""In which orders memories can be listed; each is total, so that pages neither overlap nor leave gaps."""
 
 COLUMNS: Final = (
     "m.no, m.id, s.name, m.path, m.kind, m.raw, m.summary_micro, m.summary_short, m.summary_long, m.tags,"
@@ -58,10 +71,27 @@ def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
     if filters.until is not None:
         where.append("m.happened_at < ?")
         params.append(to_micros(filters.until))
+    if filters.pinned is not None:
+        where.append("m.pinned = ?")
+        params.append(int(filters.pinned))
+    for word in filters.text or ():
+        where.append(_holds_sql(word, params))
     if filters.roles is not None:
         where.append(seen_by_sql("m"))
         params.append(json.dumps(filters.roles))
     return where, params
+
+
+def _holds_sql(word: str, params: list[SQLValue]) -> str:
+    """A word as it is written, in any case: SQLite's LIKE folds the case of ASCII alone, so others are tried too."""
+    forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.title()}
+    for mark in ("\\", "%", "_"):
+        forms = {form.replace(mark, "\\" + mark) for form in forms}
+    tries = [(column, f"%{form}%") for column in _TEXT_COLUMNS for form in sorted(forms)]
+    if len(word) > _ID_PART:
+        tries.append(("m.id", f"{min(forms, key=len)}%"))
+    params.extend(pattern for _, pattern in tries)
+    return "(" + " OR ".join(f"{column} LIKE ? ESCAPE '\\'" for column, _ in tries) + ")"
 
 
 def seen_by_sql(alias: str) -> str:

@@ -1,0 +1,63 @@
+"""A change of a memory's tags alone: its text, summaries, chunks, pin and vectors stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+
+from hexad.index.catalog import Catalog
+from hexad.ingest.redaction import Redactor
+from hexad.model.contract import Draft
+from hexad.model.memory import Memory
+from hexad.storage.memories import StoredChunk
+from hexad.storage.memory_tags import MemoryTags
+from hexad.storage.stores import Stores
+from hexad.text.normalize import slugs
+from hexad.text.redact import RedactionRules
+
+
+class Retagger:
+    """Adds and takes away tags; what a tag decides (full text, who may see the memory) follows in one transaction."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        catalog: Catalog,
+        redactor: Redactor,
+        *,
+        rules: Callable[[str], RedactionRules],
+    ) -> None:
+        self._stores = stores
+        self._catalog = catalog
+        self._redactor = redactor
+        self._rules = rules
+        self._tags = MemoryTags(stores.db)
+
+    def change(self, no: int, *, add: Collection[str], remove: Collection[str], at: datetime) -> None:
+        """Change the tags of memory `no`, in the caller's transaction; what is there or gone already is no error.
+
+        Raises `InvalidInput` for a tag without a letter or digit.
+        """
+        memory = self._stores.memories.by_no([no])[no]
+        given = Draft(text="", space=memory.space, tags=tuple(add))
+        clean = self._redactor.clean(given, self._rules(memory.space)).draft
+        tags = tuple(sorted({*memory.tags, *slugs(clean.tags or ())} - set(slugs(remove))))
+        if tags == memory.tags:
+            return
+        chunks = self._stores.memories.chunks_of([no]).get(no, [])
+        contexts = {stored.no: _context(stored, memory, tags) for stored in chunks}
+        with self._catalog.rewritten(no):
+            self._tags.replace(no, tags, contexts, at=at)
+
+
+def _context(stored: StoredChunk, memory: Memory, tags: Sequence[str]) -> str:
+    """Return the words under which a chunk is found, a line for each tag; full text does not mind their order."""
+    lines = stored.context.split("\n") if stored.context else []
+    for spoken in _spoken(memory.tags):
+        if spoken in lines:
+            lines.remove(spoken)
+    return "\n".join([*lines, *_spoken(tags)])
+
+
+def _spoken(tags: Sequence[str]) -> list[str]:
+    return [tag.replace("-", " ") for tag in tags]
