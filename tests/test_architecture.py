@@ -30,6 +30,7 @@ PARTS = {
     "hexad.model": "model",
     "hexad.ids": "ids",
     "hexad.observe": "observe",
+    "hexad.telemetry": "observe",
     "hexad.config": "config",
     "hexad.text": "text",
     "hexad.storage": "storage",
@@ -382,4 +383,8 @@ def _module_name(requirement: str) -> str:
     import re
 
     name = re.split(r"[\[<>=~! ;]", requirement)[0].lower()
-    return {"apsw-sqlite3mc": "apsw", "pydantic-ai-slim": "pydantic_ai"}.get(name, name.replace("-", "_"))
+    return {
+        "apsw-sqlite3mc": "apsw",
+        "opentelemetry-api": "opentelemetry",
+        "pydantic-ai-slim": "pydantic_ai",
+    }.get(name, name.replace("-", "_"))

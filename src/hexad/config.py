@@ -69,7 +69,15 @@ TEMPLATE: Final = """\
 # durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
 # lock_timeout_s = 30.0             # how long a writer waits for its turn
 # env_allow = []                    # names of variables whose values in .env files may be stored
-"""
+# memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
+# generator = "openai:gpt-5-mini"   # what writes for remember_raw; none by default
+# memory_semantic_model = "…"       # the model for remember_raw, where it is another one
+# llm_model = "…"                   # the model for everything else
+# otel = false                      # hand spans, never texts, to OpenTelemetry
+
+# [budget]                          # what calls to models may cost in this project
+# usd = 5.0
+# period = "month"                  # "total", "month" or "day", in UTC
 
 
 def find_store(start: Path) -> Path | None:

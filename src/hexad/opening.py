@@ -32,6 +32,7 @@ from hexad.storage.leases import OpenLock
 from hexad.storage.meta import STORE_ID
 from hexad.storage.schema import MIGRATIONS, require_current
 from hexad.storage.stores import Stores
+from hexad.telemetry import attach
 from hexad.upkeep.embed import check_embedder
 from hexad.wiring import Base, Parts, Place
 
@@ -84,6 +85,8 @@ def open(
     try:
         settings = load_settings(directory)
         _check_settings(settings, embedder)
+        if settings.otel:
+            attach(SystemClock())
         return _open(
             directory,
             settings,
