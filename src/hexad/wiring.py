@@ -28,10 +28,11 @@ from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database, sqlite_library_is_safe
 from hexad.storage.keys import KeyStore
 from hexad.storage.leases import OpenLock
-from hexad.storage.meta import STORE_ID
+from hexad.storage.meta import STORE_ID, MaintenanceLog
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
+from hexad.upkeep.purge import Purger
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
@@ -82,10 +83,14 @@ class Parts:
         self._alive: Callable[[], Collection[str]] = (
             base.place.lock.alive if base.place.lock is not None else tuple
         )
+        # Upkeep must not leave out what whoever opened the store may not see.
+        self.everything = base.stores if base.stores.roles is None else Stores(base.db)
+        self.audit = MaintenanceLog(base.stores.meta, actor=base.actor.describe())
+        self.purger = Purger(self.everything, base.fulltext, key=lambda: base.place.keys.redaction_salt)
         self.handouts = Handouts(base.stores)
         self.catalog = Catalog(base.stores, base.fulltext)
         self.embedding = (
-            EmbeddingJob(base.stores, embedder, owner=self._owner, alive=self._alive)
+            EmbeddingJob(self.everything, embedder, owner=self._owner, alive=self._alive)
             if embedder is not None
             else None
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -63,6 +64,17 @@ class FullText:
         """Take chunks out; they must be given as they were indexed."""
         with self._db.joined() as con:
             con.executemany(_DELETE, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
+            bump(con, "fulltext")
+
+    def remove_memories(self, numbers: Sequence[int]) -> None:
+        """Take all chunks of active memories out, in the caller's transaction and before their texts go."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO chunk_fts(chunk_fts, rowid, body, context, identifiers)"
+                " SELECT 'delete', t.no, t.body, t.context, t.identifiers FROM chunk_texts t"
+                " WHERE t.no IN (SELECT no FROM chunks WHERE memory_no IN (SELECT value FROM json_each(?)))",
+                (json.dumps(list(numbers)),),
+            )
             bump(con, "fulltext")
 
     def rebuild(self) -> None:

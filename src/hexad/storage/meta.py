@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from hexad.errors import IntegrityError
+from hexad.model.contract import AuditEvent
 from hexad.model.memory import JSONValue
 from hexad.storage.codec import dump, from_micros, parse, to_micros
 from hexad.storage.connection import Database
@@ -84,3 +85,18 @@ class Meta:
             "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
         )
         return [(from_micros(cast("int", at)), cast("str", what), parse(detail)) for at, what, detail in rows]
+
+
+class MaintenanceLog:
+    """Implements `AuditSink` until there is a ledger: rows of `maintenance_log`, each with who did it.
+
+    A record joins the transaction around it, so that it is there exactly when the work is.
+    """
+
+    def __init__(self, meta: Meta, *, actor: str) -> None:
+        self._meta = meta
+        self._actor = actor
+
+    def record(self, event: AuditEvent) -> None:
+        """Keep `event` for good."""
+        self._meta.log(event.what, {"by": self._actor, **event.detail}, at=event.at)

@@ -264,6 +264,10 @@ CREATE TABLE tombstones (
 ) STRICT;
 CREATE INDEX tombstones_by_rev ON tombstones(space_no, rev);
 CREATE INDEX tombstones_by_id ON tombstones(id);
+-- Whoever changes or purges a memory looks here by its number; so does SQLite, for every reference to one.
+CREATE INDEX memory_tags_by_memory ON memory_tags(memory_no);
+CREATE INDEX source_items_by_memory ON source_items(memory_no) WHERE memory_no IS NOT NULL;
+CREATE INDEX tasks_by_memory ON tasks(memory_no);
 
 -- A memory as a space file gave it, so that an unchanged one is written back as it was.
 CREATE TABLE memory_origins (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hexad.storage.audiences import Audiences
 from hexad.storage.connection import Database
 from hexad.storage.duplicates import Duplicates
 from hexad.storage.links import Links
 from hexad.storage.memories import Memories
 from hexad.storage.meta import Meta
 from hexad.storage.places import Places
+from hexad.storage.purge import Purges
 from hexad.storage.sources import IngestQueue, Sources
 from hexad.storage.spaces import Spaces
 from hexad.storage.tasks import Tasks
@@ -30,3 +32,5 @@ class Stores:
         self.queue = IngestQueue(db)
         self.vectors = Vectors(db)
         self.tasks = Tasks(db)
+        self.audiences = Audiences(db)
+        self.purges = Purges(db)

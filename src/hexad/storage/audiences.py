@@ -1,0 +1,127 @@
+"""Which roles may see a memory. A memory without an audience is for everybody; an empty one is for the owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple, cast
+
+from hexad.model.memory import Relevance
+from hexad.storage.changes import bump
+from hexad.storage.codec import load_strings
+from hexad.storage.connection import Connection, Database
+
+_BATCH: Final = 10_000
+
+
+class JudgedRow(NamedTuple):
+    """What rules look at, read without the memory's text."""
+
+    no: int
+    kind: str
+    path: str
+    relevance: Relevance
+    tags: tuple[str, ...]
+
+
+class Audiences:
+    """The audiences of one store; changing one numbers the memory anew, so that cached views follow."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def assign(self, no: int, roles: Collection[str] | None) -> None:
+        """Say who may see memory `no`, in the caller's transaction: these roles, or everybody for None."""
+        with self._db.joined() as con:
+            self._put(con, [no], roles, rev=None)
+
+    def of(self, no: int) -> frozenset[str] | None:
+        """Return the roles that may see memory `no`; None for everybody."""
+        row = self._db.query_one(
+            "SELECT a.roles FROM memories m JOIN audiences a ON a.no = m.audience_no WHERE m.no = ?", (no,)
+        )
+        return frozenset(load_strings(row[0])) if row else None
+
+    def assign_space(
+        self, space_no: int, audience: Callable[[JudgedRow], frozenset[str] | None], *, same: bool
+    ) -> int:
+        """Say for all memories of a space who may see them; returns for how many that changed.
+
+        `same` promises that `audience` says the same of every memory, which then need not be read.
+        """
+        changed = 0
+        with self._db.joined() as con:
+            rev = bump(con, "memories")
+            if same:
+                anyone = JudgedRow(0, "", "", Relevance.MEDIUM, ())
+                return self._put_space(con, space_no, audience(anyone), rev=rev)
+            last = 0
+            while rows := self._judged(space_no, last):
+                last = rows[-1].no
+                groups: dict[frozenset[str] | None, list[int]] = {}
+                for row in rows:
+                    groups.setdefault(audience(row), []).append(row.no)
+                for roles, numbers in groups.items():
+                    changed += self._put(con, numbers, roles, rev=rev)
+        return changed
+
+    def forget_unused(self) -> None:
+        """Remove the audiences that no memory has."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM audiences WHERE no NOT IN (SELECT DISTINCT audience_no FROM memories"
+                " WHERE audience_no IS NOT NULL)"
+            )
+
+    def _judged(self, space_no: int, after: int) -> Sequence[JudgedRow]:
+        rows = self._db.query(
+            "SELECT no, kind, path, relevance, tags FROM memories WHERE space_no = ? AND no > ?"
+            " ORDER BY no LIMIT ?",
+            (space_no, after, _BATCH),
+        )
+        return [
+            JudgedRow(
+                cast("int", no),
+                cast("str", kind),
+                cast("str", path),
+                Relevance(cast("str", relevance)),
+                load_strings(tags),
+            )
+            for no, kind, path, relevance, tags in rows
+        ]
+
+    def _put(
+        self, con: Connection, numbers: Sequence[int], roles: Collection[str] | None, *, rev: int | None
+    ) -> int:
+        audience_no = self._number(con, roles)
+        listed = json.dumps(list(numbers))
+        if rev is None:
+            stale = con.execute(
+                "SELECT 1 FROM memories WHERE no IN (SELECT value FROM json_each(?)) AND audience_no IS NOT ?",
+                (listed, audience_no),
+            ).fetchone()
+            if stale is None:
+                return 0
+            rev = bump(con, "memories")
+        con.execute(
+            "UPDATE memories SET audience_no = ?1, rev = ?2 WHERE no IN (SELECT value FROM json_each(?3))"
+            " AND audience_no IS NOT ?1",
+            (audience_no, rev, listed),
+        )
+        return con.changes
+
+    def _put_space(self, con: Connection, space_no: int, roles: Collection[str] | None, *, rev: int) -> int:
+        con.execute(
+            "UPDATE memories SET audience_no = ?1, rev = ?2 WHERE space_no = ?3 AND audience_no IS NOT ?1",
+            (self._number(con, roles), rev, space_no),
+        )
+        return con.changes
+
+    def _number(self, con: Connection, roles: Collection[str] | None) -> int | None:
+        if roles is None:
+            return None
+        text = json.dumps(sorted(roles))
+        con.execute("INSERT OR IGNORE INTO audiences(roles) VALUES(?)", (text,))
+        row = con.execute("SELECT no FROM audiences WHERE roles = ?", (text,)).fetchone()
+        assert row is not None, text
+        return cast("int", row[0])
