@@ -78,6 +78,7 @@ TEMPLATE: Final = """\
 # [budget]                          # what calls to models may cost in this project
 # usd = 5.0
 # period = "month"                  # "total", "month" or "day", in UTC
+"""
 
 
 def find_store(start: Path) -> Path | None:
