@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust, Turn
+from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, Turn
 from hexad.model.source import Section
 
 
@@ -16,13 +16,15 @@ class Extract:
     """How the semantic step may infer what is open (document 1, `remember_raw`).
 
     `model` None means the configured one; without any, and after a failure unless `strict`, it is local.
+    `auto_pin` True pins, False lets neither a rule nor a model pin; None leaves it to the space's policy.
     """
 
     model: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
     path_hint: str | None = None
-    auto_pin: bool = False
+    topic: str | None = None
+    auto_pin: bool | None = None
     strict: bool = False
 
 
@@ -66,6 +68,8 @@ class Draft:
     summary_long: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    supersedes: str | None = None
+    status: Status | None = None  # where a restored memory stands; None means active, or as it is
     spans: tuple[str, ...] | None = None  # chunks as the caller cut them, in the order of the text
     structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one

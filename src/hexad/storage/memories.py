@@ -125,6 +125,13 @@ class Memories:
             (content_hash, space_no, *fact),
         )
 
+    def identify_by_place(self, space_no: int, content_hash: str, *, path: str, kind: str) -> Identity | None:
+        """Return the identity of this content at a path of a space: an active memory first, then the oldest."""
+        return self._identity(
+            "content_hash = ? AND space_no = ? AND path = ? AND kind = ? ORDER BY status = 'active' DESC, no LIMIT 1",
+            (content_hash, space_no, path, kind),
+        )
+
     def identify_no(self, no: int) -> Identity | None:
         """Return the identity of a row number."""
         return self._identity("no = ?", (no,))
