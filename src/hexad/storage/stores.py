@@ -8,6 +8,7 @@ from hexad.storage.duplicates import Duplicates
 from hexad.storage.links import Links
 from hexad.storage.memories import Memories
 from hexad.storage.meta import Meta
+from hexad.storage.origins import Origins
 from hexad.storage.places import Places
 from hexad.storage.purge import Purges
 from hexad.storage.sources import IngestQueue, Sources
@@ -34,3 +35,4 @@ class Stores:
         self.tasks = Tasks(db)
         self.audiences = Audiences(db)
         self.purges = Purges(db)
+        self.origins = Origins(db)
