@@ -35,7 +35,11 @@ class Settings:
     otel: bool = False
     budget: Mapping[str, object] = field(default_factory=dict)
     prices: Mapping[str, object] = field(default_factory=dict)
+    llm_timeout_s: float = 60.0
+    llm_max_tokens: int = 4_096
     embedder_api_key: str | None = field(default=None, repr=False)
+    llm_api_key: str | None = field(default=None, repr=False)
+    provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 _KEYS: Final[Mapping[str, type]] = {
@@ -52,6 +56,8 @@ _KEYS: Final[Mapping[str, type]] = {
     "otel": bool,
     "budget": dict,
     "prices": dict,
+    "llm_timeout_s": float,
+    "llm_max_tokens": int,
 }
 _TABLES: Final = frozenset({"budget", "prices"})  # too much for a variable
 _ALIASES: Final = {
@@ -60,6 +66,14 @@ _ALIASES: Final = {
     "otel": "LEXON_OTEL",
 }
 """Document 1's own names of variables; ours win over them."""
+_PROVIDER_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "ollama": ("OLLAMA_API_KEY",),
+    "huggingface": ("HF_TOKEN",),
+}
+"""The variables in which the providers' own tools look for a key; the first that is set counts."""
 
 TEMPLATE: Final = """\
 # Settings of this store. Every line is optional; the values shown are the defaults.
@@ -124,7 +138,15 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         otel=bool(values.get("otel", False)),
         budget=cast("Mapping[str, object]", values.get("budget", {})),
         prices=cast("Mapping[str, object]", values.get("prices", {})),
+        llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
+        llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
         embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or environ.get("OPENAI_API_KEY"),
+        llm_api_key=environ.get("HEXAD_LLM_API_KEY") or None,
+        provider_keys={
+            provider: next(environ[name] for name in names if environ.get(name))
+            for provider, names in _PROVIDER_KEYS.items()
+            if any(environ.get(name) for name in names)
+        },
     )
 
 
@@ -141,7 +163,7 @@ def _from_file(path: Path) -> dict[str, object]:
         kind = _KEYS[name]
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             continue
-        if not isinstance(value, kind):
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise InvalidInput(f"{path}: {name} = {value!r} should be a {kind.__name__}.")
     return values
 
@@ -160,4 +182,9 @@ def _from_environment(name: str, given: str) -> object:
             return float(given)
         except ValueError as error:
             raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is not a number.") from error
+    if _KEYS[name] is int:
+        try:
+            return int(given)
+        except ValueError as error:
+            raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is not a whole number.") from error
     return given

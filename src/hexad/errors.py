@@ -94,7 +94,14 @@ class LedgerBroken(IntegrityError):
 
 
 class ProviderError(HexadError):
-    """An embedder or a text generator failed, or answered with something unusable."""
+    """An embedder or a text generator failed, or answered with something unusable.
+
+    `charged` is False when the provider cannot have charged for the attempt: it refused, or was never reached.
+    """
+
+    def __init__(self, message: str, *, charged: bool = True) -> None:
+        super().__init__(message)
+        self.charged = charged
 
 
 class AccessDenied(HexadError):

@@ -22,7 +22,8 @@ from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.model.actor import Actor, parse_actor
 from hexad.providers.base import Embedder, resolve
-from hexad.providers.generator import GeneratorSpec, resolve_generator
+from hexad.providers.generator import GeneratorSpec
+from hexad.providers.generators.choose import resolve_generator
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
 from hexad.storage.connection import Database

@@ -1,4 +1,6 @@
-"""What tests of programs that use Hexad need: a frozen clock, a deterministic embedder, a temporary store."""
+"""What tests of programs that use Hexad need: a frozen clock, a deterministic embedder, a text generator that follows
+a script, a temporary store.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,19 @@ from hexad.clock import FrozenClock
 from hexad.engine import Hexad
 from hexad.ids import TimeSortedIds
 from hexad.opening import open as open_store
+from hexad.providers.generator import GeneratorSpec
+from hexad.providers.generators.scripted import ScriptedGenerator
 from hexad.providers.hashing import HashEmbedder
 
-__all__ = ["FrozenClock", "HashEmbedder", "temporary_store"]
+__all__ = ["FrozenClock", "HashEmbedder", "ScriptedGenerator", "temporary_store"]
 
 
 @contextmanager
 def temporary_store(
-    *, clock: FrozenClock | None = None, embedder: HashEmbedder | None = None
+    *,
+    clock: FrozenClock | None = None,
+    embedder: HashEmbedder | None = None,
+    generator: GeneratorSpec = None,
 ) -> Iterator[Hexad]:
     """Yield a private store with a frozen clock, seeded ids and no background thread; check it at the end.
 
@@ -28,6 +35,7 @@ def temporary_store(
         clock=clock,
         ids=TimeSortedIds(clock, seed=1),
         embedder=embedder or HashEmbedder(),
+        generator=generator,
         background=False,
     ) as hx:
         yield hx

@@ -1,12 +1,12 @@
-"""What a text generator is, and how a setting becomes one."""
+"""What a text generator is."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from hexad.errors import InvalidInput
 from hexad.model.contract import Spend
 from hexad.model.memory import JSONValue
 
@@ -44,24 +44,32 @@ class Generator(Protocol):
         """`provider:model`, or what a function is called."""
 
     def provider_of(self, model: str | None) -> tuple[str, str]:
-        """Return `(provider, model)` that a prompt with this `model` would be sent to."""
+        """Return `(provider, model)` that a prompt with this `model` would be sent to.
+
+        Raises `InvalidInput` for a model that cannot be asked for.
+        """
 
     def generate(self, prompt: Prompt) -> Reply:
-        """Return the answer to a prompt. Raises `ProviderError` when there is none to be had."""
+        """Return the answer to a prompt.
+
+        Raises `ProviderError` when there is none to be had; its `charged` is False when the provider cannot have
+        charged for the attempt.
+        """
 
 
-GeneratorSpec = str | Generator | Callable[[str], str] | None
+GeneratorSpec = str | Generator | Callable[[str], str] | Callable[[str, str], str] | None
 
 
-def resolve_generator(spec: GeneratorSpec) -> Generator | None:
-    """Return the generator that `spec` names; None for None. Nothing is loaded and nothing is sent yet.
+def instructions(prompt: Prompt) -> str:
+    """Return the prompt's system text, with its schema spelt out for a model that nothing else holds to it.
 
-    Raises `InvalidInput` for what is no generator.
+    It stands with the instructions and not beside the text, which may be anybody's.
     """
-    if spec is None:
-        return None
-    if isinstance(spec, str):
-        raise InvalidInput(f"Unknown generator {spec!r}.")
-    if callable(spec):
-        raise InvalidInput(f"Unknown generator {spec!r}.")
-    return spec
+    if prompt.schema is None:
+        return prompt.system
+    schema = json.dumps(prompt.schema, ensure_ascii=False, sort_keys=True)
+    told = (
+        "Answer with one JSON object that meets this JSON schema. Write nothing before or after it, and no "
+        f"Markdown around it.\n{schema}"
+    )
+    return f"{prompt.system}\n\n{told}" if prompt.system else told
