@@ -239,6 +239,7 @@ class Hexad(RecordCalls, StructuredCalls):
                 path=path,
                 since=parse_time(since, "since"),
                 until=parse_time(until, "until"),
+                roles=self._parts.stores.roles,
             ),
             limit=limit,
             max_tokens=max_tokens,

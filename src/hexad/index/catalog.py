@@ -49,8 +49,10 @@ class Catalog:
         self._stores.tasks.drop(no)
 
     def archive(self, no: int, *, at: datetime) -> bool:
-        """Make a memory recoverable instead of recalled; False when it was not active."""
+        """Make a memory recoverable instead of recalled; False when it was not active, or is purged meanwhile."""
         with self._stores.db.transaction():
+            if self._stores.memories.identify_no(no) is None:
+                return False
             memory, chunks = self._load(no)
             if memory.status is not Status.ACTIVE:
                 return False

@@ -12,7 +12,7 @@ from hexad.model.contract import Draft
 from hexad.model.memory import Outcome
 from hexad.storage.codec import dump
 from hexad.storage.duplicates import NEAR_DUPLICATE
-from hexad.storage.memories import Identity
+from hexad.storage.memory_names import Identity
 from hexad.storage.stores import Stores
 from hexad.text.fingerprint import bands, jaccard, minhash, passage_hashes, shingles
 
@@ -70,9 +70,12 @@ class Gate:
         named = None
         if source_no is not None and draft.source_id is not None:
             named = memories.identify_by_source(source_no, draft.source_id)
+            if named is not None:
+                self._free(named, draft.source_id)
         if draft.id is not None:
             known = memories.identify(memory_id=draft.id)
             if known is not None:
+                self._free(known, draft.id)
                 self._same_space(known, draft)
             if named is not None and named.id != draft.id:
                 raise Conflict(
@@ -120,6 +123,12 @@ class Gate:
         if not mark.passages or any(passage not in handed for passage in mark.passages):
             return None
         return self._stores.memories.identify_no(handed[mark.passages[0]])
+
+    @staticmethod
+    def _free(known: Identity, name: str) -> None:
+        """Raise `Conflict` for a name that a hidden memory has; what it is, and where, is not said."""
+        if known.hidden:
+            raise Conflict(f"The id {name!r} cannot be used; give another one.")
 
     def _same_space(self, known: Identity, draft: Draft) -> None:
         space = self._stores.memories.by_no([known.no])[known.no].space

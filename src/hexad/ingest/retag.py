@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from hexad.index.catalog import Catalog
 from hexad.ingest.redaction import Redactor
 from hexad.model.contract import Draft
 from hexad.model.memory import Memory
+from hexad.model.policy import parse_policies
 from hexad.storage.memories import StoredChunk
 from hexad.storage.memory_tags import MemoryTags
 from hexad.storage.stores import Stores
 from hexad.text.normalize import slugs
 from hexad.text.redact import RedactionRules
+from hexad.text.rules import audience
 
 
 class Retagger:
@@ -48,6 +51,8 @@ class Retagger:
         contexts = {stored.no: _context(stored, memory, tags) for stored in chunks}
         with self._catalog.rewritten(no):
             self._tags.replace(no, tags, contexts, at=at)
+        policies = parse_policies(self._stores.spaces.get(memory.space).policies)
+        self._stores.audiences.assign(no, audience(policies, replace(memory, tags=tags)))
 
 
 def _context(stored: StoredChunk, memory: Memory, tags: Sequence[str]) -> str:

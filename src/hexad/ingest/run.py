@@ -24,6 +24,7 @@ from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Memory, Outcome, Status
+from hexad.model.policy import parse_policies
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
 from hexad.storage.sources import ItemState
@@ -34,6 +35,7 @@ BATCH_CHARACTERS: Final = 400_000
 _SKIPS_LISTED: Final = 1_000
 _READ: Final = ReadOptions()
 _POLICY: Final = "@"
+NOT_OPEN: Final = "what is known of it is not open to your role; it was left as it is"
 # A range of history and a part of a log are windows on something larger: what they do not show is not gone.
 _KINDS_THAT_VANISH: Final = frozenset(
     {SourceKind.FOLDER, SourceKind.CONVERSATION, SourceKind.DOCUMENTS, SourceKind.FILE}
@@ -91,6 +93,8 @@ class Ingestor:
         archived = 0
         with self._stores.db.transaction():
             for source_id, state in self._stores.sources.items(source_no).items():
+                if state.hidden:
+                    continue
                 if state.memory_no is not None:
                     archived += self._catalog.archive(state.memory_no, at=self._clock.now())
                 self._stores.sources.forget_item(source_no, source_id)
@@ -111,6 +115,7 @@ class _Run:
             space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
             self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
         policies = self._stores.spaces.get(options.space).policies
+        self._roles = parse_policies(policies).roles
         self._policy = content_hash(json.dumps(dict(policies), sort_keys=True))[7:23] if policies else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)
@@ -120,7 +125,7 @@ class _Run:
 
     def known(self, source_id: str) -> Known | None:
         state = self._states.get(source_id)
-        if state is None or state.memory_no is None:
+        if state is None:
             return None
         if state.fingerprint != self._stamped(state.fingerprint):
             return None  # the space's policy has changed since: what it takes out now has to be looked for
@@ -138,6 +143,8 @@ class _Run:
         elif (same := self._same(thing)) is not None:
             self.report.unchanged += 1
             self._remember(thing.source_id or "", thing.fingerprint or "", same)
+        elif self._is_hidden(thing.source_id):
+            self._skip(Skip(source_id=thing.source_id or "", reason=NOT_OPEN))
         else:
             self._items.append(thing)
             self._size += len(thing.text)
@@ -145,11 +152,16 @@ class _Run:
             self._flush()
 
     def _same(self, item: Item) -> ItemState | None:
-        """Return the state of an item whose content is what the store has; it was read, and costs no more."""
+        """Return the state of an item whose content is what the store has, or had before it was purged.
+
+        It was read, and costs no more.
+        """
         state = self._states.get(item.source_id or "")
-        if state is None or state.memory_no is None or state.content_hash != self._keyed(item):
-            return None
-        return state
+        return state if state is not None and state.content_hash == self._keyed(item) else None
+
+    def _is_hidden(self, source_id: str | None) -> bool:
+        state = self._states.get(source_id or "")
+        return state is not None and state.hidden
 
     def _keyed(self, item: Item) -> str:
         mark = item.content_hash or content_hash(item.text)
@@ -246,7 +258,7 @@ class _Run:
         self.report.near_duplicates += bool(receipt.near_duplicates)
 
     def _draft(self, item: Item) -> Draft:
-        options = self._options
+        options, state = self._options, self._states.get(item.source_id or "")
         metadata = dict(item.metadata)
         if options.project is not None:
             metadata["project"] = options.project
@@ -269,15 +281,18 @@ class _Run:
             metadata=metadata,
             sections=item.sections,
             first_line=item.first_line,
-            # What somebody forgot stays forgotten when its file changes; what vanished and came back returns.
-            revives=(item.source_id or "") not in self._states,
+            # What somebody forgot stays forgotten when its file changes; what vanished and came back returns, and
+            # so does what only grew old.
+            revives=state is None or state.expired,
             turn=item.turn,
         )
 
     def _keep_overview(self) -> None:
         if self._spec.kind is not SourceKind.FOLDER or self._spec.path is None:
             return
-        rows = self._stores.memories.outline(self._source_no)
+        if self._is_hidden(OVERVIEW_ID):
+            return  # its owner's run keeps it
+        rows = self._stores.memories.outline(self._source_no, roles=self._roles)
         outline = [OutlineRow(source_id=row[0], kind=row[1], language=row[2], summary=row[3]) for row in rows]
         item = overview(self._options.project or self._spec.path.name or "root", outline)
         state = self._states.get(OVERVIEW_ID)
@@ -299,6 +314,6 @@ class _Run:
             if source_id == OVERVIEW_ID:
                 continue
             with self._stores.db.transaction():
-                if self._catalog.archive(memory_no, at=now):
+                if memory_no is not None and self._catalog.archive(memory_no, at=now):
                     self.report.archived += 1
                 self._stores.sources.forget_item(self._source_no, source_id)

@@ -223,6 +223,9 @@ class Recaller:
             if (place := places[no]).session_no is not None
         }
         speakers = self._stores.places.speakers() if seats else {}
+        if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
+            there = {places[no].speaker_no for no in order}
+            speakers = {no: name for no, name in speakers.items() if no in there}
         named_ones = {no: name for no, name in speakers.items() if named(name, found.terms.words)}
         found.speakers = tuple(sorted(named_ones.values()))
         dates = found.terms.dates

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from hexad.storage.codec import to_micros
 from hexad.storage.connection import Database
+from hexad.storage.memory_rows import seen_sql
 
 NEAR_DUPLICATE: Final = "near_duplicate"
 HANDOUTS_KEPT: Final = 50_000
@@ -26,10 +27,11 @@ class HandedOut:
 
 
 class Duplicates:
-    """Fingerprints and links of one store."""
+    """Fingerprints and links of one store, as far as `roles` may see the memories that they name."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
+        self._roles = roles
 
     def put_bands(self, memory_no: int, bands: Sequence[int]) -> None:
         """Replace the fingerprint of a memory."""
@@ -44,11 +46,12 @@ class Duplicates:
         """Return `(row number, id, text)` of active memories of a space that share a band, oldest first."""
         if not bands:
             return []
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.raw FROM memories m WHERE m.status = 'active' AND m.space_no = ? AND m.no IN"
             " (SELECT memory_no FROM minhash_bands WHERE band IN (SELECT value FROM json_each(?)) LIMIT ?)"
-            " ORDER BY m.no",
-            (space_no, json.dumps(list(bands)), limit),
+            f"{seen} ORDER BY m.no",
+            (space_no, json.dumps(list(bands)), limit, *roles),
         )
         return [(cast("int", no), cast("str", memory_id), cast("str", raw)) for no, memory_id, raw in rows]
 
@@ -69,12 +72,13 @@ class Duplicates:
 
     def linked(self, memory_no: int, kind: str) -> list[tuple[str, float]]:
         """Return `(id, score)` of memories linked to this one, in either direction, best first."""
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.id, r.score FROM relations r JOIN memories m ON m.no = r.to_no"
-            " WHERE r.from_no = ?1 AND r.kind = ?2"
+            f" WHERE r.from_no = ? AND r.kind = ?{seen}"
             " UNION SELECT m.id, r.score FROM relations r JOIN memories m ON m.no = r.from_no"
-            " WHERE r.to_no = ?1 AND r.kind = ?2 ORDER BY 2 DESC, 1",
-            (memory_no, kind),
+            f" WHERE r.to_no = ? AND r.kind = ?{seen} ORDER BY 2 DESC, 1",
+            (memory_no, kind, *roles) * 2,
         )
         return [(cast("str", memory_id), cast("float", score)) for memory_id, score in rows]
 
@@ -103,10 +107,11 @@ class Duplicates:
         """Return, for each passage that was handed out, the active memory of the space that it came from."""
         if not passages:
             return {}
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT h.hash, min(h.memory_no) FROM handouts h JOIN memories m ON m.no = h.memory_no"
             " WHERE m.status = 'active' AND m.space_no = ? AND h.hash IN (SELECT value FROM json_each(?))"
-            " GROUP BY h.hash",
-            (space_no, json.dumps(list(passages))),
+            f"{seen} GROUP BY h.hash",
+            (space_no, json.dumps(list(passages)), *roles),
         )
         return {cast("int", passage): cast("int", no) for passage, no in rows}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from hexad.errors import NotFound
 from hexad.model.memory import Chunk, Memory, Status, Trust, Turn
 from hexad.model.query import Filters
 from hexad.storage.changes import bump
@@ -16,8 +15,18 @@ from hexad.storage.codec import (
     from_micros,
     to_micros,
 )
-from hexad.storage.connection import Connection, Database, SQLValue
-from hexad.storage.memory_rows import COLUMNS, FROM, ORDERS, batches, filter_sql, memory_of, row_of
+from hexad.storage.connection import Connection, SQLValue
+from hexad.storage.memory_names import MemoryNames
+from hexad.storage.memory_rows import (
+    COLUMNS,
+    FROM,
+    ORDERS,
+    batches,
+    filter_sql,
+    memory_of,
+    row_of,
+    seen_sql,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +49,11 @@ class NewChunk:
     identifiers: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """The little that the gate asks of a stored memory."""
+class Memories(MemoryNames):
+    """The memories of one store, as far as `roles` may see them; None sees all.
 
-    no: int
-    id: str
-    content_hash: str
-    status: Status
-
-
-class Memories:
-    """The memories of one store."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    What takes row numbers shows what they name: the numbers come from a call that asked who may see them.
+    """
 
     # Reading ---------------------------------------------------------------------------------------------
 
@@ -76,73 +75,6 @@ class Memories:
         no = self.number(memory_id)
         return self.by_no([no])[no]
 
-    def number(self, memory_id: str) -> int:
-        """Return the row number of an id; raises `NotFound`."""
-        row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
-        if row is None:
-            raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
-        return cast("int", row[0])
-
-    def resolve(self, id_or_path: str, *, space: str | None) -> int:
-        """Return the row number of an id or of the only memory at a path; raises `NotFound`."""
-        where = f" in space {space!r}" if space is not None else ""
-        row = self._db.query_one(
-            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
-            " WHERE m.id = ?1 AND (?2 IS NULL OR s.name = ?2)",
-            (id_or_path, space),
-        )
-        if row is None:
-            row = self._db.query_one(
-                "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
-                " WHERE m.path = ?1 AND (?2 IS NULL OR s.name = ?2)"
-                " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id LIMIT 1",
-                (id_or_path, space),
-            )
-        if row is None:
-            raise NotFound(f"Memory '{id_or_path}' not found{where}")
-        return cast("int", row[0])
-
-    def identify(self, *, memory_id: str) -> Identity | None:
-        """Return the identity of an id."""
-        return self._identity("id = ?", (memory_id,))
-
-    def identify_by_source(self, source_no: int, source_id: str) -> Identity | None:
-        """Return the identity of a source's item."""
-        return self._identity("source_no = ? AND source_id = ?", (source_no, source_id))
-
-    def identify_by_hash(
-        self, space_no: int, content_hash: str, *, fact: tuple[str | None, str | None, str | None] | None
-    ) -> Identity | None:
-        """Return the oldest active memory of a space with this content that no source names.
-
-        `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact.
-        """
-        where = "content_hash = ? AND space_no = ? AND source_no IS NULL AND status = 'active'"
-        if fact is None:
-            return self._identity(f"{where} ORDER BY no LIMIT 1", (content_hash, space_no))
-        return self._identity(
-            f"{where} AND subject IS ? AND attribute IS ? AND value IS ? ORDER BY no LIMIT 1",
-            (content_hash, space_no, *fact),
-        )
-
-    def identify_by_place(self, space_no: int, content_hash: str, *, path: str, kind: str) -> Identity | None:
-        """Return the identity of this content at a path of a space: an active memory first, then the oldest."""
-        return self._identity(
-            "content_hash = ? AND space_no = ? AND path = ? AND kind = ? ORDER BY status = 'active' DESC, no LIMIT 1",
-            (content_hash, space_no, path, kind),
-        )
-
-    def identify_no(self, no: int) -> Identity | None:
-        """Return the identity of a row number."""
-        return self._identity("no = ?", (no,))
-
-    def _identity(self, where: str, params: Sequence[SQLValue]) -> Identity | None:
-        row = self._db.query_one(f"SELECT no, id, content_hash, status FROM memories WHERE {where}", params)
-        if row is None:
-            return None
-        no, memory_id, content_hash, status = cast("tuple[int, str, str, str]", row)
-        return Identity(no=no, id=memory_id, content_hash=content_hash, status=Status(status))
-
     def numbers(
         self,
         filters: Filters,
@@ -153,16 +85,22 @@ class Memories:
         offset: int = 0,
     ) -> list[int]:
         """Return the row numbers that pass `filters`, by number or in one of `ORDERS`."""
-        where, params = filter_sql(filters)
-        if status is not None:
-            where.append("m.status = ?")
-            params.append(status.value)
+        where, params = self._conditions(filters, status)
         by = "m.no" if order == "no" else ORDERS[order]
         sql = (
             "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ? OFFSET ?"
         )
         return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit, offset))]
+
+    def _conditions(self, filters: Filters, status: Status | None) -> tuple[list[str], list[SQLValue]]:
+        if self._roles is not None:
+            filters = replace(filters, roles=self._roles)
+        where, params = filter_sql(filters)
+        if status is not None:
+            where.append("m.status = ?")
+            params.append(status.value)
+        return where, params
 
     def numbers_of_all(self, *, status: Status) -> list[int]:
         """Return the row numbers of all memories with `status`."""
@@ -171,15 +109,16 @@ class Memories:
 
     def count(self, *, status: Status | None = Status.ACTIVE) -> int:
         """Return how many memories have `status`, or how many there are."""
-        row = self._db.query_one("SELECT count(*) FROM memories WHERE ?1 IS NULL OR status = ?1", (status,))
+        seen, params = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            f"SELECT count(*) FROM memories m WHERE (? IS NULL OR m.status = ?){seen}",
+            (status, status, *params),
+        )
         return cast("int", row[0]) if row else 0
 
     def count_where(self, filters: Filters, *, status: Status | None = Status.ACTIVE) -> int:
         """Return how many memories pass `filters`."""
-        where, params = filter_sql(filters)
-        if status is not None:
-            where.append("m.status = ?")
-            params.append(status.value)
+        where, params = self._conditions(filters, status)
         row = self._db.query_one(
             "SELECT count(*) FROM memories m JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join(where) or '1'}",
@@ -194,12 +133,17 @@ class Memories:
             found.update(self._chunks(batch))
         return found
 
-    def outline(self, source_no: int) -> list[tuple[str, str, str, str]]:
-        """Return `(source id, kind, language, short summary)` of a source's active memories, by source id."""
+    def outline(self, source_no: int, *, roles: Collection[str] | None) -> list[tuple[str, str, str, str]]:
+        """Return `(source id, kind, language, short summary)` of a source's active memories, by source id.
+
+        Only of those that are open to all `roles` of the space, so that a summary of them can be, too.
+        """
+        open_to_all = None if roles is None else json.dumps(sorted(roles))
         rows = self._db.query(
             "SELECT source_id, kind, coalesce(metadata ->> '$.language', ''), coalesce(summary_short, raw)"
-            " FROM memories WHERE source_no = ? AND status = 'active' ORDER BY source_id",
-            (source_no,),
+            " FROM memories WHERE source_no = ?1 AND status = 'active' AND audience_no IS"
+            " (SELECT no FROM audiences WHERE roles = ?2) ORDER BY source_id",
+            (source_no, open_to_all),
         )
         return cast("list[tuple[str, str, str, str]]", rows)
 

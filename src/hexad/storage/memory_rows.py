@@ -102,6 +102,11 @@ def seen_by_sql(alias: str) -> str:
     )
 
 
+def seen_sql(alias: str, roles: tuple[str, ...] | None) -> tuple[str, tuple[SQLValue, ...]]:
+    """Return ` AND …` with its parameters, to leave out what these roles may not see; nothing for the owner."""
+    return ("", ()) if roles is None else (f" AND {seen_by_sql(alias)}", (json.dumps(roles),))
+
+
 def _path_sql(column: str, pattern: str, params: list[SQLValue], alias: str) -> str:
     """A prefix of whole parts, or a pattern with `*`, of the path or of the source's own id."""
     if any(mark in pattern for mark in "*?["):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from hexad.model.memory import Status
 from hexad.model.query import Filters
 from hexad.storage.connection import Database
-from hexad.storage.memory_rows import filter_sql
+from hexad.storage.memory_rows import filter_sql, seen_sql
 
 
 class PlaceOf(NamedTuple):
@@ -27,28 +28,33 @@ class PlaceOf(NamedTuple):
 
 
 class Places:
-    """Looks up many memories by row number, session and position."""
+    """Looks up many memories by row number, session and position, as far as `roles` may see them."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
+        self._roles = roles
 
     def of(self, numbers: Collection[int]) -> dict[int, PlaceOf]:
         """Return the places of the active ones among these memories."""
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
             " t.speaker_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
-            " LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'",
-            (json.dumps(sorted(numbers)),),
+            f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
+            (json.dumps(sorted(numbers)), *roles),
         )
         # Many rows on the way to every answer: a tuple costs a quarter of a dataclass.
         return {place.no: place for place in map(PlaceOf._make, cast("list[tuple[int, ...]]", rows))}
+
+    def _seen(self, filters: Filters) -> Filters:
+        return filters if self._roles is None else replace(filters, roles=self._roles)
 
     def listed(self, filters: Filters) -> str:
         """Return the row numbers of the active memories that pass `filters`, with commas and in no order.
 
         One string, because a hundred thousand numbers cost ten times as much as rows.
         """
-        where, params = filter_sql(filters)
+        where, params = filter_sql(self._seen(filters))
         row = self._db.query_one(
             "SELECT group_concat(m.no) FROM memories m JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join([*where, 'm.status = ?'])}",
@@ -58,7 +64,7 @@ class Places:
 
     def passing(self, numbers: Collection[int], filters: Filters) -> set[int]:
         """Return those of these active memories that pass `filters`."""
-        where, params = filter_sql(filters)
+        where, params = filter_sql(self._seen(filters))
         rows = self._db.query(
             "SELECT m.no FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" JOIN spaces s ON s.no = m.space_no WHERE {' AND '.join([*where, 'm.status = ?'])}",
@@ -74,10 +80,12 @@ class Places:
             if place.session_no is not None and place.position is not None
             for step in (-1, 1)
         }
+        seen, roles = seen_sql("m", self._roles)
+        visible = f" JOIN memories m ON m.no = t.memory_no{seen}" if seen else ""
         rows = self._db.query(
             "SELECT t.memory_no, t.session_no, t.position FROM json_each(?) j JOIN turns t"
-            " ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1",
-            (json.dumps(sorted(wanted)),),
+            f" ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1{visible}",
+            (json.dumps(sorted(wanted)), *roles),
         )
         return {
             cast("int", no): cast("tuple[int, int]", (session, position)) for no, session, position in rows
@@ -85,16 +93,17 @@ class Places:
 
     def previous(self, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
         """Return speaker and text of the turn directly before each of these turns, where there is one."""
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT t.memory_no, s.name, m.raw FROM json_each(?) j JOIN turns t ON t.memory_no = j.value"
             " JOIN turns p ON p.session_no = t.session_no AND p.position = t.position - 1"
-            " JOIN memories m ON m.no = p.memory_no JOIN speakers s ON s.no = p.speaker_no",
-            (json.dumps(sorted(numbers)),),
+            f" JOIN memories m ON m.no = p.memory_no{seen} JOIN speakers s ON s.no = p.speaker_no",
+            (json.dumps(sorted(numbers)), *roles),
         )
         return {cast("int", no): cast("tuple[str, str]", (name, raw)) for no, name, raw in rows}
 
     def speakers(self) -> dict[int, str]:
-        """Return all speakers' names, folded, by row number."""
+        """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
         return {
             cast("int", no): cast("str", folded)
             for no, folded in self._db.query("SELECT no, folded FROM speakers")

@@ -11,6 +11,7 @@ from typing import Final, cast
 from hexad.model.memory import JSONValue
 from hexad.storage.codec import dump, optional_time, parse, to_micros
 from hexad.storage.connection import Database
+from hexad.storage.memory_rows import seen_sql
 
 CALLER_KIND: Final = "caller"
 """Kind of the sources that stand for source ids given to `remember`."""
@@ -30,11 +31,17 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemState:
-    """What is remembered of a source's item, to tell whether it changed."""
+    """What is remembered of a source's item, to tell whether it changed.
+
+    `memory_no` is None when its memory was purged: then only a changed item is a memory again. `expired` says that
+    gc archived the memory: a change brings it back. `hidden` ones are not open to whoever runs the ingest.
+    """
 
     fingerprint: str
     content_hash: str
     memory_no: int | None
+    expired: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +57,9 @@ class QueuedSource:
 class Sources:
     """The sources of one store."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
+        self._roles = roles
 
     def ensure(self, uri: str, *, kind: str, space_no: int) -> int:
         """Return the row number of a source, registering it when it is new."""
@@ -102,38 +110,50 @@ class Sources:
 
     def items(self, source_no: int) -> dict[str, ItemState]:
         """Return the state of all items of a source, by source id."""
+        seen, roles = seen_sql("m", self._roles)
+        hidden = f"m.no IS NOT NULL AND NOT (1{seen})" if seen else "0"
         rows = self._db.query(
-            "SELECT source_id, fingerprint, content_hash, memory_no FROM source_items WHERE source_no = ?",
-            (source_no,),
+            "SELECT i.source_id, i.fingerprint, i.content_hash, i.memory_no,"
+            f" coalesce(m.status = 'archived' AND m.archived_at > m.updated_at, 0), {hidden}"
+            " FROM source_items i LEFT JOIN memories m ON m.no = i.memory_no WHERE i.source_no = ?",
+            (*roles, source_no),
         )
         return {
             cast("str", source_id): ItemState(
                 fingerprint=cast("str", fingerprint),
                 content_hash=cast("str", content_hash),
                 memory_no=cast("int | None", memory_no),
+                expired=bool(expired),
+                hidden=bool(unseen),
             )
-            for source_id, fingerprint, content_hash, memory_no in rows
+            for source_id, fingerprint, content_hash, memory_no, expired, unseen in rows
         }
 
     def put_item(self, source_no: int, source_id: str, state: ItemState, *, run: int) -> None:
         """Remember what an item looked like in this run."""
         with self._db.joined() as con:
             con.execute(
+                # The memory may have been purged since its number was read.
                 "INSERT INTO source_items(source_no, source_id, fingerprint, content_hash, memory_no, run)"
-                " VALUES(?,?,?,?,?,?) ON CONFLICT(source_no, source_id) DO UPDATE SET"
+                " VALUES(?,?,?,?,(SELECT no FROM memories WHERE no = ?),?)"
+                " ON CONFLICT(source_no, source_id) DO UPDATE SET"
                 " fingerprint = excluded.fingerprint, content_hash = excluded.content_hash,"
                 " memory_no = coalesce(excluded.memory_no, memory_no), run = excluded.run",
                 (source_no, source_id, state.fingerprint, state.content_hash, state.memory_no, run),
             )
 
-    def vanished(self, source_no: int, *, run: int) -> Sequence[tuple[str, int]]:
-        """Return `(source id, memory's row number)` of the items that this run did not meet."""
+    def vanished(self, source_no: int, *, run: int) -> Sequence[tuple[str, int | None]]:
+        """Return `(source id, memory's row number)` of the items that this run did not meet; None if purged.
+
+        Items of hidden memories are left out: who may not see them cannot archive them.
+        """
+        seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT source_id, memory_no FROM source_items"
-            " WHERE source_no = ? AND run < ? AND memory_no IS NOT NULL ORDER BY source_id",
-            (source_no, run),
+            "SELECT i.source_id, i.memory_no FROM source_items i LEFT JOIN memories m ON m.no = i.memory_no"
+            f" WHERE i.source_no = ? AND i.run < ?{seen} ORDER BY i.source_id",
+            (source_no, run, *roles),
         )
-        return [(cast("str", source_id), cast("int", no)) for source_id, no in rows]
+        return [(cast("str", source_id), cast("int | None", no)) for source_id, no in rows]
 
     def forget_item(self, source_no: int, source_id: str) -> None:
         """Drop the state of an item, so that it is read anew when it comes back."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from hexad.errors import InvalidSpace, NotFound
+from hexad.errors import AccessDenied, InvalidSpace, NotFound
 from hexad.model.memory import JSONValue
+from hexad.model.policy import KNOWN, parse_policies
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, from_micros, load_object, to_micros
 from hexad.storage.connection import Database, SQLValue
@@ -28,13 +29,15 @@ class Space:
 
 
 class Spaces:
-    """The spaces of one store."""
+    """The spaces of one store that admit one of `roles`; None admits to all."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
+        self._roles = roles
 
     def ensure(self, name: str, *, at: datetime) -> int:
         """Return the row number of a space, creating it when it is missing; raises `InvalidSpace`."""
+        self.admit(name)
         row = self._db.query_one("SELECT no FROM spaces WHERE name = ?", (name,))
         if row is not None:
             return cast("int", row[0])
@@ -54,6 +57,16 @@ class Spaces:
             found = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
         assert found is not None, name
         return cast("int", found[0])
+
+    def admit(self, name: str) -> None:
+        """Raise `AccessDenied` when a space of this name admits other roles only; its name is all that is said."""
+        if self._roles is None or self.find(name) is not None:
+            return
+        if self._db.query_one("SELECT 1 FROM spaces WHERE name = ?", (name,)) is not None:
+            raise AccessDenied(
+                f"The space {name!r} is not open to {' and '.join(self._roles) or 'an actor without a role'}; "
+                "write to another one, or open the store with a role that it admits."
+            )
 
     def get(self, name: str) -> Space:
         """Return the space; raises `NotFound`."""
@@ -90,7 +103,7 @@ class Spaces:
         rows = self._db.query(
             f"SELECT no, name, metadata, policies, created_at, updated_at FROM spaces {rest}", params
         )
-        return [
+        spaces = [
             Space(
                 no=cast("int", no),
                 name=cast("str", name),
@@ -101,3 +114,10 @@ class Spaces:
             )
             for no, name, metadata, policies, created, updated in rows
         ]
+        return spaces if self._roles is None else [space for space in spaces if self._admits(space)]
+
+    def _admits(self, space: Space) -> bool:
+        # A name that nothing enforces is from another version, and no reason to refuse what is asked.
+        known = {name: value for name, value in space.policies.items() if name in KNOWN}
+        admitted = parse_policies(known).roles
+        return admitted is None or not admitted.isdisjoint(self._roles or ())

@@ -24,12 +24,12 @@ class Stores:
         self.db = db
         self.roles = roles  # of whoever opened the store; None sees everything
         self.meta = Meta(db)
-        self.spaces = Spaces(db)
-        self.memories = Memories(db)
-        self.places = Places(db)
-        self.duplicates = Duplicates(db)
+        self.spaces = Spaces(db, roles=roles)
+        self.memories = Memories(db, roles=roles)
+        self.places = Places(db, roles=roles)
+        self.duplicates = Duplicates(db, roles=roles)
         self.links = Links(db, roles=roles)
-        self.sources = Sources(db)
+        self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)
         self.vectors = Vectors(db)
         self.tasks = Tasks(db)

@@ -1,0 +1,114 @@
+"""From what a memory is called by (id, path, source id, content) to its row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from hexad.errors import NotFound
+from hexad.model.memory import Status
+from hexad.storage.connection import Database, SQLValue
+from hexad.storage.memory_rows import seen_sql
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The little that the gate asks of a stored memory; `hidden` from whoever opened the store."""
+
+    no: int
+    id: str
+    content_hash: str
+    status: Status
+    hidden: bool = False
+
+
+class MemoryNames:
+    """The part of `Memories` that finds them."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db = db
+        self._roles = roles
+
+    def number(self, memory_id: str) -> int:
+        """Return the row number of an id that is known to the caller, hidden or not; raises `NotFound`."""
+        row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
+        if row is None:
+            raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
+        return cast("int", row[0])
+
+    def resolve(self, id_or_path: str, *, space: str | None) -> int:
+        """Return the row number of an id, else of the last changed active memory at a path; raises `NotFound`.
+
+        What the roles may not see is not found.
+        """
+        where = f" in space '{space}'" if space is not None else ""
+        seen, params = seen_sql("m", self._roles)
+        for name, order in (
+            ("id", ""),
+            ("path", " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id"),
+        ):
+            row = self._db.query_one(
+                "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+                f" WHERE m.{name} = ? AND (? IS NULL OR s.name = ?){seen}{order} LIMIT 1",
+                (id_or_path, space, space, *params),
+            )
+            if row is not None:
+                return cast("int", row[0])
+        raise NotFound(f"Memory '{id_or_path}' not found{where}")
+
+    def identify(self, *, memory_id: str) -> Identity | None:
+        """Return the identity of an id, hidden or not: it is taken either way."""
+        return self._identity("m.id = ?", (memory_id,))
+
+    def identify_by_source(self, source_no: int, source_id: str) -> Identity | None:
+        """Return the identity of a source's item, hidden or not: it is taken either way."""
+        return self._identity("m.source_no = ? AND m.source_id = ?", (source_no, source_id))
+
+    def identify_by_hash(
+        self, space_no: int, content_hash: str, *, fact: tuple[str | None, str | None, str | None] | None
+    ) -> Identity | None:
+        """Return the oldest active memory of a space with this content that no source names.
+
+        `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact.
+        """
+        where = "m.content_hash = ? AND m.space_no = ? AND m.source_no IS NULL AND m.status = 'active'"
+        params: tuple[SQLValue, ...] = (content_hash, space_no)
+        if fact is not None:
+            where += " AND m.subject IS ? AND m.attribute IS ? AND m.value IS ?"
+            params += fact
+        return self._identity(where, params, order="m.no", seen_only=True)
+
+    def identify_by_place(self, space_no: int, content_hash: str, *, path: str, kind: str) -> Identity | None:
+        """Return the identity of this content at a path of a space: an active memory first, then the oldest."""
+        return self._identity(
+            "m.content_hash = ? AND m.space_no = ? AND m.path = ? AND m.kind = ?",
+            (content_hash, space_no, path, kind),
+            order="m.status = 'active' DESC, m.no",
+            seen_only=True,
+        )
+
+    def identify_no(self, no: int) -> Identity | None:
+        """Return the identity of a row number."""
+        return self._identity("m.no = ?", (no,))
+
+    def _identity(
+        self, where: str, params: Sequence[SQLValue], *, order: str = "m.no", seen_only: bool = False
+    ) -> Identity | None:
+        seen, roles = seen_sql("m", self._roles)
+        hidden = f"NOT (1{seen})" if seen else "0"
+        row = self._db.query_one(
+            f"SELECT m.no, m.id, m.content_hash, m.status, {hidden} FROM memories m"
+            f" WHERE {where}{seen if seen_only else ''} ORDER BY {order} LIMIT 1",
+            (*roles, *params, *(roles if seen_only else ())),
+        )
+        if row is None:
+            return None
+        no, memory_id, content_hash, status, hidden_one = cast("tuple[int, str, str, str, int]", row)
+        return Identity(
+            no=no,
+            id=memory_id,
+            content_hash=content_hash,
+            status=Status(status),
+            hidden=bool(hidden_one),
+        )
