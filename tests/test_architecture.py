@@ -91,6 +91,7 @@ STDLIB_IMPORTS_IN_FUNCTIONS = {
         "hexad.providers.remote",
         "http.client",
     ): "brings email and ssl: only a store with a remote embedder pays",
+    ("hexad.recall.hook", "asyncio"): "60 modules that only a decorated coroutine function needs",
     ("hexad.storage.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
 }
 IMPORTS_BY_NAME = {
@@ -143,6 +144,10 @@ BROAD_EXCEPTS = {
         "hexad.providers.wrapped",
         "CallableEmbedder._embed_batch",
     ): "the caller's own function may raise anything",
+    (
+        "hexad.providers.orderings",
+        "NamedOrdering.order",
+    ): "the program's own ordering may raise anything; the recall then goes on without it and says so",
 }
 
 

@@ -24,6 +24,7 @@ from hexad.model.actor import Actor, parse_actor
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
 from hexad.providers.generators.choose import resolve_generator
+from hexad.providers.orderings import OrderingSpec, resolve_orderings
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
 from hexad.storage.connection import Database
@@ -52,6 +53,7 @@ def open(
     actor: str | Mapping[str, str] | Actor | None = None,
     embedder: EmbedderSpec = "default",
     generator: GeneratorSpec = "default",
+    orderings: Mapping[str, OrderingSpec] | None = None,
     clock: Clock | None = None,
     ids: IdSource | None = None,
     background: bool | None = None,
@@ -68,7 +70,8 @@ def open(
     `Embedder` protocol, or None for lexical recall only. `generator` writes what `remember_raw` infers: `"default"`
     (what `hexad.toml` names, else none), `"openai:MODEL"`, `"anthropic:MODEL"`, `"google:MODEL"`, `"ollama:MODEL"`,
     `"huggingface:MODEL"`, `"openai:MODEL@URL"`, a function from a prompt to a text, an object with the `Generator`
-    protocol, or None. `actor` says who acts: a user's name, or user, agent and role; a space's policy may hide
+    protocol, or None. `orderings` are the program's own, by name: a recall's `backend` may name one, which then says
+    which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a space's policy may hide
     memories from roles. Without it, it is the store's owner, who sees everything. `purpose` is shown to others
     who wait for the store. `background=False` starts no thread: `maintain` then
     does its work. `readonly` never writes. `create=False` raises instead of creating.
@@ -96,6 +99,7 @@ def open(
             actor=parse_actor(actor),
             embedder=embedder,
             generator=generator,
+            orderings=orderings,
             clock=clock,
             ids=ids or TimeSortedIds(clock),
             background=background is not False,
@@ -165,6 +169,7 @@ def _create(directory: Path, clock: Clock | None) -> Hexad:
         actor=Actor(),
         embedder=None,
         generator=None,
+        orderings=None,
         clock=clock,
         ids=TimeSortedIds(clock),
         background=False,
@@ -181,6 +186,7 @@ def _open(
     actor: Actor,
     embedder: EmbedderSpec,
     generator: GeneratorSpec,
+    orderings: Mapping[str, OrderingSpec] | None,
     clock: Clock,
     ids: IdSource,
     background: bool,
@@ -213,6 +219,7 @@ def _open(
             stores.meta.ensure(STORE_ID, ids.new("store"))
         chosen = _embedder(stores, settings, embedder)
         base = Base(
+            orderings=resolve_orderings(orderings),
             place=Place(directory=directory, lock=lock, keys=KeyStore(directory / KEYS), temporary=temporary),
             settings=settings,
             clock=clock,

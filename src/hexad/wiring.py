@@ -22,6 +22,7 @@ from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import Generator
 from hexad.providers.minilm import MiniLmEmbedder
+from hexad.providers.orderings import NamedOrdering
 from hexad.recall.handouts import Handouts
 from hexad.recall.recaller import Recaller
 from hexad.storage.changes import ChangeReader
@@ -64,6 +65,7 @@ class Base:
     project: str
     actor: Actor
     generator: Generator | None
+    orderings: Mapping[str, NamedOrdering]  # that the program brought along
 
 
 class Parts:

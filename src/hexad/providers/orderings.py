@@ -43,6 +43,7 @@ class NamedOrdering:
         """Return `(memory id, score)` pairs, each id once. Raises `ProviderError` for a failure or a bad answer."""
         try:
             answer = list(self._order(space, topic, limit))
+            pairs = [_checked(pair) for pair in answer[: IDS_MOST + 1]]
         except HexadError:
             raise
         # Foreign code may raise anything; the recall goes on without it and says so.
@@ -51,18 +52,17 @@ class NamedOrdering:
         if len(answer) > IDS_MOST:
             raise ProviderError(f"it named {len(answer):,} memories; at most {IDS_MOST:,} are looked at")
         found: dict[str, float] = {}
-        for pair in answer:
-            memory_id, score = _checked(pair)
+        for memory_id, score in pairs:
             found.setdefault(memory_id, score)
         return list(found.items())
 
 
 def _checked(pair: object) -> tuple[str, float]:
-    if isinstance(pair, tuple | list) and len(pair) == 2:
-        memory_id, score = pair
-        if isinstance(memory_id, str) and isinstance(score, int | float) and not isinstance(score, bool):
-            if math.isfinite(score):
-                return memory_id, float(score)
+    memory_id, score = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
+    if isinstance(memory_id, str) and isinstance(score, int | float) and not isinstance(score, bool):
+        number = float(score)
+        if math.isfinite(number):
+            return memory_id, number
     raise ProviderError(f"it answered {str(pair)[:80]!r}, which is no pair of an id and a number")
 
 

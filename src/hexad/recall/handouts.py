@@ -29,8 +29,12 @@ class Handouts:
 
     def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
         """Remember the hits of one recall, by the memory's row number."""
+        self.note_texts(((no, hit.text, hit.memory.raw) for no, hit in hits), at=at)
+
+    def note_texts(self, texts: Iterable[tuple[int, str, str]], *, at: datetime) -> None:
+        """Remember `(row number, what the caller saw, the memory's whole text)`."""
         with self._lock:
-            self._kept.extend((no, hit.text, hit.memory.raw, at) for no, hit in hits)
+            self._kept.extend((no, shown, whole, at) for no, shown, whole in texts)
             del self._kept[:-KEPT]
 
     def flush(self) -> int:
