@@ -71,6 +71,7 @@ class Draft:
     supersedes: str | None = None
     status: Status | None = None  # where a restored memory stands; None means active, or as it is
     spans: tuple[str, ...] | None = None  # chunks as the caller cut them, in the order of the text
+    cuts: tuple[Section, ...] | None = None  # the same, as places in the clean text, with lines and headings
     structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
     origin: Mapping[str, JSONValue] | None = None  # the object of a space file that this was read from

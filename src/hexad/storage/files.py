@@ -13,7 +13,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from hexad.errors import StorageFailure
@@ -130,7 +130,25 @@ def atomic_write(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> N
 
     Durable on return. On `StorageFailure` the old content is still there and no temporary file is left.
     """
-    _replace(path, data, mode=mode, durable=True)
+    _replace(path, [data], mode=mode, durable=True)
+
+
+def stream_write(path: Path, pieces: Iterable[bytes], *, mode: int = PRIVATE_FILE_MODE) -> None:
+    """Replace `path` as `atomic_write` does by what `pieces` yield, without holding all of it in memory.
+
+    Whatever `pieces` raise leaves the old content in place.
+    """
+    _replace(path, _gathered(pieces), mode=mode, durable=True)
+
+
+def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    held = bytearray()
+    for piece in pieces:
+        held += piece
+        if len(held) >= _COPY_CHUNK_BYTES:
+            yield bytes(held)
+            held.clear()
+    yield bytes(held)
 
 
 def write_cache(path: Path, data: bytes | memoryview) -> None:
@@ -140,18 +158,20 @@ def write_cache(path: Path, data: bytes | memoryview) -> None:
     formats carry their own check.
     """
     ensure_dir(path.parent)
-    _replace(path, data, mode=PRIVATE_FILE_MODE, durable=False)
+    _replace(path, [data], mode=PRIVATE_FILE_MODE, durable=False)
 
 
-def _replace(path: Path, data: bytes | memoryview, *, mode: int, durable: bool) -> None:
+def _replace(path: Path, pieces: Iterable[bytes | memoryview], *, mode: int, durable: bool) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with operation("open", temporary, "create"):
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         try:
-            with operation("write", temporary, "write"):
-                os.fchmod(fd, mode)
-                _write_all(fd, data)
+            for at, data in enumerate(pieces):
+                with operation("write", temporary, "write"):
+                    if at == 0:
+                        os.fchmod(fd, mode)
+                    _write_all(fd, data)
             if durable:
                 fdatasync(fd, temporary)
         finally:

@@ -1,0 +1,148 @@
+"""Reading a space's file: everything is looked at before anything is stored, and an error says where it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NoReturn
+
+from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
+from hexad.model.memory import JSONValue
+from hexad.storage.files import operation
+from hexad.storage.space_fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
+from hexad.text.paths import space_of_file_name, validate_space
+
+FILE_BYTES_LIMIT: Final = 1 << 30
+"""Largest space file that is read: all of it is in memory at once."""
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedSpace:
+    """A file that can be stored as a whole. `head` is the file without its objects, in its order."""
+
+    file: Path
+    name: str
+    head: Mapping[str, JSONValue]
+    metadata: Mapping[str, JSONValue]
+    policies: Mapping[str, JSONValue]
+    created_at: datetime | None
+    updated_at: datetime | None
+    objects: Sequence[ParsedObject]
+
+
+def load_json(file: Path) -> object:
+    """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column."""
+    if not file.is_file():
+        raise NotFound(f"There is no file {str(file)!r}; check the path.")
+    size = file.stat().st_size
+    if size > FILE_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The file {file} has {size:,} bytes; a space file has at most {FILE_BYTES_LIMIT:,}."
+        )
+    with operation("read", file, "read"):
+        data = file.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        _refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        _refuse(file, f"line {error.lineno}, column {error.colno}: {error.msg}")
+    except (ValueError, RecursionError) as error:
+        _refuse(file, str(error))
+    if _SURROGATE_ESCAPE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            _refuse(file, "a text holds half of a character (a lone surrogate such as \\ud800)")
+    return value
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {twice[:80]!r} twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _refuse(file: Path, problem: str) -> NoReturn:
+    raise InvalidSpace(
+        f"Invalid space file {file}: {problem}. Nothing of it was read; mend it or take another copy."
+    )
+
+
+def read_space_file(file: Path) -> ParsedSpace:
+    """Return a space's file, checked to the last field; raises as `load_json` does, with the object and the field."""
+    return parse_space(load_json(file), file=file)
+
+
+def parse_space(document: object, *, file: Path) -> ParsedSpace:
+    """Return the space of a document that was read from `file`; raises `InvalidSpace` for what cannot be stored."""
+    if not isinstance(document, Mapping):
+        _refuse(file, f"it holds {kind_of(document)}, not a space: an object with 'name' and 'objects'")
+    if not {"name", "objects"} & set(document):
+        _refuse(file, "it has neither 'name' nor 'objects', so it is no space")
+    name = document.get("name", None)
+    if name is None:
+        try:
+            name = space_of_file_name(file.stem)
+        except InvalidSpace as error:
+            _refuse(file, f"it has no 'name', and its own will not do: {error}")
+    if not isinstance(name, str):
+        _refuse(file, f"name is {kind_of(name)}; it must be a text")
+    try:
+        validate_space(name)
+        created_at = time_of(document, "created_at")
+        updated_at = time_of(document, "updated_at")
+        metadata, policies = mapping_of(document, "metadata"), mapping_of(document, "policies")
+    except HexadError as error:
+        _refuse(file, str(error).rstrip("."))
+    rows = document.get("objects")
+    if rows is None:
+        rows = []
+    if not isinstance(rows, list):
+        _refuse(file, f"objects is {kind_of(rows)}; it must be a list")
+    head = {key: (None if key == "objects" else one) for key, one in document.items()}
+    fallback = updated_at or created_at
+    return ParsedSpace(
+        file=file,
+        name=name,
+        head=head,
+        metadata=metadata,
+        policies=policies,
+        created_at=created_at,
+        updated_at=updated_at,
+        objects=_objects(rows, file=file, name=name, fallback=fallback),
+    )
+
+
+def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | None) -> list[ParsedObject]:
+    found: list[ParsedObject] = []
+    seen: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            _refuse(file, f"objects[{at}] is {kind_of(row)}; it must be an object")
+        try:
+            one = parse_object(at, row, name=name, fallback=fallback)
+        except HexadError as error:
+            shown = row.get("id")
+            which = f" (id {shown[:80]!r})" if isinstance(shown, str) else ""
+            _refuse(file, f"objects[{at}]{which}: {str(error).rstrip('.')}")
+        if one.id in seen:
+            _refuse(file, f"objects[{at}] has the id {one.id!r} of objects[{seen[one.id]}]")
+        seen[one.id] = at
+        found.append(one)
+    return found
