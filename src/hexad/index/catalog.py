@@ -10,7 +10,9 @@ from typing import Final
 from hexad.index.fulltext import FullText, IndexedChunk
 from hexad.model.memory import Memory, Status
 from hexad.storage.memories import NewChunk, StoredChunk
+from hexad.storage.signatures import TextSignatures
 from hexad.storage.stores import Stores
+from hexad.text.signature import signature
 
 EMBED: Final = "embed"
 """Kind of the tasks that compute a memory's vectors."""
@@ -37,6 +39,8 @@ class Catalog:
                 for number, new in zip(numbers, chunks, strict=True)
             ]
         )
+        signatures = sign(memory.path, memory.summary_short, memory.summary_long, memory.raw)
+        self._stores.signatures.put([(no, signatures)])
         self.queue_embedding(no)
 
     def remove(self, no: int) -> None:
@@ -46,6 +50,7 @@ class Catalog:
             self._fulltext.remove(_indexed(memory, chunks))
         self._stores.vectors.remove_memory(no)
         self._stores.memories.drop_chunks(no)
+        self._stores.signatures.drop(no)
         self._stores.tasks.drop(no)
 
     def archive(self, no: int, *, at: datetime) -> bool:
@@ -90,6 +95,16 @@ class Catalog:
 
     def _load(self, no: int) -> tuple[Memory, list[StoredChunk]]:
         return self._stores.memories.by_no([no])[no], self._stores.memories.chunks_of([no]).get(no, [])
+
+
+def sign(path: str, short: str | None, long: str | None, raw: str) -> TextSignatures:
+    """Return the signatures of a memory's texts; a summary that is None or equal to `raw` shares that one's."""
+    return TextSignatures(
+        path=signature(path),
+        short=b"" if short is None or short == raw else signature(short),
+        long=b"" if long is None or long == raw else signature(long),
+        raw=signature(raw),
+    )
 
 
 def _indexed(memory: Memory, chunks: Sequence[StoredChunk]) -> list[IndexedChunk]:

@@ -12,9 +12,11 @@ from hexad.storage.origins import Origins
 from hexad.storage.places import Places
 from hexad.storage.purge import Purges
 from hexad.storage.sources import IngestQueue, Sources
+from hexad.storage.signatures import Signatures
 from hexad.storage.spaces import Spaces
 from hexad.storage.tasks import Tasks
 from hexad.storage.vectors import Vectors
+from hexad.storage.views import Views
 
 
 class Stores:
@@ -36,3 +38,5 @@ class Stores:
         self.audiences = Audiences(db)
         self.purges = Purges(db)
         self.origins = Origins(db)
+        self.signatures = Signatures(db)
+        self.views = Views(db, roles=roles)

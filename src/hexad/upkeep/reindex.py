@@ -1,14 +1,17 @@
-"""Derived data built anew from the truth: full text, the index of tags, vectors."""
+"""Derived data built anew from the truth: full text, the index of tags, signatures, vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from hexad.index.catalog import Catalog
+from hexad.index.catalog import Catalog, sign
 from hexad.index.fulltext import FullText
 from hexad.model.memory import JSONValue, Status
 from hexad.storage.stores import Stores
+
+_BATCH: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +30,25 @@ class ReindexReport:
 def rebuild_text(
     stores: Stores, fulltext: FullText, *, progress: Callable[[int, int], None] | None = None
 ) -> int:
-    """Rebuild full text and tag index from the memories; ids stay as they are. Returns how many memories."""
+    """Rebuild full text, tag index and signatures from the memories; ids stay. Returns how many memories."""
     numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
     with stores.db.transaction():
         stores.memories.rebuild_tags()
         fulltext.recreate()
+    _rebuild_signatures(stores)
     if progress is not None:
         progress(len(numbers), len(numbers))
     return len(numbers)
+
+
+def _rebuild_signatures(stores: Stores) -> None:
+    """Sign all texts anew, in steps between which others may write: what is not done yet only costs time."""
+    last: int | None = 0
+    while last is not None:
+        with stores.db.transaction():
+            texts = stores.signatures.texts(last, limit=_BATCH)
+            stores.signatures.put((no, sign(path, short, long, raw)) for no, path, short, long, raw in texts)
+        last = texts[-1][0] if texts else None
 
 
 def queue_vectors(stores: Stores, catalog: Catalog, *, embedder: str, dimensions: int) -> int:

@@ -1,0 +1,154 @@
+"""What a cached view of a space is made of: the memories that may be seen, without their texts; and their texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple, cast
+
+from hexad.storage.codec import load_object, load_strings
+from hexad.storage.connection import Database, Row, SQLValue
+from hexad.storage.memory_rows import batches, seen_by_sql
+
+_SCAN_SHARE: Final = 4  # from this share of all memories on, one pass over the table beats an index
+
+# Nothing that stands behind the texts of a row is read unless it is needed: SQLite would pass over the texts.
+_COLUMNS: Final = (
+    "m.no, m.id, m.path, m.kind, m.pinned, m.relevance, m.updated_at, m.tags, g.path, g.short, g.long, g.raw"
+)
+_TEXTS: Final = {
+    "short": "coalesce(summary_short, raw)",
+    "long": "coalesce(summary_long, raw)",
+    "raw": "raw",
+}
+
+
+class ViewRow(NamedTuple):
+    """A memory as a view holds it; signatures are None where there are none, empty where they are those of `raw`."""
+
+    no: int
+    id: str
+    path: str
+    kind: str
+    pinned: int
+    relevance: str
+    updated_at: int
+    tags: str
+    path_signature: bytes | None
+    short_signature: bytes | None
+    long_signature: bytes | None
+    raw_signature: bytes | None
+
+
+class EntityRow(NamedTuple):
+    """What the entity tokens of a memory are made of; `tags` and `metadata` as JSON."""
+
+    no: int
+    path: str
+    tags: str
+    metadata: str
+
+
+class Views:
+    """Reads for cached views, of what `roles` may see; None sees everything. Read inside `db.read()`."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db = db
+        self._roles = roles
+
+    def rows(self, space_no: int) -> Iterator[ViewRow]:
+        """Give all active memories of a space."""
+        where, params = self._visible()
+        hint = "NOT INDEXED" if self._is_large(space_no) else ""
+        sql = (
+            f"SELECT {_COLUMNS} FROM memories m {hint} LEFT JOIN signatures g ON g.memory_no = m.no"
+            f" WHERE m.space_no = ? AND m.status = 'active'{where}"
+        )
+        with self._db.read() as con:
+            yield from map(_view_row, con.execute(sql, (space_no, *params)))
+
+    def rows_of(self, space_no: int, numbers: Sequence[int]) -> list[ViewRow]:
+        """Return those of these memories that are active in the space."""
+        where, params = self._visible()
+        found: list[ViewRow] = []
+        for batch in batches(numbers):
+            sql = (
+                f"SELECT {_COLUMNS} FROM memories m LEFT JOIN signatures g ON g.memory_no = m.no"
+                " WHERE m.no IN (SELECT value FROM json_each(?)) AND m.space_no = ? AND m.status = 'active'"
+                f"{where}"
+            )
+            found += map(_view_row, self._db.query(sql, (json.dumps(list(batch)), space_no, *params)))
+        return found
+
+    def changed(self, space_no: int, *, since: int) -> list[int]:
+        """Return the numbers of the memories that changed or went after change `since`, whatever they are now."""
+        rows = self._db.query(
+            "SELECT no FROM memories WHERE space_no = ?1 AND rev > ?2"
+            " UNION SELECT memory_no FROM tombstones WHERE space_no = ?1 AND rev > ?2",
+            (space_no, since),
+        )
+        return [cast("int", row[0]) for row in rows]
+
+    def entities(self, space_no: int) -> Iterator[EntityRow]:
+        """Give what the entity tokens of all active memories of a space are made of."""
+        where, params = self._visible()
+        hint = "NOT INDEXED" if self._is_large(space_no) else ""
+        sql = (
+            f"SELECT m.no, m.path, m.tags, m.metadata FROM memories m {hint}"
+            f" WHERE m.space_no = ? AND m.status = 'active'{where}"
+        )
+        with self._db.read() as con:
+            yield from map(_entity_row, con.execute(sql, (space_no, *params)))
+
+    def entities_of(self, numbers: Sequence[int]) -> list[EntityRow]:
+        """Return what the entity tokens of these memories are made of."""
+        found: list[EntityRow] = []
+        for batch in batches(numbers):
+            sql = "SELECT no, path, tags, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
+            found += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
+        return found
+
+    def texts(self, numbers: Collection[int], fields: Sequence[str]) -> dict[int, tuple[str, ...]]:
+        """Return the texts of memories by number; `fields` of `short`, `long` and `raw`, in that order back."""
+        chosen = ", ".join(_TEXTS[name] for name in fields)
+        found: dict[int, tuple[str, ...]] = {}
+        for batch in batches(sorted(numbers)):
+            marks = ",".join("?" * len(batch))
+            for row in self._db.query(f"SELECT no, {chosen} FROM memories WHERE no IN ({marks})", batch):
+                found[cast("int", row[0])] = cast("tuple[str, ...]", row[1:])
+        return found
+
+    def _visible(self) -> tuple[str, Sequence[SQLValue]]:
+        if self._roles is None:
+            return "", ()
+        return f" AND {seen_by_sql('m')}", (json.dumps(list(self._roles)),)
+
+    def _is_large(self, space_no: int) -> bool:
+        """Return whether so many of all memories are in the space that reading all of them in a row is faster."""
+        row = self._db.query_one(
+            "SELECT (SELECT count(*) FROM memories WHERE space_no = ?), (SELECT max(no) FROM memories)",
+            (space_no,),
+        )
+        inside, last = cast("tuple[int, int | None]", row)
+        return last is not None and inside * _SCAN_SHARE >= last
+
+
+def _view_row(row: Row) -> ViewRow:
+    return ViewRow._make(
+        cast("tuple[int, str, str, str, int, str, int, str, bytes, bytes, bytes, bytes]", row)
+    )
+
+
+def _entity_row(row: Row) -> EntityRow:
+    return EntityRow._make(cast("tuple[int, str, str, str]", row))
+
+
+def entity_sources(row: EntityRow) -> tuple[tuple[str, ...], list[str]]:
+    """Return the tags, and the texts in the metadata's values: those that are texts, and those in lists."""
+    values: list[str] = []
+    for value in load_object(row.metadata).values():
+        if isinstance(value, str):
+            values.append(value)
+        elif isinstance(value, list):
+            values.extend(item for item in value if isinstance(item, str))
+    return load_strings(row.tags), values
