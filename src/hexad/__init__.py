@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         StorageFailure,
         StoreLocked,
     )
-    from hexad.facade.spaces import SpaceInfo
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle
+    from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
@@ -59,10 +59,10 @@ _HOMES: Final = {
         "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound", "ProviderError",
         "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
-    "hexad.facade.spaces": ("SpaceInfo",),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.actor": ("Actor",),
     "hexad.model.bundle": ("Bundle",),
+    "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
     "hexad.model.memory": (
@@ -87,10 +87,12 @@ __all__ = [
     "Citation",
     "Clock",
     "Conflict",
+    "DeleteReport",
     "Dropped",
     "Embedder",
     "Explanation",
     "FrozenClock",
+    "GcReport",
     "Hexad",
     "HexadError",
     "Hit",

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from hexad.clock import Clock
-from hexad.facade.spaces import SpacesFacade
+from hexad.facade.spaces import SpacesFacade, SpacesNeeds
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
@@ -33,10 +33,16 @@ class Hexad(RecordCalls, StructuredCalls):
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self.spaces = SpacesFacade(
-            parts.stores,
-            clock=parts.clock,
-            directory=parts.place.directory / "spaces",
-            check_policy=parts.check_policy,
+            SpacesNeeds(
+                stores=parts.stores,
+                clock=parts.clock,
+                directory=parts.place.directory,
+                actor=parts.base.actor,
+                audit=parts.audit,
+                purger=parts.purger,
+                retention=parts.retention,
+                check_policy=parts.check_policy,
+            )
         )
 
     def __enter__(self) -> Self:

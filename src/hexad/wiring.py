@@ -16,15 +16,16 @@ from hexad.ids import IdSource
 from hexad.index.catalog import EMBED, Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
+from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
 from hexad.model.memory import JSONValue, Status
 from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
-from hexad.providers.generator import Generator
+from hexad.providers.metering import MeteredEmbedder, MeteredGenerator
 from hexad.providers.minilm import MiniLmEmbedder
 from hexad.providers.orderings import NamedOrdering
 from hexad.recall.handouts import Handouts
-from hexad.recall.recaller import Recaller
+from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database, sqlite_library_is_safe
 from hexad.storage.keys import KeyStore
@@ -34,6 +35,7 @@ from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.purge import Purger
+from hexad.upkeep.retention import Retention
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Base:
     background: bool
     project: str
     actor: Actor
-    generator: Generator | None
+    models: MeteredModels
     orderings: Mapping[str, NamedOrdering]  # that the program brought along
 
 
@@ -89,6 +91,7 @@ class Parts:
         self.everything = base.stores if base.stores.roles is None else Stores(base.db)
         self.audit = MaintenanceLog(base.stores.meta, actor=base.actor.describe())
         self.purger = Purger(self.everything, base.fulltext, key=lambda: base.place.keys.redaction_salt)
+        self.retention = Retention(self.everything, base.fulltext, self.purger, self.audit)
         self.handouts = Handouts(base.stores)
         self.catalog = Catalog(base.stores, base.fulltext)
         self.embedding = (
@@ -100,7 +103,7 @@ class Parts:
             base.stores,
             base.fulltext,
             self._vector_index,
-            embed_query=embedder.embed_query if embedder is not None else None,
+            embed_query=None if embedder is None else _query_embedder(embedder),
             handouts=None if base.db.readonly else self.handouts,
             changes=ChangeReader(base.db),
             clock=base.clock,
@@ -109,6 +112,11 @@ class Parts:
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None
         self._closed = False
+
+    @property
+    def generator(self) -> MeteredGenerator | None:
+        """What writes texts, within the budgets; None where none is set."""
+        return self.base.models.generator
 
     @cached_property
     def writing(self) -> Writing:
@@ -128,6 +136,7 @@ class Parts:
                 owner=self._owner,
                 alive=self._alive,
                 wake=self.wake,
+                generator_for=base.models.generator_for,
             )
         )
 
@@ -144,7 +153,7 @@ class Parts:
             self._worker.stop()
         self.handouts.flush()
         embedder = resolve(spec, api_key=self.base.settings.embedder_api_key)
-        return Parts(self.base, embedder)
+        return Parts(self.base, self.base.models.embedder(embedder))
 
     def wake(self) -> None:
         """Let the background look for work."""
@@ -234,6 +243,13 @@ class Parts:
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0
+
+
+def _query_embedder(embedder: Embedder) -> QueryEmbedder:
+    """Return what embeds a question, and charges it to the space that was asked where that costs something."""
+    if isinstance(embedder, MeteredEmbedder):
+        return embedder.embed_query
+    return lambda text, _space: embedder.embed_query(text)
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

@@ -1,95 +1,346 @@
-"""`hx.spaces`: named containers of memories."""
+"""`hx.spaces`: named containers of memories, what their owners decided about them, and how they end."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import Conflict, InvalidSpace
+from hexad.errors import AccessDenied, Conflict, InvalidSpace
+from hexad.facade.access import require_whole
+from hexad.model.actor import Actor
+from hexad.model.contract import AuditEvent, AuditSink
+from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
 from hexad.model.memory import JSONValue
-from hexad.model.query import Filters
-from hexad.storage.spacefile import write_space_file
+from hexad.model.parse import parse_time
+from hexad.model.policy import Policies, parse_policies, parse_stored
+from hexad.storage.files import unlink
+from hexad.storage.space_summaries import SpaceSummaries, SpaceSummary
+from hexad.storage.spacefile import space_document, space_file, write_space_file
+from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
+from hexad.text.paths import validate_space
+from hexad.text.rules import audience
+from hexad.upkeep.purge import PURGE_BATCH, Purger
+from hexad.upkeep.retention import GcOptions, Retention
+
+OBJECT_BYTES_LIMIT: Final = 64 << 10
+"""Largest metadata or policy of a space."""
+_SUMMARIES: Final = "./"
+"""Source id under which an ingest keeps its summary of a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpaceInfo:
-    """One space, as a caller sees it."""
+class SpacesNeeds:
+    """What `hx.spaces` is handed; `directory` is the store's folder."""
 
-    name: str
-    memories: int
-    metadata: Mapping[str, JSONValue]
-    policies: Mapping[str, JSONValue]
-    created_at: datetime
-    updated_at: datetime
+    stores: Stores
+    clock: Clock
+    directory: Path
+    actor: Actor
+    audit: AuditSink
+    purger: Purger
+    retention: Retention
+    check_policy: Callable[[Mapping[str, JSONValue]], None]
 
 
 class SpacesFacade:
-    """Creates, lists and describes spaces, and sets what is redacted in them."""
+    """Creates, lists, describes, governs, empties and deletes spaces."""
 
-    def __init__(
+    def __init__(self, needs: SpacesNeeds) -> None:
+        self._needs = needs
+        self._stores = needs.stores
+        self._clock = needs.clock
+        self._audit = needs.audit
+        self._summaries = SpaceSummaries(needs.stores.db, roles=needs.stores.roles)
+
+    def create(
         self,
-        stores: Stores,
+        name: str,
+        metadata: Mapping[str, JSONValue] | str | None = None,
         *,
-        clock: Clock,
-        directory: Path,
-        check_policy: Callable[[Mapping[str, JSONValue]], None],
-    ) -> None:
-        self._check_policy = check_policy
-        self._stores = stores
-        self._clock = clock
-        self._directory = directory
+        reset: bool = False,
+        freeze_clock: datetime | str | None = None,
+    ) -> SpaceInfo:
+        """Create a space, or with `reset` empty the one that is there, so that it is as if new.
 
-    def create(self, name: str, metadata: Mapping[str, JSONValue] | None = None) -> SpaceInfo:
-        """Create a space; raises `Conflict` when there is one of that name, `InvalidSpace` for a bad name."""
-        if self._stores.spaces.find(name) is not None:
-            raise Conflict(f"Space {name!r} is there already; choose another name, or use it as it is.")
+        A reset purges every memory of the space, archived ones and their history too, and what is known of its
+        sources: the same calls after it give the same bytes, ids that the caller gives included. Its policies stay,
+        its metadata unless others are given. `metadata` is an object or JSON; document 1's `{"reset": true}` in it
+        means the option and is not stored.
+
+        Raises `Conflict` when the space is there and no reset is asked for, `InvalidSpace` for a bad name or
+        metadata, `AccessDenied` where the policy says `allow_delete: false` or hides memories from the actor.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs", id="d1")
+        ...     hx.spaces.create("docs", {"reset": True}).memories
+        0
+        """
+        given = None if metadata is None else _object(metadata, "metadata")
+        asked = (given or {}).pop("reset", False)
+        if not isinstance(asked, bool):
+            raise InvalidSpace(f"Invalid space metadata: 'reset' is {asked!r}; give true or false.")
+        at = parse_time(freeze_clock, "freeze_clock") or self._clock.now()
+        validate_space(name)
+        self._stores.spaces.admit(name)
+        there = self._stores.spaces.find(name)
+        if there is not None and (reset or asked):
+            self._reset(there, given, at=at)
+            return self.get(name)
         with self._stores.db.transaction():
-            self._stores.spaces.ensure(name, at=self._clock.now())
-            if metadata:
-                self._stores.spaces.set_metadata(name, metadata, at=self._clock.now())
+            if self._stores.spaces.find(name) is not None:
+                raise Conflict(
+                    f"Space {name!r} is there already; choose another name, use it as it is, or empty it with reset."
+                )
+            self._stores.spaces.ensure(name, at=at)
+            if given:
+                self._stores.spaces.set_metadata(name, given, at=at)
         return self.get(name)
 
     def list(self) -> Sequence[SpaceInfo]:
-        """Return all spaces by name."""
-        return [self.get(space.name) for space in self._stores.spaces.list()]
+        """Return all spaces that the actor may see, by name, each with a summary of what is in it."""
+        with self._stores.db.read():
+            summaries = self._summaries.of()
+            return [_info(space, summaries.get(space.no)) for space in self._stores.spaces.list()]
 
     def get(self, name: str) -> SpaceInfo:
-        """Return one space; raises `NotFound`."""
-        space = self._stores.spaces.get(name)
-        return SpaceInfo(
-            name=space.name,
-            memories=self._stores.memories.count_where(Filters(spaces=(name,))),
-            metadata=space.metadata,
-            policies=space.policies,
-            created_at=space.created_at,
-            updated_at=space.updated_at,
-        )
+        """Return one space with a summary of what is in it; raises `NotFound`."""
+        with self._stores.db.read():
+            space = self._stores.spaces.get(name)
+            return _info(space, self._summaries.of(space.no).get(space.no))
 
-    def set_policy(self, name: str, policy: Mapping[str, JSONValue]) -> SpaceInfo:
-        """Replace a space's policy. Enforced today: `pii_redaction` (document 1, section 3.1), `env_allow`.
+    def set_policy(
+        self, name: str, policy: Mapping[str, JSONValue] | str, *, merge: bool = False
+    ) -> SpaceInfo:
+        """Replace a space's policy, or with `merge` only what is given; None takes a setting back.
 
-        `pii_redaction` lists detectors (`"email"`, `"phone"`, `"all"`, …) or objects `{"name", "regex"}`;
-        they apply to what is written from now on. Raises `InvalidInput` for an entry that cannot be used and
-        `InvalidSpace` for a key that nothing enforces, so that no policy is taken for granted in vain.
+        `policy` is an object or JSON. Who may see what holds for the memories that are there from the moment this
+        returns; redaction and auto-pin rules hold for what is written from then on. `docs/spaces.md` names every
+        setting. Raises `InvalidSpace` for a value that cannot be used, with its place, `NotFound`, and
+        `AccessDenied` for an actor who may not see the whole space, or would set what others may see.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.spaces.create("docs")
+        ...     hx.spaces.set_policy("docs", {"ttl_days": 30, "allow_delete": True}).policies
+        {'allow_delete': True, 'ttl_days': 30}
         """
-        unknown = sorted(set(policy) - {"pii_redaction", "env_allow"})
-        if unknown:
-            raise InvalidSpace(
-                f"Invalid space policy {unknown[0]!r}: nothing enforces it; known are 'env_allow' and 'pii_redaction'."
+        given = _object(policy, "policy")
+        at = self._clock.now()
+        with self._stores.db.transaction():
+            space = self._stores.spaces.get(name)
+            written = {**space.policies, **given} if merge else given
+            written = {key: value for key, value in written.items() if value is not None}
+            old, new = parse_stored(space.policies), parse_policies(written)
+            self._needs.check_policy(written)
+            for policies in (old, new):
+                require_whole(self._needs.actor, policies, space=name, doing="its policy")
+            self._stores.spaces.set_policies(name, written, at=at)
+            changed = self._show_to_whom_it_concerns(space, old, new)
+            self._audit.record(
+                AuditEvent(
+                    what="set_policy",
+                    at=at,
+                    detail={"space": name, "settings": sorted(written), "audiences_changed": changed},
+                )
             )
-        self._check_policy(policy)
-        self._stores.spaces.set_policies(name, policy, at=self._clock.now())
         return self.get(name)
+
+    def gc(
+        self,
+        name: str,
+        *,
+        ttl_days: float | None = None,
+        dry_run: bool = False,
+        purge: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> GcReport:
+        """Archive the memories of a space whose time is over, and purge what was archived for long enough.
+
+        A memory's age counts from its last change; pinned ones stay. `ttl_days` takes the place of the policy's
+        setting of that name this once; `retention` rules stay as they are. What gc archived can be restored until
+        `purge_after_days` have passed, or is purged at once with `purge`. `dry_run` only says what would happen.
+        `progress` is told how many memories are done.
+
+        Raises `AccessDenied` unless the policy allows deletion and something has a lifetime, and `NotFound`.
+
+        >>> from datetime import timedelta
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, clock=hexad.FrozenClock()) as hx:
+        ...     _ = hx.remember("Standup moved to ten.", space="news", id="n1")
+        ...     _ = hx.spaces.set_policy("news", {"ttl_days": 30, "allow_delete": True})
+        ...     hx.clock.advance(days=31)
+        ...     hx.spaces.gc("news").archived, hx.get("n1").status.value
+        (1, 'archived')
+        """
+        ttl = None if ttl_days is None else parse_policies({"ttl_days": ttl_days}).ttl
+        space = self._stores.spaces.get(name)
+        require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="gc")
+        if not dry_run:
+            self._stores.db.require_writable()
+        options = GcOptions(ttl=ttl, dry_run=dry_run, purge=purge, progress=progress)
+        return self._needs.retention.gc(name, options, at=self._clock.now())
+
+    def delete(self, name: str, *, dry_run: bool = False) -> DeleteReport:
+        """Purge a space: its memories of every status with their history, its sources, conversations and policies.
+
+        What models cost it stays in the books, and exports stay where they are; the report names those found.
+        `dry_run` only says what would go. Raises `AccessDenied` unless the policy says `allow_delete: true`, and
+        `NotFound`.
+        """
+        space = self._stores.spaces.get(name)
+        require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="delete")
+        file = space_file(self._needs.directory / "spaces", name)
+        report = DeleteReport(
+            space=name,
+            dry_run=dry_run,
+            memories=self._stores.purges.count_of_space(space.no),
+            links_lost=self._stores.purges.links_from_elsewhere(space.no),
+            file_removed=file.exists(),
+            exports_left=tuple(str(path) for path in self._exports(space) if path.exists()),
+        )
+        if dry_run:
+            return report
+        self._stores.db.require_writable()
+        self._refuse_delete(space)
+        # Before the memories: were it the other way round, a crash would leave their texts in a file that no space
+        # names. The store is the truth, and the file can be written again.
+        unlink(file)
+        self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
+        return report
 
     def write_file(self, name: str) -> Path:
         """Write the space as `spaces/<name>.json` beside the store and return the path."""
         self._stores.db.require_writable()
         with self._stores.db.read():
             space = self._stores.spaces.get(name)
-            numbers = self._stores.memories.numbers(Filters(spaces=(name,)), status=None)
-            memories = list(self._stores.memories.by_no(numbers).values())
-        return write_space_file(self._directory, space, memories)
+            require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="its file")
+            path = space_file(self._needs.directory / "spaces", name)
+            return write_space_file(path, space_document(self._stores, space))
+
+    # How a space ends -------------------------------------------------------------------------------------------
+
+    def _reset(self, space: Space, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> None:
+        def finish(found: Space) -> None:
+            self._stores.purges.forget_sources(found.no)
+            if metadata:
+                self._stores.spaces.set_metadata(found.name, metadata, at=at)
+            self._stores.spaces.restart(found.name, at=at)
+
+        self._empty(space, "reset", at=at, may=self._refuse_reset, finish=finish)
+
+    def _empty(
+        self,
+        space: Space,
+        what: str,
+        *,
+        at: datetime,
+        may: Callable[[Space], None],
+        finish: Callable[[Space], None],
+    ) -> None:
+        """Purge a space in batches, others write in between; the last one also does what is left to do.
+
+        A kill leaves a space with fewer memories and its policy; the same call again goes on from there.
+        """
+        may(space)
+        done = False
+        while not done:
+            with self._stores.db.transaction():
+                found = self._stores.spaces.get(space.name)
+                may(found)
+                numbers = self._stores.purges.numbers_of_space(found.no, limit=PURGE_BATCH)
+                purged = self._needs.purger.purge(numbers, reason=what, at=at)
+                done = len(numbers) < PURGE_BATCH
+                if done:
+                    finish(found)
+                detail = {"space": space.name, "purged": purged, "finished": done}
+                self._audit.record(AuditEvent(what=what, at=at, detail=detail))
+
+    def _refuse_reset(self, space: Space) -> None:
+        policies = parse_stored(space.policies)
+        require_whole(self._needs.actor, policies, space=space.name, doing="a reset")
+        if policies.allow_delete is False:
+            raise AccessDenied(
+                f"Space {space.name!r} cannot be reset: its policy says allow_delete: false. "
+                "Set it to true, or take it out of the policy, first."
+            )
+
+    def _refuse_delete(self, space: Space) -> None:
+        policies = parse_stored(space.policies)
+        require_whole(self._needs.actor, policies, space=space.name, doing="delete")
+        if policies.allow_delete is not True:
+            raise AccessDenied(
+                f"Space {space.name!r} cannot be deleted: its policy does not allow it. "
+                "Set allow_delete to true first; a dry run shows what would go."
+            )
+
+    def _remove(self, space: Space) -> None:
+        self._stores.purges.remove_space(space.no)
+        self._stores.audiences.forget_unused()
+
+    def _exports(self, space: Space) -> list[Path]:
+        directory = self._needs.directory
+        found = [space_file(directory / "exports", space.name)]
+        path = parse_stored(space.policies).export_path
+        return found if path is None else [*found, directory.parent / path]
+
+    def _show_to_whom_it_concerns(self, space: Space, old: Policies, new: Policies) -> int:
+        """Say of a space's memories who may see them, where that has changed; returns of how many."""
+        if (old.roles, old.visibility) == (new.roles, new.visibility):
+            return 0
+        changed = self._stores.audiences.assign_space(
+            space.no, lambda row: audience(new, row), same=not new.visibility
+        )
+        if new.visibility:
+            self._stores.audiences.narrow_summaries(space.no, _SUMMARIES)
+        self._stores.audiences.forget_unused()
+        return changed
+
+
+def _info(space: Space, summary: SpaceSummary | None) -> SpaceInfo:
+    summary = summary or SpaceSummary()
+    return SpaceInfo(
+        name=space.name,
+        memories=summary.active,
+        archived=summary.archived,
+        pinned=summary.pinned,
+        kinds=summary.kinds,
+        newest=summary.newest,
+        text_bytes=summary.text_bytes,
+        metadata=space.metadata,
+        policies=space.policies,
+        created_at=space.created_at,
+        updated_at=space.updated_at,
+    )
+
+
+def _object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, JSONValue]:
+    """Return an object that a caller gave, itself or as JSON; raises `InvalidSpace`."""
+    example = '{"owner": "docs"}' if what == "metadata" else '{"ttl_days": 30}'
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise InvalidSpace(
+                f"Invalid space {what}: not JSON at line {error.lineno}, column {error.colno} ({error.msg}); "
+                f"give an object, such as {example}."
+            ) from error
+    if not isinstance(value, Mapping):
+        raise InvalidSpace(f"Invalid space {what} {str(value)[:80]!r}: give an object, such as {example}.")
+    try:
+        text = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
+    if size > OBJECT_BYTES_LIMIT:
+        raise InvalidSpace(
+            f"Invalid space {what}: {size:,} bytes are more than the {OBJECT_BYTES_LIMIT:,} it may have."
+        )
+    copy: dict[str, JSONValue] = json.loads(text)
+    return copy

@@ -10,7 +10,7 @@ from hexad.index.catalog import Catalog
 from hexad.ingest.redaction import Redactor
 from hexad.model.contract import Draft
 from hexad.model.memory import Memory
-from hexad.model.policy import parse_policies
+from hexad.model.policy import parse_stored
 from hexad.storage.memories import StoredChunk
 from hexad.storage.memory_tags import MemoryTags
 from hexad.storage.stores import Stores
@@ -37,21 +37,22 @@ class Retagger:
         self._tags = MemoryTags(stores.db)
 
     def change(self, no: int, *, add: Collection[str], remove: Collection[str], at: datetime) -> None:
-        """Change the tags of memory `no`, in the caller's transaction; what is there or gone already is no error.
+        """Change the tags of memory `no`, in the caller's transaction; what is there or gone already is no error,
+        and a tag that is added and taken away stays.
 
         Raises `InvalidInput` for a tag without a letter or digit.
         """
         memory = self._stores.memories.by_no([no])[no]
         given = Draft(text="", space=memory.space, tags=tuple(add))
         clean = self._redactor.clean(given, self._rules(memory.space)).draft
-        tags = tuple(sorted({*memory.tags, *slugs(clean.tags or ())} - set(slugs(remove))))
+        tags = tuple(sorted(({*memory.tags} - {*slugs(remove)}) | {*slugs(clean.tags or ())}))
         if tags == memory.tags:
             return
         chunks = self._stores.memories.chunks_of([no]).get(no, [])
         contexts = {stored.no: _context(stored, memory, tags) for stored in chunks}
         with self._catalog.rewritten(no):
             self._tags.replace(no, tags, contexts, at=at)
-        policies = parse_policies(self._stores.spaces.get(memory.space).policies)
+        policies = parse_stored(self._stores.spaces.get(memory.space).policies)
         self._stores.audiences.assign(no, audience(policies, replace(memory, tags=tags)))
 
 

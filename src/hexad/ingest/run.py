@@ -24,7 +24,7 @@ from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Memory, Outcome, Status
-from hexad.model.policy import parse_policies
+from hexad.model.policy import parse_stored
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
 from hexad.storage.sources import ItemState
@@ -115,7 +115,7 @@ class _Run:
             space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
             self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
         policies = self._stores.spaces.get(options.space).policies
-        self._roles = parse_policies(policies).roles
+        self._roles = parse_stored(policies).roles
         self._policy = content_hash(json.dumps(dict(policies), sort_keys=True))[7:23] if policies else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)

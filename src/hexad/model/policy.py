@@ -35,6 +35,10 @@ BACKEND_ALIASES: Final[Mapping[str, Backend]] = {
 }
 
 
+PROVIDER_ALIASES: Final[Mapping[str, str]] = {"gemini": "google", "hf": "huggingface"}
+"""Other names of providers of models, wherever one is named."""
+
+
 class Period(StrEnum):
     """Over which time a budget counts; days and months are those of UTC."""
 
@@ -142,8 +146,13 @@ def parse_policies(policy: Mapping[str, JSONValue]) -> Policies:
         roles=None if policy.get("roles") is None else _roles(policy["roles"], "roles"),
         visibility=tuple(_visibility(rule) for rule in _rules(policy, "visibility")),
         backend=None if policy.get("backend") is None else parse_backend(policy["backend"]),
-        budget=_budget(policy.get("budget")),
+        budget=parse_space_budget(policy.get("budget")),
     )
+
+
+def parse_stored(policy: Mapping[str, JSONValue]) -> Policies:
+    """Return the policies that a store holds; a name that nothing enforces is from another version and left out."""
+    return parse_policies({name: value for name, value in policy.items() if name in KNOWN})
 
 
 def parse_backend(name: object) -> Backend:
@@ -178,7 +187,8 @@ def parse_budget(value: JSONValue, *, where: str = "budget") -> Budget:
     )
 
 
-def _budget(value: JSONValue) -> SpaceBudget:
+def parse_space_budget(value: JSONValue) -> SpaceBudget:
+    """Return a budget over all providers, and those of the providers that it names; raises `InvalidSpace`."""
     if value is None:
         return SpaceBudget()
     if not isinstance(value, Mapping):
@@ -190,7 +200,9 @@ def _budget(value: JSONValue) -> SpaceBudget:
     return SpaceBudget(
         total=parse_budget(own) if own else None,
         providers={
-            name.lower(): parse_budget(bound, where=f"budget.providers.{name}")
+            PROVIDER_ALIASES.get(name.lower(), name.lower()): parse_budget(
+                bound, where=f"budget.providers.{name}"
+            )
             for name, bound in providers.items()
         },
     )

@@ -65,6 +65,24 @@ class Audiences:
                     changed += self._put(con, numbers, roles, rev=rev)
         return changed
 
+    def narrow_summaries(self, space_no: int, source_id: str) -> None:
+        """Let only those see a source's summary who may see all that it sums up.
+
+        `source_id` names the summaries. The next ingest writes them anew, from what everybody may see.
+        """
+        rows = self._db.query(
+            "SELECT no, source_no FROM memories WHERE space_no = ? AND source_id = ? AND source_no IS NOT NULL",
+            (space_no, source_id),
+        )
+        for no, source_no in cast("list[tuple[int, int]]", rows):
+            listed = self._db.query(
+                "SELECT DISTINCT a.roles FROM memories m JOIN audiences a ON a.no = m.audience_no"
+                " WHERE m.source_no = ? AND m.status = 'active'",
+                (source_no,),
+            )
+            if listed:
+                self.assign(no, frozenset.intersection(*(frozenset(load_strings(row[0])) for row in listed)))
+
     def forget_unused(self) -> None:
         """Remove the audiences that no memory has."""
         with self._db.joined() as con:

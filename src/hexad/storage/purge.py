@@ -65,6 +65,11 @@ class Purges:
         )
         return cast("int", row[0]) if row else 0
 
+    def count_of_space(self, space_no: int) -> int:
+        """Return how many memories a space has, whatever their status and whoever may see them."""
+        row = self._db.query_one("SELECT count(*) FROM memories WHERE space_no = ?", (space_no,))
+        return cast("int", row[0]) if row else 0
+
     def numbers_of_space(self, space_no: int, *, limit: int) -> list[int]:
         """Return the first row numbers of a space's memories, whatever their status."""
         rows = self._db.query(
