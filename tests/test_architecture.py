@@ -41,6 +41,7 @@ PARTS = {
     "hexad.upkeep": "upkeep",
     "hexad.facade": "facade",
     "hexad.engine": "engine",
+    "hexad.metered": "engine",
     "hexad.opening": "engine",
     "hexad.records": "engine",
     "hexad.structured": "engine",
@@ -86,7 +87,9 @@ _LATE_WRITING = "the write path is most of what there is to load, and a recall f
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.writing"): _LATE_WRITING,
 }
+_LOOPS = "brings ssl and sockets: only a call to a provider's model pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
+    ("hexad.providers.generators.hosted", "asyncio"): _LOOPS,
     (
         "hexad.providers.remote",
         "http.client",
@@ -101,7 +104,7 @@ IMPORTS_BY_NAME = {
 
 # Third-party packages that are imported inside the functions that need them, or for typing only.
 LATE = {
-    "cryptography", "duckdb", "faiss", "fastapi", "fsspec", "genai_prices", "jinja2", "keyring", "mcp",
+    "cryptography", "duckdb", "faiss", "fastapi", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring", "mcp",
     "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs", "prometheus_client",
     "pydantic", "pydantic_ai", "rensa", "rich", "sentence_transformers", "starlette", "threadpoolctl", "toons",
     "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
@@ -144,6 +147,14 @@ BROAD_EXCEPTS = {
         "hexad.providers.wrapped",
         "CallableEmbedder._embed_batch",
     ): "the caller's own function may raise anything",
+    (
+        "hexad.providers.generators.function",
+        "FunctionGenerator.generate",
+    ): "the caller's own function may raise anything",
+    (
+        "hexad.providers.generators.hosted",
+        "_Call._attempt",
+    ): "the providers' libraries raise what they like, with the texts and the key in their words",
     (
         "hexad.providers.orderings",
         "NamedOrdering.order",

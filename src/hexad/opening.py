@@ -20,10 +20,10 @@ from hexad.engine import Hexad
 from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
+from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
-from hexad.providers.generators.choose import resolve_generator
 from hexad.providers.orderings import OrderingSpec, resolve_orderings
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
@@ -88,7 +88,7 @@ def open(
         temporary, directory = None, _directory(path, create=create and not readonly)
     try:
         settings = load_settings(directory)
-        _check_settings(settings, embedder)
+        _check_settings(settings, embedder, generator)
         if settings.otel:
             attach(SystemClock())
         return _open(
@@ -153,9 +153,10 @@ def _not_a_file(directory: Path) -> Path:
     return directory
 
 
-def _check_settings(settings: Settings, embedder: EmbedderSpec) -> None:
+def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:
     """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
     _durability(settings)
+    ModelPlan(settings, generator)
     resolve(settings.embedder if embedder == "default" else embedder)
 
 
@@ -217,7 +218,8 @@ def _open(
         stores = Stores(db, roles=actor.roles)
         if not readonly:
             stores.meta.ensure(STORE_ID, ids.new("store"))
-        chosen = _embedder(stores, settings, embedder)
+        models = MeteredModels(db, settings, generator, clock=clock)
+        chosen = models.embedder(_embedder(stores, settings, embedder))
         base = Base(
             orderings=resolve_orderings(orderings),
             place=Place(directory=directory, lock=lock, keys=KeyStore(directory / KEYS), temporary=temporary),
@@ -229,7 +231,7 @@ def _open(
             fulltext=FullText(db),
             background=background,
             actor=actor,
-            generator=resolve_generator(settings.generator if generator == "default" else generator),
+            models=models,
             project=settings.project
             or (PROJECT if temporary is not None else directory.parent.name)
             or PROJECT,

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from hexad.clock import Clock, SystemClock
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.rows import checked_rows, checked_texts, embed_nonblank, unit_rows
+from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -32,6 +33,8 @@ _ENVELOPE_BYTES = 65_536
 _BYTES_PER_NUMBER = 64  # some endpoints put each number on its own, indented line
 _MAX_DIMENSIONS = 16_384
 _READ_BYTES = 65_536
+_MAX_USED_TOKENS = 2**53
+_OPENAI = "api.openai.com"
 _HINTS = {
     400: "Check the model's name, and whether it takes the dimensions asked for.",
     401: "Check the key.",
@@ -67,6 +70,7 @@ class RemoteEmbedder:
         clock: Clock | None = None,
     ) -> None:
         self._secure, self._host, self._port, self._path = _endpoint(base_url)
+        self._netloc = urlsplit(base_url).netloc
         self._where = f"{'https' if self._secure else 'http'}://{self._host}:{self._port}{self._path}"
         if not model.strip():
             raise InvalidInput("The embedding model's name is empty; give the name that the endpoint knows.")
@@ -77,7 +81,8 @@ class RemoteEmbedder:
                 f"batch_size is {batch_size} and timeout_s {timeout_s}; both must be positive."
             )
         self.name = f"openai:{model}" if dimensions is None else f"openai:{model}@{dimensions}"
-        self._model = model
+        self.model = model
+        self.provider = "openai" if self._host == _OPENAI else f"openai@{self._netloc}"
         self._headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
@@ -91,9 +96,11 @@ class RemoteEmbedder:
     @property
     def dimensions(self) -> int:
         """The length of the vectors. Raises `ProviderError` when the endpoint has to be asked and fails."""
-        if self._dimensions is None:
-            self._embed_batch(["dimensions"])
-        assert self._dimensions is not None
+        return self._dimensions_known([])
+
+    @property
+    def known_dimensions(self) -> int | None:
+        """The length of the vectors; None before the endpoint was asked."""
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
@@ -102,20 +109,44 @@ class RemoteEmbedder:
         Raises `ProviderError`, naming endpoint and status, when the endpoint refuses, does not answer, or
         answers with anything but one finite vector per text.
         """
+        return self.embed_measured(texts)[0]
+
+    def embed_measured(self, texts: Sequence[str]) -> tuple[FloatRows, int]:
+        """Return the rows, and how many tokens the endpoint says they took, else an estimate; raises like `embed`."""
         spoken = checked_texts(texts)
-        return embed_nonblank(
-            spoken, size=self._batch_size, dimensions=self.dimensions, embed_batch=self._embed_batch
-        )
+        used: list[int] = []
+        try:
+            rows = embed_nonblank(
+                spoken,
+                size=self._batch_size,
+                dimensions=self._dimensions_known(used),
+                embed_batch=lambda batch: self._embed_batch(batch, used),
+            )
+        except ProviderError as error:
+            error.charged = error.charged or bool(used)  # for the batches before this one
+            raise
+        return rows, sum(used)
+
+    @staticmethod
+    def estimate_tokens(texts: Sequence[str]) -> int:
+        """Return about how many tokens of `texts` would be sent."""
+        return sum(estimate_tokens(text[:_MAX_TEXT_CHARS]) for text in texts if text.strip())
+
+    def _dimensions_known(self, used: list[int]) -> int:
+        if self._dimensions is None:
+            self._embed_batch(["dimensions"], used)
+        assert self._dimensions is not None
+        return self._dimensions
 
     def embed_query(self, text: str) -> FloatRows:
         """Return the row of one text."""
         row: FloatRows = self.embed([text])[0]
         return row
 
-    def _embed_batch(self, texts: Sequence[str]) -> FloatRows:
-        """Send one batch: everything that goes to the endpoint passes here."""
+    def _embed_batch(self, texts: Sequence[str], used: list[int]) -> FloatRows:
+        """Send one batch, and note the tokens that it took: everything that goes to the endpoint passes here."""
         request: dict[str, object] = {
-            "model": self._model,
+            "model": self.model,
             "input": [text[:_MAX_TEXT_CHARS] for text in texts],
             "encoding_format": "float",
         }
@@ -123,7 +154,8 @@ class RemoteEmbedder:
             request["dimensions"] = self._requested_dimensions
         limit_bytes = _ENVELOPE_BYTES + len(texts) * (self._dimensions or _MAX_DIMENSIONS) * _BYTES_PER_NUMBER
         answer = self._post(json.dumps(request).encode("ascii"), limit_bytes=limit_bytes)
-        vectors = _vectors_in_order(answer, count=len(texts), where=self._where)
+        vectors, tokens = _vectors_in_order(answer, count=len(texts), where=self._where)
+        used.append(self.estimate_tokens(texts) if tokens is None else tokens)
         with self._lock:
             rows = checked_rows(vectors, count=len(texts), dimensions=self._dimensions, who=self._where)
             self._dimensions = rows.shape[1]
@@ -140,14 +172,15 @@ class RemoteEmbedder:
                 if last:
                     raise ProviderError(
                         f"{self._where} did not answer in {_ATTEMPTS} attempts "
-                        f"({type(error).__name__}: {error}); check the base URL and the network."
+                        f"({type(error).__name__}: {error}); check the base URL and the network.",
+                        charged=isinstance(error, TimeoutError),
                     ) from error
                 asked_s = None
             else:
                 if status == 200:
                     return answer
                 if last or not (status == 429 or status >= 500):
-                    raise ProviderError(_refusal(self._where, status))
+                    raise ProviderError(_refusal(self._where, status), charged=False)
             self._sleep(min(asked_s if asked_s is not None else pause_s, _LONGEST_PAUSE_S))
             pause_s *= 2
         raise AssertionError("the last attempt returns or raises")
@@ -235,8 +268,11 @@ def _refusal(where: str, status: int) -> str:
     return f"{where} answered {status}. {hint}"
 
 
-def _vectors_in_order(answer: bytes, *, count: int, where: str) -> list[object]:
-    """Return the answer's vectors by their `index`; raises `ProviderError` unless each text has one."""
+def _vectors_in_order(answer: bytes, *, count: int, where: str) -> tuple[list[object], int | None]:
+    """Return the answer's vectors by their `index`, and the tokens that it says it took.
+
+    Raises `ProviderError` unless each text has one vector.
+    """
     try:
         document = json.loads(answer)
     except (ValueError, RecursionError) as error:
@@ -251,4 +287,7 @@ def _vectors_in_order(answer: bytes, *, count: int, where: str) -> list[object]:
         raise ProviderError(
             f"{where} answered with {len(data)} vectors for {count} texts, or with wrong indexes."
         )
-    return [by_index[position] for position in range(count)]
+    usage = document.get("usage")
+    tokens = usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else None
+    said = type(tokens) is int and 0 < tokens < _MAX_USED_TOKENS
+    return [by_index[position] for position in range(count)], tokens if said else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
-from hexad.errors import ProviderError
+from hexad.errors import BudgetExceeded, ProviderError
 from hexad.index.fulltext import FullText, TextMatch
 from hexad.index.vectors import VectorIndex
 from hexad.model.query import Dropped, Filters, Hit, Hits
@@ -55,7 +55,8 @@ FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
-QueryEmbedder = Callable[[str], "NDArray[np.float32]"]
+QueryEmbedder = Callable[[str, str | None], "NDArray[np.float32]"]
+"""From a question, and the one space that it is asked of, to its vector."""
 
 
 class Recaller:
@@ -111,7 +112,7 @@ class Recaller:
 
     def _vector(
         self, query: str, options: RecallOptions
-    ) -> tuple[NDArray[np.float32] | None, ProviderError | None]:
+    ) -> tuple[NDArray[np.float32] | None, ProviderError | BudgetExceeded | None]:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
             return None, None
@@ -123,8 +124,9 @@ class Recaller:
                 )
             return None, None
         try:
-            return self._embed_query(query), None
-        except ProviderError as error:
+            spaces = options.filters.spaces or ()
+            return self._embed_query(query, spaces[0] if len(spaces) == 1 else None), None
+        except (ProviderError, BudgetExceeded) as error:
             if options.semantic:
                 raise
             return None, error  # full text still knows the answer's words; the result says what was missing
@@ -324,7 +326,9 @@ class Recaller:
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
-    def _notes(self, options: RecallOptions, found: Found, failure: ProviderError | None) -> tuple[str, ...]:
+    def _notes(
+        self, options: RecallOptions, found: Found, failure: ProviderError | BudgetExceeded | None
+    ) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
         if options.semantic is False or found.answer is not None:

@@ -58,8 +58,7 @@ def first_model(generator: str | None, models: Sequence[str | None]) -> tuple[st
     if generator is None or (named is not None and named.own):
         if named is None:
             raise InvalidInput(
-                f"The model {model[:80]!r} is of no provider; write it as provider:MODEL, such as 'openai:{model[:80]}', "
-                "or set `generator`."
+                f"The model {model[:80]!r} is of no provider; write it as provider:MODEL, or set `generator`."
             )
         return model, None
     home = parse_endpoint(generator)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ANSWER_BYTES: Final = 4 * 1024 * 1024
 """Most bytes of one answer that are read: a million tokens as JSON, and far more than any request asks for."""
+_MOST_TOKENS: Final = 100_000_000
 _NO_KEY: Final = "none"
 _HEADERS: Final = frozenset(
     ("host", "content-type", "content-length", "accept", "user-agent", "anthropic-version", "anthropic-beta")
@@ -122,8 +123,13 @@ def _reply(endpoint: Endpoint, response: ModelResponse, seen: Seen) -> Reply:
     return Reply(
         text=text,
         model=endpoint.name,
-        spend=Spend(input_tokens=max(0, usage.input_tokens), output_tokens=max(0, usage.output_tokens)),
+        spend=Spend(input_tokens=_sane(usage.input_tokens), output_tokens=_sane(usage.output_tokens)),
     )
+
+
+def _sane(tokens: int) -> int:
+    """Return a count that an endpoint claims; 0, which means unknown, for one that no call can have used."""
+    return tokens if 0 <= tokens <= _MOST_TOKENS else 0
 
 
 def _model(endpoint: Endpoint, client: httpx2.AsyncClient) -> Model:

@@ -34,6 +34,7 @@ class FunctionGenerator:
 
     def provider_of(self, model: str | None) -> tuple[str, str]:
         """Return `("function", name)`: a function has one model, whatever is asked for."""
+        del model
         return PROVIDER, self._model
 
     def generate(self, prompt: Prompt) -> Reply:

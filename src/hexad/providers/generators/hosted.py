@@ -166,7 +166,7 @@ class _Call:
         # The one broad handler here: the providers' libraries raise what they like at an answer that they cannot
         # read, and put the answer, the request or the key into their words. None of it goes further than its
         # type's name; what was seen on the wire says the rest.
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             return self._failure(seen, error)
 
     def late(self) -> ProviderError:

@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from hexad.errors import InvalidInput
+from hexad.model.policy import PROVIDER_ALIASES
 
 TIMEOUT_S: Final = 60.0
 MAX_TOKENS: Final = 4_096
@@ -53,7 +54,6 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(name="huggingface", base_url="https://router.huggingface.co/v1", variable="HF_TOKEN"),
     )
 }
-ALIASES: Final = {"gemini": "google", "hf": "huggingface"}
 FORMS: Final = (
     "'openai:MODEL', 'anthropic:MODEL', 'google:MODEL', 'ollama:MODEL', 'huggingface:MODEL', any of them with "
     "'@URL' of an endpoint of your own"
@@ -123,7 +123,11 @@ def parse_endpoint(spec: str) -> Endpoint | None:
     Raises `InvalidInput` for a provider with a model or a URL that cannot be used.
     """
     found = _SPEC.fullmatch(spec.strip())
-    kind = None if found is None else KINDS.get(ALIASES.get(found["kind"].lower(), found["kind"].lower()))
+    kind = (
+        None
+        if found is None
+        else KINDS.get(PROVIDER_ALIASES.get(found["kind"].lower(), found["kind"].lower()))
+    )
     if found is None or kind is None:
         return None
     model = _check_model(found["model"])
