@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hexad.clock import Clock
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
+from hexad.ingest.extraction import Extractor, SpaceGenerator
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.redaction import Redactor
@@ -48,13 +49,20 @@ class WritingNeeds:
     owner: str
     alive: Callable[[], Collection[str]]
     wake: Callable[[], None]
+    generator_for: Callable[[str | None], SpaceGenerator | None]
 
 
 def build_writing(needs: WritingNeeds) -> Writing:
     """Return the write path of one store."""
     redactor = Redactor(salt=needs.salt, env_allow=needs.env_allow)
     writer = Pipeline(
-        needs.stores, needs.catalog, redactor, ids=needs.ids, clock=needs.clock, project=needs.project
+        needs.stores,
+        needs.catalog,
+        redactor,
+        Extractor(needs.generator_for, redactor),
+        ids=needs.ids,
+        clock=needs.clock,
+        project=needs.project,
     )
     ingestor = Ingestor(needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt)
     queue = QueueRunner(

@@ -63,9 +63,19 @@ class Gate:
         self._stores = stores
 
     def judge(
-        self, draft: Draft, mark: Fingerprint, *, content_hash: str, space_no: int, source_no: int | None
+        self,
+        draft: Draft,
+        mark: Fingerprint,
+        *,
+        content_hash: str,
+        place: tuple[str, str],
+        space_no: int,
+        source_no: int | None,
     ) -> Verdict:
-        """Return what `draft` is to the store."""
+        """Return what `draft`, which belongs to `place` (path and kind), is to the store.
+
+        Raises `Conflict` for an id of another space, and for one that the actor may not see.
+        """
         memories = self._stores.memories
         named = None
         if source_no is not None and draft.source_id is not None:
@@ -85,6 +95,10 @@ class Gate:
             return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         if source_no is not None and draft.source_id is not None:
             return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
+        if draft.structured:
+            path, kind = place
+            known = memories.identify_by_place(space_no, content_hash, path=path, kind=kind)
+            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         fact = None
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
@@ -97,6 +111,26 @@ class Gate:
         if repeated is not None:
             return Verdict(outcome=Outcome.EVIDENCE, known=repeated)
         return Verdict(outcome=Outcome.CREATED)
+
+    def holds(self, draft: Draft, *, content_hash: str) -> bool:
+        """Return whether the store has this text as the memory that `draft` would be; asked without a lock.
+
+        Raises `Conflict` for an id that `judge` would refuse, before anybody pays for understanding the text.
+        """
+        memories, space = self._stores.memories, self._stores.spaces.find(draft.space)
+        known = memories.identify(memory_id=draft.id) if draft.id is not None else None
+        if known is not None:
+            self._free(known, known.id)
+            self._same_space(known, draft)
+        if space is None or draft.id is not None:
+            return known is not None and known.content_hash == content_hash
+        if draft.source_id is not None:
+            uri = draft.source or f"caller:{draft.space}"
+            source_no = self._stores.sources.find(uri, space=draft.space)
+            known = memories.identify_by_source(source_no, draft.source_id) if source_no is not None else None
+        else:
+            known = memories.identify_by_hash(space.no, content_hash, fact=None)
+        return known is not None and not known.hidden and known.content_hash == content_hash
 
     def near_duplicates(
         self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime

@@ -19,16 +19,27 @@ from hexad.text.redact import PiiFlag, Redacted, RedactionRules, find, redact, r
 _BREAK = re.compile(r"\n")
 _PART = re.compile(r"#part-\d+$")
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9_-]+\]")
+_KEYED_HASH = re.compile(r"hmac-sha256:[0-9a-f]{32}")
+_RESERVED: Final = frozenset({"hash", "space", "pii_flags"})
+"""Names in a memory's metadata that Hexad writes itself."""
+_FIXED: Final = frozenset({
+    "id", "kind", "relevance", "pinned", "created_at", "updated_at", "space", "trust", "status", "supersedes",
+    "source_id", "turn", "valid_from", "valid_to", "importance", "confidence", "name",
+})  # fmt: skip
 FIELD_REMEMBERED: Final = 200
 FIELDS_REMEMBERED: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanDraft:
-    """A draft without secrets, and what was taken out."""
+    """A draft without secrets, what was taken out, and how many values that were.
+
+    `flags` holds also what a structured draft says was taken out before, where its placeholder still stands.
+    """
 
     draft: Draft
     flags: tuple[PiiFlag, ...]
+    removed: int = 0
 
 
 class Redactor:
@@ -77,6 +88,38 @@ class Redactor:
                     "or rename the file."
                 )
 
+    def mask(self, text: str, rules: RedactionRules) -> str:
+        """Return a text of somebody else's, a model's for one, without what `rules` find in it."""
+        return redact(clean(text), rules=rules, salt=self._salt()).text
+
+    def mask_object(
+        self, object: Mapping[str, JSONValue], rules: RedactionRules, *, place: str | None
+    ) -> dict[str, JSONValue]:
+        """Return an object of a space's file without what `rules` find; what holds nothing stays as it is.
+
+        `place` is where its text is from. Names, times and words of a fixed list are looked at where a draft is.
+        """
+
+        def mask(text: str) -> str:
+            return self._field(text, rules).text
+
+        found: dict[str, JSONValue] = {}
+        for key, value in object.items():
+            if key in _FIXED:
+                found[key] = value
+            elif key == "raw" and isinstance(value, str):
+                found[key] = redact(value, rules=rules, salt=self._salt(), path=place).text
+            elif key == "value":
+                found[key] = _masked(
+                    value, mask, name=str(object.get("attribute") or object.get("subject") or "")
+                )
+            else:
+                masked = _masked(value, mask, name=key)
+                found[mask(key)] = masked
+        if found.get("raw") != object.get("raw"):
+            found.pop("chunks", None)  # pieces of the text, without the words around them that gave it away
+        return found
+
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
         place = _PART.sub("", draft.source_id) if draft.source_id else draft.path
@@ -93,20 +136,31 @@ class Redactor:
             found.extend(redacted.flags)
             return redacted.text
 
+        metadata, earlier = _own_metadata(draft)
         redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
         found.extend(redacted.flags)
         sections = draft.sections
         if sections and redacted.text != draft.text:
-            sections = tuple(_moved(sections, draft.text, redacted.text))
+            sections = tuple(moved(sections, draft.text, redacted.text))
         clean_draft = replace(
             draft,
             text=redacted.text,
             sections=tuple(replace(section, heading=mask(section.heading)) for section in sections),
             title=mask(draft.title) if draft.title else draft.title,
-            metadata=cast("Mapping[str, JSONValue]", _masked(draft.metadata, mask)) if draft.metadata else {},
+            metadata=cast("Mapping[str, JSONValue]", _masked(metadata, mask)) if metadata else metadata,
             value=_masked(draft.value, mask, name=draft.attribute or draft.subject or ""),
             path=mask(draft.path) if draft.path else draft.path,
             tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
+            summary_micro=_text(draft.summary_micro, mask),
+            summary_short=_text(draft.summary_short, mask),
+            summary_long=_text(draft.summary_long, mask),
+            extract=None
+            if draft.extract is None
+            else replace(
+                draft.extract,
+                path_hint=_text(draft.extract.path_hint, mask),
+                topic=_text(draft.extract.topic, mask),
+            ),
             subject=mask(draft.subject) if draft.subject else draft.subject,
             attribute=mask(draft.attribute) if draft.attribute else draft.attribute,
             citations=None
@@ -116,7 +170,52 @@ class Redactor:
             if draft.data_subjects is None
             else tuple(map(mask_secret, draft.data_subjects)),
         )
-        return CleanDraft(draft=clean_draft, flags=_merged(found))
+        flags = _merged(found)
+        return CleanDraft(
+            draft=clean_draft,
+            flags=(*flags, *_still_true(earlier, flags, clean_draft)),
+            removed=sum(flag.count for flag in flags),
+        )
+
+
+def _own_metadata(draft: Draft) -> tuple[Mapping[str, JSONValue] | None, Sequence[PiiFlag]]:
+    """Part a structured draft's metadata from what Hexad wrote there: hash, space, and earlier flags."""
+    if not draft.structured or draft.metadata is None:
+        return draft.metadata, ()
+    own = {name: value for name, value in draft.metadata.items() if name not in _RESERVED}
+    listed = draft.metadata.get("pii_flags")
+    flags = [_flag(one) for one in listed] if isinstance(listed, list | tuple) else []
+    return own, [flag for flag in flags if flag is not None]
+
+
+def _flag(value: JSONValue) -> PiiFlag | None:
+    """Return a flag as Hexad writes it; None for anything else, which might hide what it should not."""
+    if not isinstance(value, Mapping) or set(value) != {"rule", "kind", "hash", "count"}:
+        return None
+    rule, kind, digest, count = value["rule"], value["kind"], value["hash"], value["count"]
+    if not isinstance(rule, str) or not isinstance(digest, str) or not isinstance(count, int):
+        return None
+    if not (_PLACEHOLDER.fullmatch(f"[REDACTED:{rule}]") and _KEYED_HASH.fullmatch(digest)):
+        return None
+    if isinstance(count, bool) or count < 1 or kind not in ("secret", "pii"):
+        return None
+    return PiiFlag(rule=rule, kind="secret" if kind == "secret" else "pii", hash=digest, count=count)
+
+
+def _still_true(earlier: Sequence[PiiFlag], found: Sequence[PiiFlag], draft: Draft) -> list[PiiFlag]:
+    """Return the earlier flags whose placeholder the draft holds and that were not found anew."""
+    if not earlier:
+        return []
+    known = {(flag.rule, flag.hash) for flag in found}
+    said = repr(draft)  # every field of it
+    return [
+        flag for flag in earlier if (flag.rule, flag.hash) not in known and f"[REDACTED:{flag.rule}]" in said
+    ]
+
+
+def _text(text: str | None, mask: Callable[[str], str]) -> str | None:
+    """Return an optional text as it may be stored; None for one without anything in it."""
+    return (mask(clean(text)).strip() or None) if text is not None else None
 
 
 def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> JSONValue:
@@ -178,14 +277,14 @@ def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:
     return tuple(merged.values())
 
 
-def _moved(sections: Sequence[Section], before: str, after: str) -> list[Section]:
+def moved(sections: Sequence[Section], before: str, after: str) -> list[Section]:
     """Carry a reader's sections over to the redacted text.
 
     Redaction keeps line breaks, so a place is its line and column; a column past the end of a line that became
     shorter is that line's end.
     """
     old, new = _line_starts(before), _line_starts(after)
-    moved: list[Section] = []
+    result: list[Section] = []
     low = 0
 
     def move(offset: int) -> int:
@@ -198,9 +297,9 @@ def _moved(sections: Sequence[Section], before: str, after: str) -> list[Section
     for section in sections:
         start, end = max(low, move(section.start)), move(section.end)
         if start < end:
-            moved.append(replace(section, start=start, end=end))
+            result.append(replace(section, start=start, end=end))
             low = end
-    return moved
+    return result
 
 
 def _line_starts(text: str) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.model.contract import Draft
-from hexad.model.memory import Chunk, JSONValue
+from hexad.model.memory import Chunk, JSONValue, Relevance
 from hexad.model.source import Section
 from hexad.storage.memories import NewChunk
 from hexad.text.chunk import chunk as cut
@@ -35,11 +35,12 @@ class Meaning:
     tags: tuple[str, ...]
     summaries: Summaries
     spans: tuple[Section, ...]
+    relevance: Relevance = Relevance.MEDIUM
 
 
-def understand(draft: Draft, *, project: str) -> Meaning:
-    """Return what `draft`, already clean and redacted, is about."""
-    found = summaries(draft.text, title=draft.title)
+def understand(draft: Draft, *, project: str, spans: Sequence[Section] | None = None) -> Meaning:
+    """Return what `draft`, already clean and redacted, is about. `spans` are chunks that the caller cut."""
+    found = _summaries(draft)
     kind = slug(draft.kind) if draft.kind is not None else DEFAULT_KIND
     if draft.path is not None:
         path = normalize_path(draft.path)
@@ -51,8 +52,20 @@ def understand(draft: Draft, *, project: str) -> Meaning:
         path=path,
         tags=slugs(draft.tags or ()),
         summaries=found,
-        spans=tuple(cut(draft.text, sections=draft.sections, first_line=draft.first_line)),
+        spans=tuple(
+            cut(draft.text, sections=draft.sections, first_line=draft.first_line) if spans is None else spans
+        ),
+        relevance=draft.relevance or Relevance.MEDIUM,
     )
+
+
+def _summaries(draft: Draft) -> Summaries:
+    """Return the summaries that the caller brought along, and the text's own where there is none."""
+    micro, short, long = draft.summary_micro, draft.summary_short, draft.summary_long
+    if micro and short and long:
+        return Summaries(micro=micro, short=short, long=long)
+    found = summaries(draft.text, title=draft.title)
+    return Summaries(micro=micro or found.micro, short=short or found.short, long=long or found.long)
 
 
 def new_chunks(draft: Draft, meaning: Meaning, *, memory_id: str) -> list[NewChunk]:

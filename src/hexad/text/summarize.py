@@ -145,6 +145,23 @@ def _render(units: Sequence[_Unit]) -> str:
     return shown
 
 
+def clamp(text: str, limit: int) -> str:
+    """Return `text`, or its first whole sentences in at most `limit` characters; half a sentence ends in "…".
+
+    >>> clamp("Ship it. Then rest a while.", 12)
+    'Ship it.'
+    """
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    end = 0
+    for _, sentence_end in iter_sentences(text):
+        if sentence_end > limit:
+            break
+        end = sentence_end
+    return text[:end] if end else _fit(" ".join(text.split()), limit)
+
+
 def _fit(text: str, limit: int) -> str:
     """Return `text`, or its beginning up to a word's end with "…" in at most `limit` characters."""
     if len(text) <= limit:

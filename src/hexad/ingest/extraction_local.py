@@ -1,0 +1,97 @@
+"""What a text says of itself, without a model: path, tags, relevance, summaries. The same on every machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from hexad.model.contract import Draft
+from hexad.text.keywords import keywords
+from hexad.text.normalize import slug
+from hexad.text.paths import normalize_path
+from hexad.text.summarize import Summaries, summaries
+
+TAGS_LIMIT: Final = 8
+"""Tags found in a text at most."""
+_SHORT_CHARACTERS: Final = 400
+_SHORT_TAGS: Final = 5
+_TAG_CHARACTERS: Final = 32
+_TOPIC_WORDS: Final = 5
+_CONSIDERED: Final = 24
+_UNTITLED: Final = "untitled"
+
+_HEADING = re.compile(
+    r"(?m)^[ \t]{0,3}#{1,6}[ \t]+(\S[^\n]{0,200})$|^(\S[^\n]{0,120})\n(?:={3,}|-{3,})[ \t]*$"
+)
+# What names nothing: placeholders of what was taken out, addresses, hashes and keys.
+_NOISE = re.compile(
+    r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\S+@\S+\.\w+|\b(?=\w*\d)[0-9a-fA-F]{7,}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{13,}"
+)
+_DEFINED = re.compile(r"^Defines ([\w$]+)")
+_WORD = re.compile(r"[^\W_]+(?:[._-]+[^\W_]+)*")
+
+
+def local_path(draft: Draft, *, project: str, kind: str, found: Summaries) -> str:
+    """Return where a text belongs: the caller's hint as it is, else `project/kind/topic`.
+
+    A hint that ends in `/` is a folder: the topic stands in it. Raises `InvalidMemory` for a hint that is no path.
+    """
+    extract = draft.extract
+    hint = extract.path_hint if extract is not None else None
+    topic = extract.topic if extract is not None else None
+    if hint is not None:
+        place = normalize_path(hint)
+        return (
+            normalize_path(f"{place}/{local_topic(draft, found)}") if hint.endswith("/") or topic else place
+        )
+    return normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{local_topic(draft, found)}")
+
+
+def local_topic(draft: Draft, found: Summaries) -> str:
+    """Return what a text is about as one part of a path: the caller's topic, a title, a heading, its key words."""
+    if draft.extract is not None and draft.extract.topic:
+        return slug(draft.extract.topic) or _UNTITLED
+    for title in (draft.title, _heading(draft.text)):
+        if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
+            return named
+    if defined := _DEFINED.match(found.micro):
+        return slug(defined[1]) or _UNTITLED
+    telling = {word for word, _ in keywords(_NOISE.sub(" ", draft.text), limit=_CONSIDERED)}
+    said = [word for word in _WORD.findall(_NOISE.sub(" ", found.micro)) if word.lower() in telling]
+    words = list(dict.fromkeys(map(str.lower, said)))[:_TOPIC_WORDS]
+    return slug(" ".join(words)) or slug(" ".join(found.micro.split()[: _TOPIC_WORDS + 1])) or _UNTITLED
+
+
+def _heading(text: str) -> str | None:
+    found = _HEADING.search(text[:4_000])
+    return (found[1] or found[2]).strip("# \t") if found is not None else None
+
+
+def local_tags(text: str) -> tuple[str, ...]:
+    """Return at most eight tags: the key words of a text and the names of what it defines, as sorted slugs.
+
+    >>> local_tags("The ledger is synced by LedgerWriter. Then the ledger is sealed.")
+    ('ledger', 'ledgerwriter', 'sealed', 'synced')
+    """
+    limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
+    ranked = (slug(word) for word, _ in keywords(_NOISE.sub(" ", text), limit=_CONSIDERED))
+    return tuple(sorted(_distinct(ranked, limit)))
+
+
+def _distinct(ranked: Iterable[str], limit: int) -> list[str]:
+    """Return the first tags, one of each word: `order` and `orders` are one."""
+    kept: dict[str, str] = {}
+    for tag in ranked:
+        if len(tag) < 2 or len(tag) > _TAG_CHARACTERS or tag.replace("-", "").isdigit():
+            continue
+        kept.setdefault(tag[:-1] if tag.endswith("s") and not tag.endswith("ss") else tag, tag)
+        if len(kept) == limit:
+            break
+    return list(kept.values())
+
+
+def local_summaries(draft: Draft) -> Summaries:
+    """Return the three summaries of a text, without the noise of what was taken out of it."""
+    topic = draft.extract.topic if draft.extract is not None else None
+    return summaries(draft.text, title=draft.title or topic)

@@ -1,0 +1,154 @@
+"""What can be worked out of a draft before the store is locked: clean, understood, fingerprinted.
+
+A model, where one is asked, is asked here: no transaction is open and no lock is held while it thinks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hexad.clock import Clock
+from hexad.errors import InvalidMemory
+from hexad.ids import content_hash
+from hexad.ingest.extraction import Extractor, Request
+from hexad.ingest.gate import Fingerprint, Gate, fingerprint
+from hexad.ingest.policies import PolicyBook
+from hexad.ingest.redaction import CleanDraft, Redactor, moved
+from hexad.ingest.semantic import Meaning, understand
+from hexad.ingest.spans import completed, locate
+from hexad.ingest.validate import validate
+from hexad.model.contract import Draft
+from hexad.model.source import Section
+from hexad.text.normalize import clean
+from hexad.text.redact import RedactionRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A draft with all that can be worked out before the store is locked.
+
+    `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `plain` is
+    what the text says without a model: rules that pin judge by it, so that no text talks a model into a pin.
+    `spans` are the caller's own chunks, where they fit the text.
+    """
+
+    clean: CleanDraft
+    meaning: Meaning
+    plain: Meaning
+    mark: Fingerprint
+    content_hash: str
+    project: str | None
+    now: datetime
+    spans: tuple[Section, ...] | None = None
+    fresh: bool = False
+    pinned: bool | None = None
+    semantic: str = "local"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def draft(self) -> Draft:
+        """The clean draft."""
+        return self.clean.draft
+
+    def said(self, draft: Draft, meaning: Meaning) -> Prepared:
+        """Return the same with another draft and what it means."""
+        return replace(self, clean=replace(self.clean, draft=draft), meaning=meaning)
+
+
+class Preparer:
+    """Makes drafts ready to be stored."""
+
+    def __init__(
+        self,
+        policies: PolicyBook,
+        redactor: Redactor,
+        gate: Gate,
+        extractor: Extractor,
+        *,
+        clock: Clock,
+        project: str,
+    ) -> None:
+        self._policies = policies
+        self._redactor = redactor
+        self._gate = gate
+        self._extractor = extractor
+        self._clock = clock
+        self._project = project
+
+    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
+        """Return `draft` ready to be stored; raises what `Pipeline.write` does.
+
+        `rules` say what is redacted where the space is not there yet; by default those of its policy.
+        """
+        validate(draft)
+        rules = self._policies.rules(draft.space) if rules is None else rules
+        self._redactor.refuse_secret_names(draft, rules)
+        cleaned = self._redactor.clean(draft, rules)
+        text = cleaned.draft.text
+        if not text.strip():
+            raise InvalidMemory("The text is empty; give at least one character that is not blank.")
+        project = _project_of(cleaned.draft)
+        notes: tuple[str, ...] = ()
+        spans = _own_spans(draft, text)
+        if draft.spans and spans is None:
+            notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
+        plain = understand(cleaned.draft, project=project or self._project, spans=spans)
+        one = Prepared(
+            clean=cleaned,
+            meaning=plain,
+            plain=plain,
+            mark=fingerprint(text, from_source=draft.source_id is not None),
+            content_hash=content_hash(text),
+            project=project,
+            now=draft.now or self._clock.now(),
+            spans=spans,
+            notes=notes,
+        )
+        return one if draft.extract is None else self._extracted(one)
+
+    def _extracted(self, one: Prepared) -> Prepared:
+        """Infer what the caller left open; a text that the store has is not sent to a model again."""
+        draft = one.draft
+        policies = self._policies.policies(draft.space)
+        request = Request(
+            draft=draft,
+            project=one.project or self._project,
+            rules=self._policies.rules(draft.space),
+            model_may_pin=policies.model_may_pin,
+        )
+        local = self._extractor.local(request)
+        plain = local.meaning(one.meaning)
+        if self._gate.holds(draft, content_hash=one.content_hash):
+            return replace(
+                one, meaning=plain, plain=plain, notes=(*one.notes, "The text is in the space already.")
+            )
+        found = self._extractor.infer(request, local)
+        return replace(
+            one,
+            meaning=found.meaning(one.meaning),
+            plain=plain,
+            fresh=True,
+            pinned=found.pinned,
+            semantic=found.semantic,
+            notes=(*one.notes, *found.notes),
+        )
+
+
+def _own_spans(draft: Draft, stored: str) -> tuple[Section, ...] | None:
+    """Return the caller's chunks as spans of the text as it is stored; None when they do not fit it."""
+    if not draft.spans and not draft.cuts:
+        return None
+    before = clean(draft.text)
+    located = draft.cuts or locate(before, draft.spans or ())
+    if located is None:
+        return None
+    if before != stored:
+        # One by one: they may overlap.
+        located = tuple(one for span in located for one in moved([span], before, stored))
+    return completed(stored, located)
+
+
+def _project_of(draft: Draft) -> str | None:
+    project = (draft.metadata or {}).get("project")
+    return project if isinstance(project, str) and project else None

@@ -1,0 +1,103 @@
+"""What a draft must be before it may be stored: bad input is named, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from hexad.errors import InvalidMemory, LimitExceeded
+from hexad.model.contract import Draft
+from hexad.model.memory import MEMORY_BYTES_LIMIT
+from hexad.text.normalize import slug
+from hexad.text.paths import validate_space
+
+METADATA_BYTES_LIMIT: Final = 64 << 10
+ID_LIMIT: Final = 200
+SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summary_long": 32_000}
+"""Most characters of a summary that a caller brings along; what Hexad writes itself is shorter."""
+_NAME_LIMIT: Final = 500
+
+
+def validate(draft: Draft) -> None:
+    """Raise `InvalidMemory`, `InvalidSpace` or `LimitExceeded` for a draft that cannot be stored."""
+    validate_space(draft.space)
+    size = len(draft.text.encode("utf-8", "replace"))
+    if size > MEMORY_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The text has {size:,} bytes; one memory holds at most {MEMORY_BYTES_LIMIT:,}. "
+            "`hexad ingest` stores a longer file in numbered parts."
+        )
+    for name, text, limit in (
+        ("id", draft.id, ID_LIMIT),
+        ("source_id", draft.source_id, 4 * ID_LIMIT),
+        ("kind", draft.kind, 64),
+        ("subject", draft.subject, _NAME_LIMIT),
+        ("supersedes", draft.supersedes, ID_LIMIT),
+        ("attribute", draft.attribute, _NAME_LIMIT),
+    ):
+        if text is not None and (not text.strip() or len(text) > limit or not text.isprintable()):
+            raise InvalidMemory(
+                f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters."
+            )
+    if draft.kind is not None and not slug(draft.kind):
+        raise InvalidMemory(f"The kind {draft.kind!r} has no letter or digit; give a word, such as 'note'.")
+    for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
+        if number is not None and not 0 <= number <= 1:
+            raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.")
+    if draft.valid_from and draft.valid_to and draft.valid_to < draft.valid_from:
+        raise InvalidMemory(
+            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}."
+        )
+    if draft.created_at and draft.updated_at and draft.updated_at < draft.created_at:
+        raise InvalidMemory(
+            f"updated_at {draft.updated_at.isoformat()} is before created_at {draft.created_at.isoformat()}."
+        )
+    _check_summaries(draft)
+    if draft.metadata is not None and not isinstance(draft.metadata, Mapping):
+        raise InvalidMemory(
+            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values."
+        )
+    for name, value in (("metadata", draft.metadata), ("value", draft.value)):
+        _check_json(name, value)
+
+
+def _check_summaries(draft: Draft) -> None:
+    given = (draft.summary_micro, draft.summary_short, draft.summary_long)
+    for (name, limit), text in zip(SUMMARY_LIMITS.items(), given, strict=True):
+        if text is not None and len(text) > limit:
+            raise LimitExceeded(
+                f"The {name} has {len(text):,} characters; at most {limit:,} are kept. Shorten it, or leave it "
+                "out: it is then made from the text."
+            )
+
+
+def _check_json(name: str, value: object) -> None:
+    key = _odd_key(value)
+    if key is not None:
+        raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
+    try:
+        size = len(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidMemory(
+            f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers."
+        ) from error
+    if size > METADATA_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept."
+        )
+
+
+def _odd_key(value: object) -> object:
+    """Return a key that is no string, None when there is none; what is no JSON is somebody else's to refuse."""
+    waiting, seen = [value], 0
+    while waiting and seen <= METADATA_BYTES_LIMIT:
+        one, seen = waiting.pop(), seen + 1
+        if isinstance(one, Mapping):
+            for key in one:
+                if not isinstance(key, str):
+                    return repr(key) if key is None else key
+            waiting.extend(one.values())
+        elif isinstance(one, list | tuple):
+            waiting.extend(one)
+    return None
