@@ -56,7 +56,13 @@ def _restore(id_or_path: str, space: str | None) -> None:
 _LINKS: Final = "hexad.interfaces.cli.links"
 
 
-@click.group(cls=Group, lazy={name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")})
+@click.group(
+    cls=Group,
+    lazy={
+        "browse": "hexad.interfaces.cli.browse:browse",
+        **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
+    },
+)
 @click.pass_context
 def memory(ctx: click.Context) -> None:
     """List, show, pin and restore memories."""

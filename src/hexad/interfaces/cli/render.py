@@ -55,7 +55,7 @@ def columns(text: str) -> int:
 
 
 def _columns_of(char: str) -> int:
-    if unicodedata.combining(char):
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
