@@ -58,6 +58,9 @@ IndexSource = Callable[[], VectorIndex | None]
 QueryEmbedder = Callable[[str, str | None], "NDArray[np.float32]"]
 """From a question, and the one space that it is asked of, to its vector."""
 
+Unembedded = ProviderError | BudgetExceeded
+"""Why a question has no vector."""
+
 
 class Recaller:
     """Answers questions from one store."""
@@ -112,7 +115,7 @@ class Recaller:
 
     def _vector(
         self, query: str, options: RecallOptions
-    ) -> tuple[NDArray[np.float32] | None, ProviderError | BudgetExceeded | None]:
+    ) -> tuple[NDArray[np.float32] | None, Unembedded | None]:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
             return None, None
@@ -326,9 +329,7 @@ class Recaller:
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
-    def _notes(
-        self, options: RecallOptions, found: Found, failure: ProviderError | BudgetExceeded | None
-    ) -> tuple[str, ...]:
+    def _notes(self, options: RecallOptions, found: Found, failure: Unembedded | None) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
         if options.semantic is False or found.answer is not None:

@@ -196,8 +196,8 @@ class Budgets:
             return
         if estimate.usd is None:
             raise BudgetExceeded(
-                f"The budget {cap.about} is in US dollars, and no price of {name} is known. No call was made; name the "
-                f'price in hexad.toml: [prices] "{name}" = {{input = 0.15, output = 0.60}} (US dollars per million tokens).'
+                f"The budget {cap.about} is in US dollars, and no price of {name} is known. No call was made; name it "
+                f'in hexad.toml: [prices] "{name}" = {{input = 0.15, output = 0.60}} (dollars per million tokens).'
             )
         if spent.all_usd + estimate.usd > budget.usd + _ROUNDING_USD:
             raise BudgetExceeded(
