@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from hexad.clock import Clock
+from hexad.facade.access import require_owner
 from hexad.facade.spaces import SpacesFacade, SpacesNeeds
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
@@ -261,8 +262,12 @@ class Hexad(RecordCalls, StructuredCalls):
     # Upkeep -----------------------------------------------------------------------------------------------------
 
     def check(self) -> list[str]:
-        """Return in words what is wrong with the store; an empty list when all is well."""
+        """Return in words what is wrong with the store; an empty list when all is well.
+
+        Raises `AccessDenied` for an actor from whom anything is hidden: what is wrong is said by name.
+        """
         parts = self._parts
+        require_owner(parts.base.actor, parts.everything, doing="a check")
         dimensions = parts.store_dimensions()
         return check(
             parts.stores,
@@ -281,9 +286,10 @@ class Hexad(RecordCalls, StructuredCalls):
         """Build the derived indexes anew; ids stay. With `embedder`, re-embed everything with that one.
 
         `vectors=True` computes the vectors anew with the store's own embedder. They are queued; the
-        background or `embed_pending` computes them.
+        background or `embed_pending` computes them. Raises `AccessDenied` as `check` does.
         """
         parts = self._parts
+        require_owner(parts.base.actor, parts.everything, doing="a reindex")
         if embedder is not None:
             parts = self._parts = parts.with_embedder(embedder)
         memories = rebuild_text(parts.stores, parts.fulltext)
@@ -300,10 +306,16 @@ class Hexad(RecordCalls, StructuredCalls):
         return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
-        """Do now what the background would do: queued sources, vectors, notes of what was recalled."""
+        """Do now what the background would do: queued sources, gc, vectors, notes of what was recalled.
+
+        gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
+        """
         ingested = self._parts.writing.queue.run()
+        swept = self._parts.sweeper.sweep()
         return MaintenanceReport(
             ingested=ingested,
+            archived=swept.archived,
+            purged=swept.purged,
             handouts=self._parts.handouts.flush(),
             embedded=self.embed_pending(progress=progress),
         )

@@ -133,13 +133,23 @@ class RecordCalls:
         self._parts.wake()
         return memory
 
-    def pin(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Pin a memory. Raises `NotFound` with document 1's words."""
-        return self._set_pin(id_or_path, space, pinned=True)
+    def pin(self, *names: str, space: str | None = None) -> Memory:
+        """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
 
-    def unpin(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Unpin a memory. Raises `NotFound`."""
-        return self._set_pin(id_or_path, space, pinned=False)
+        Of several memories at one path it is the active one that was changed last. `updated_at` becomes now.
+        Raises `NotFound` with document 1's words.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ship on green.", space="runtime", path="release/rule")
+        ...     hx.pin("runtime", "release/rule").pinned
+        True
+        """
+        return self._set_pin(names, space, pinned=True)
+
+    def unpin(self, *names: str, space: str | None = None) -> Memory:
+        """Unpin a memory, named as for `pin`. Raises `NotFound`."""
+        return self._set_pin(names, space, pinned=False)
 
     def tag(
         self,
@@ -166,9 +176,15 @@ class RecordCalls:
             id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
         )
 
-    def _set_pin(self, id_or_path: str, space: str | None, *, pinned: bool) -> Memory:
+    def _set_pin(self, names: tuple[str, ...], space: str | None, *, pinned: bool) -> Memory:
+        if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
+            raise InvalidInput(
+                f"{names!r} does not name one memory; give its id or path, or space and id or path."
+            )
+        if len(names) == 2:
+            space = names[0]
         memories, now = self._parts.stores.memories, self._parts.clock.now()
-        return self._change(id_or_path, space, lambda no: memories.set_pinned(no, pinned, at=now))
+        return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
 
     def _change(self, id_or_path: str, space: str | None, change: Callable[[int], object]) -> Memory:
         memories = self._parts.stores.memories

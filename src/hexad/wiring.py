@@ -29,13 +29,14 @@ from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database, sqlite_library_is_safe
 from hexad.storage.keys import KeyStore
-from hexad.storage.leases import OpenLock
+from hexad.storage.leases import Lease, OpenLock
 from hexad.storage.meta import STORE_ID, MaintenanceLog
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.purge import Purger
 from hexad.upkeep.retention import Retention
+from hexad.upkeep.schedule import Sweeper
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
@@ -92,6 +93,12 @@ class Parts:
         self.audit = MaintenanceLog(base.stores.meta, actor=base.actor.describe())
         self.purger = Purger(self.everything, base.fulltext, key=lambda: base.place.keys.redaction_salt)
         self.retention = Retention(self.everything, base.fulltext, self.purger, self.audit)
+        self.sweeper = Sweeper(
+            self.retention,
+            base.stores.meta,
+            lease=lambda: Lease(base.place.directory / "maintain.lock", clock=base.clock, purpose="gc"),
+            clock=base.clock,
+        )
         self.handouts = Handouts(base.stores)
         self.catalog = Catalog(base.stores, base.fulltext)
         self.embedding = (
@@ -203,8 +210,8 @@ class Parts:
             schema=MIGRATIONS[-1].number,
             memories=stores.memories.count(),
             archived=stores.memories.count(status=Status.ARCHIVED),
-            chunks=self.fulltext.count(),
-            vectors=stores.vectors.count(),
+            chunks=self.fulltext.count() if stores.roles is None else stores.memories.count_of("chunks"),
+            vectors=stores.vectors.count() if stores.roles is None else stores.memories.count_of("vectors"),
             embedder=self.embedder.name if self.embedder is not None else None,
             store_embedder=recorded[0] if recorded is not None else None,
             embeddings_pending=pending,
@@ -240,6 +247,7 @@ class Parts:
         self.handouts.flush()
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
+        self.sweeper.sweep_when_due(stop=stop)
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0

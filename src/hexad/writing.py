@@ -7,7 +7,7 @@ command that only recalls starts without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hexad.clock import Clock
 from hexad.ids import IdSource
@@ -65,8 +65,21 @@ def build_writing(needs: WritingNeeds) -> Writing:
         project=needs.project,
     )
     ingestor = Ingestor(needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt)
+
+    def ingestor_for(roles: tuple[str, ...] | None) -> Ingestor:
+        if roles == needs.stores.roles:
+            return ingestor
+        stores = Stores(needs.stores.db, roles=roles)
+        return build_writing(replace(needs, stores=stores, catalog=needs.catalog.over(stores))).ingestor
+
     queue = QueueRunner(
-        needs.stores, ingestor, clock=needs.clock, owner=needs.owner, alive=needs.alive, wake=needs.wake
+        needs.stores,
+        ingestor,
+        ingestor_for=ingestor_for,
+        clock=needs.clock,
+        owner=needs.owner,
+        alive=needs.alive,
+        wake=needs.wake,
     )
     retagger = Retagger(needs.stores, needs.catalog, redactor, rules=writer.rules_of)
     return Writing(writer=writer, retagger=retagger, ingestor=ingestor, queue=queue, watcher=Watcher(queue))

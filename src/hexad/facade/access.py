@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hexad.errors import AccessDenied
 from hexad.model.actor import Actor
-from hexad.model.policy import Policies
+from hexad.model.policy import Policies, parse_stored
+from hexad.storage.stores import Stores
 
 
 def require_whole(actor: Actor, policies: Policies, *, space: str, doing: str) -> None:
@@ -13,4 +14,16 @@ def require_whole(actor: Actor, policies: Policies, *, space: str, doing: str) -
         raise AccessDenied(
             f"Space {space!r} hides memories by role, and {actor.describe()} is not its owner: {doing} is about all "
             "of it. Open the store without an actor, or with the role 'owner'."
+        )
+
+
+def require_owner(actor: Actor, everything: Stores, *, doing: str) -> None:
+    """Raise `AccessDenied` for an actor from whom any space of the store hides something.
+
+    `everything` are the store's own families, which hide nothing.
+    """
+    if not actor.is_owner and any(parse_stored(space.policies).hides for space in everything.spaces.list()):
+        raise AccessDenied(
+            f"A space of this store hides memories by role, and {actor.describe()} is not its owner: {doing} is "
+            "about all of the store. Open it without an actor, or with the role 'owner'."
         )

@@ -211,7 +211,8 @@ class SpacesFacade:
         self._refuse_delete(space)
         # Before the memories: were it the other way round, a crash would leave their texts in a file that no space
         # names. The store is the truth, and the file can be written again.
-        unlink(file)
+        if report.file_removed:
+            unlink(file)
         self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
         return report
 
@@ -259,7 +260,7 @@ class SpacesFacade:
                 done = len(numbers) < PURGE_BATCH
                 if done:
                     finish(found)
-                detail = {"space": space.name, "purged": purged, "finished": done}
+                detail: dict[str, JSONValue] = {"space": space.name, "purged": purged, "finished": done}
                 self._audit.record(AuditEvent(what=what, at=at, detail=detail))
 
     def _refuse_reset(self, space: Space) -> None:
@@ -284,7 +285,7 @@ class SpacesFacade:
         self._stores.purges.remove_space(space.no)
         self._stores.audiences.forget_unused()
 
-    def _exports(self, space: Space) -> list[Path]:
+    def _exports(self, space: Space) -> Sequence[Path]:
         directory = self._needs.directory
         found = [space_file(directory / "exports", space.name)]
         path = parse_stored(space.policies).export_path

@@ -25,6 +25,10 @@ class Catalog:
         self._stores = stores
         self._fulltext = fulltext
 
+    def over(self, stores: Stores) -> Catalog:
+        """Return a catalog of the same indexes for stores that show something else."""
+        return Catalog(stores, self._fulltext)
+
     def add(self, no: int, memory: Memory, chunks: Sequence[NewChunk]) -> None:
         """Store and index the chunks of a memory that has none; its vectors follow as a task."""
         numbers = self._stores.memories.put_chunks(no, chunks)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from hexad.clock import Clock
-from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
 from hexad.ingest.run import Ingestor
 from hexad.model.ingestion import IngestOptions, IngestReport
 from hexad.model.memory import JSONValue
@@ -22,6 +22,7 @@ class QueueRunner:
         stores: Stores,
         ingestor: Ingestor,
         *,
+        ingestor_for: Callable[[tuple[str, ...] | None], Ingestor],
         clock: Clock,
         owner: str,
         alive: Callable[[], Collection[str]],
@@ -30,16 +31,23 @@ class QueueRunner:
         self._wake = wake
         self._stores = stores
         self._ingestor = ingestor
+        self._ingestor_for = ingestor_for
         self._clock = clock
         self._owner = owner
         self._alive = alive
 
     def put(self, source: str | Path, *, space: str, tags: Sequence[str]) -> None:
-        """Queue a source; one that waits already is not queued twice."""
+        """Queue a source; one that waits already is not queued twice. Raises `AccessDenied`.
+
+        Whoever takes it up may write no more than whoever queued it.
+        """
+        self._stores.spaces.admit(space)
+        roles = self._stores.roles
+        limits: dict[str, JSONValue] = {} if roles is None else {"roles": list(roles)}
         # Whoever runs the queue has another current folder: a path is kept whole.
         path = Path(source)
         name = str(path.resolve()) if isinstance(source, Path) or path.exists() else source
-        self._stores.queue.put(name, {"space": space, "tags": list(tags)}, at=self._clock.now())
+        self._stores.queue.put(name, {"space": space, "tags": list(tags), **limits}, at=self._clock.now())
 
     def vanished(self, path: Path, *, space: str) -> int:
         """Archive what was ingested from a file that is gone; returns how many memories."""
@@ -58,8 +66,9 @@ class QueueRunner:
             if queued is None:
                 break
             try:
-                report = self._ingestor.ingest(queued.source, _options(queued.options))
-            except (NotFound, InvalidInput) as error:
+                ingestor = self._ingestor_for(_roles(queued.options))
+                report = ingestor.ingest(queued.source, _options(queued.options))
+            except (NotFound, InvalidInput, AccessDenied) as error:
                 self._stores.queue.finish(queued.no, error=str(error))
                 continue
             except HexadError:
@@ -71,6 +80,10 @@ class QueueRunner:
             if on_report is not None:
                 on_report(report)
         return done
+
+
+def _roles(stored: Mapping[str, JSONValue]) -> tuple[str, ...] | None:
+    return tuple(cast("list[str]", stored["roles"])) if "roles" in stored else None
 
 
 def _options(stored: Mapping[str, JSONValue]) -> IngestOptions:

@@ -55,7 +55,9 @@ class MaintenanceReport:
     embedded: int = 0
     ingested: int = 0
     handouts: int = 0
+    archived: int = 0  # by gc, as the spaces' policies say
+    purged: int = 0
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {"embedded": self.embedded, "ingested": self.ingested, "handouts": self.handouts}
+        return {name: getattr(self, name) for name in self.__slots__}

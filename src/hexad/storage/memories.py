@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
+from typing import Literal, cast
 
 from hexad.model.memory import Chunk, Memory, Status, Trust, Turn
 from hexad.model.query import Filters
@@ -122,6 +122,15 @@ class Memories(MemoryNames):
         row = self._db.query_one(
             "SELECT count(*) FROM memories m JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join(where) or '1'}",
+            params,
+        )
+        return cast("int", row[0]) if row else 0
+
+    def count_of(self, table: Literal["chunks", "vectors"]) -> int:
+        """Return how many chunks or vectors the active memories have that may be seen."""
+        seen, params = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            f"SELECT count(*) FROM {table} t JOIN memories m ON m.no = t.memory_no WHERE m.status = 'active'{seen}",
             params,
         )
         return cast("int", row[0]) if row else 0

@@ -14,7 +14,7 @@ from hexad.errors import AccessDenied
 from hexad.index.fulltext import FullText
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import GcReport
-from hexad.model.memory import Status
+from hexad.model.memory import JSONValue, Status
 from hexad.model.policy import Policies, parse_stored
 from hexad.observe import span
 from hexad.storage.retention import AgedRow, RetentionRows
@@ -146,7 +146,12 @@ class Retention:
 
     def _record(self, name: str, judge: _Judge, archived: int, purged: int, *, at: datetime) -> None:
         cutoff = judge.cutoff.isoformat() if judge.cutoff else None
-        detail = {"space": name, "archived": archived, "purged": purged, "cutoff": cutoff}
+        detail: dict[str, JSONValue] = {
+            "space": name,
+            "archived": archived,
+            "purged": purged,
+            "cutoff": cutoff,
+        }
         self._audit.record(AuditEvent(what="gc", at=at, detail=detail))
 
 
