@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import InvalidMemory
@@ -22,6 +23,8 @@ from hexad.model.contract import Draft
 from hexad.model.source import Section
 from hexad.text.normalize import clean
 from hexad.text.redact import RedactionRules
+
+HELD: Final = "The text is in the space already; nothing was inferred again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +123,7 @@ class Preparer:
         local = self._extractor.local(request)
         plain = local.meaning(one.meaning)
         if self._gate.holds(draft, content_hash=one.content_hash):
-            return replace(
-                one, meaning=plain, plain=plain, notes=(*one.notes, "The text is in the space already.")
-            )
+            return replace(one, meaning=plain, plain=plain, notes=(*one.notes, HELD))
         found = self._extractor.infer(request, local)
         return replace(
             one,
@@ -151,4 +152,4 @@ def _own_spans(draft: Draft, stored: str) -> tuple[Section, ...] | None:
 
 def _project_of(draft: Draft) -> str | None:
     project = (draft.metadata or {}).get("project")
-    return project if isinstance(project, str) and project else None
+    return project if isinstance(project, str) and project else draft.project

@@ -151,6 +151,7 @@ class Redactor:
             value=_masked(draft.value, mask, name=draft.attribute or draft.subject or ""),
             path=mask(draft.path) if draft.path else draft.path,
             tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
+            project=_text(draft.project, mask),
             summary_micro=_text(draft.summary_micro, mask),
             summary_short=_text(draft.summary_short, mask),
             summary_long=_text(draft.summary_long, mask),

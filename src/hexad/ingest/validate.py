@@ -34,6 +34,7 @@ def validate(draft: Draft) -> None:
         ("kind", draft.kind, 64),
         ("subject", draft.subject, _NAME_LIMIT),
         ("supersedes", draft.supersedes, ID_LIMIT),
+        ("project", draft.project, _NAME_LIMIT),
         ("attribute", draft.attribute, _NAME_LIMIT),
     ):
         if text is not None and (not text.strip() or len(text) > limit or not text.isprintable()):

@@ -57,6 +57,7 @@ class Draft:
     citations: tuple[Citation, ...] | None = None
     data_subjects: tuple[str, ...] | None = None
     metadata: Mapping[str, JSONValue] | None = None
+    project: str | None = None  # where the metadata name none
     sections: tuple[Section, ...] = ()
     first_line: int = 1
     revives: bool = True  # whether a changed text brings an archived memory back
