@@ -35,17 +35,28 @@ if TYPE_CHECKING:
     )
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.actor import Actor
-    from hexad.model.bundle import Bundle
+    from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
+    from hexad.model.spacefiles import (
+        ExportReport,
+        FileConflict,
+        FolderReport,
+        ReadReport,
+        RestoreReport,
+        Verified,
+    )
     from hexad.model.status import MaintenanceReport, StoreStatus
     from hexad.observe import Span, listen
     from hexad.opening import init, open
     from hexad.providers.base import Embedder
+    from hexad.providers.orderings import ExternalOrdering
+    from hexad.recall.hook import ContextHook
+    from hexad.storage.exports import verify_export
     from hexad.upkeep.reindex import ReindexReport
 
 __version__: Final = "0.1.0"
@@ -61,7 +72,7 @@ _HOMES: Final = {
     ),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.actor": ("Actor",),
-    "hexad.model.bundle": ("Bundle",),
+    "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
@@ -70,10 +81,16 @@ _HOMES: Final = {
     ),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
     "hexad.model.source": ("Skip",),
+    "hexad.model.spacefiles": (
+        "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
+    ),
     "hexad.model.status": ("MaintenanceReport", "StoreStatus"),
     "hexad.observe": ("Span", "listen"),
     "hexad.opening": ("init", "open"),
     "hexad.providers.base": ("Embedder",),
+    "hexad.providers.orderings": ("ExternalOrdering",),
+    "hexad.recall.hook": ("ContextHook",),
+    "hexad.storage.exports": ("verify_export",),
     "hexad.upkeep.reindex": ("ReindexReport",),
 }  # fmt: skip
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
@@ -87,10 +104,15 @@ __all__ = [
     "Citation",
     "Clock",
     "Conflict",
+    "ContextHook",
     "DeleteReport",
     "Dropped",
     "Embedder",
     "Explanation",
+    "ExportReport",
+    "ExternalOrdering",
+    "FileConflict",
+    "FolderReport",
     "FrozenClock",
     "GcReport",
     "Hexad",
@@ -104,6 +126,7 @@ __all__ = [
     "InvalidMemory",
     "InvalidSpace",
     "InvalidTarget",
+    "KindList",
     "LedgerBroken",
     "LimitExceeded",
     "Link",
@@ -114,11 +137,14 @@ __all__ = [
     "NotFound",
     "Outcome",
     "Progress",
+    "ProjectContext",
     "ProviderError",
     "QuotaExceeded",
+    "ReadReport",
     "Receipt",
     "ReindexReport",
     "Relevance",
+    "RestoreReport",
     "Skip",
     "SpaceInfo",
     "Span",
@@ -130,10 +156,12 @@ __all__ = [
     "TimeSortedIds",
     "Trust",
     "Turn",
+    "Verified",
     "__version__",
     "init",
     "listen",
     "open",
+    "verify_export",
 ]
 
 

@@ -10,6 +10,7 @@ from typing import Self
 
 from hexad.clock import Clock
 from hexad.facade.access import require_owner
+from hexad.facade.space_files import FilesNeeds
 from hexad.facade.spaces import SpacesFacade, SpacesNeeds
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
@@ -43,7 +44,17 @@ class Hexad(RecordCalls, StructuredCalls):
                 purger=parts.purger,
                 retention=parts.retention,
                 check_policy=parts.check_policy,
-            )
+            ),
+            FilesNeeds(
+                stores=parts.stores,
+                clock=parts.clock,
+                directory=parts.place.directory,
+                actor=parts.base.actor,
+                audit=parts.audit,
+                keys=parts.place.keys,
+                importer=lambda: self._parts.writing.importer,
+                wake=lambda: self._parts.wake(),  # noqa: PLW0108 - `reindex` exchanges the parts
+            ),
         )
 
     def __enter__(self) -> Self:

@@ -13,11 +13,13 @@ from hexad.clock import Clock
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.ingest.extraction import Extractor, SpaceGenerator
+from hexad.ingest.intake import Intake
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.redaction import Redactor
 from hexad.ingest.retag import Retagger
 from hexad.ingest.run import Ingestor
+from hexad.ingest.space_import import SpaceImporter
 from hexad.ingest.watch import Watcher
 from hexad.model.memory import JSONValue
 from hexad.storage.stores import Stores
@@ -29,10 +31,12 @@ class Writing:
     """What writes to a store."""
 
     writer: Pipeline
+    intake: Intake
     retagger: Retagger
     ingestor: Ingestor
     queue: QueueRunner
     watcher: Watcher
+    importer: SpaceImporter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,15 @@ def build_writing(needs: WritingNeeds) -> Writing:
         wake=needs.wake,
     )
     retagger = Retagger(needs.stores, needs.catalog, redactor, rules=writer.rules_of)
-    return Writing(writer=writer, retagger=retagger, ingestor=ingestor, queue=queue, watcher=Watcher(queue))
+    return Writing(
+        writer=writer,
+        intake=Intake(writer),
+        retagger=retagger,
+        ingestor=ingestor,
+        queue=queue,
+        watcher=Watcher(queue),
+        importer=SpaceImporter(needs.stores, writer, redactor, clock=needs.clock),
+    )
 
 
 def check_policy(policy: Mapping[str, JSONValue]) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidSpace
 from hexad.facade.access import require_whole
+from hexad.facade.space_files import FilesNeeds, SpaceFileCalls
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
@@ -20,7 +21,7 @@ from hexad.model.parse import parse_time
 from hexad.model.policy import Policies, parse_policies, parse_stored
 from hexad.storage.files import unlink
 from hexad.storage.space_summaries import SpaceSummaries, SpaceSummary
-from hexad.storage.spacefile import space_document, space_file, write_space_file
+from hexad.storage.spacefile import space_file
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
 from hexad.text.paths import validate_space
@@ -48,10 +49,11 @@ class SpacesNeeds:
     check_policy: Callable[[Mapping[str, JSONValue]], None]
 
 
-class SpacesFacade:
+class SpacesFacade(SpaceFileCalls):
     """Creates, lists, describes, governs, empties and deletes spaces."""
 
-    def __init__(self, needs: SpacesNeeds) -> None:
+    def __init__(self, needs: SpacesNeeds, files: FilesNeeds) -> None:
+        super().__init__(files)
         self._needs = needs
         self._stores = needs.stores
         self._clock = needs.clock
@@ -215,15 +217,6 @@ class SpacesFacade:
             unlink(file)
         self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
         return report
-
-    def write_file(self, name: str) -> Path:
-        """Write the space as `spaces/<name>.json` beside the store and return the path."""
-        self._stores.db.require_writable()
-        with self._stores.db.read():
-            space = self._stores.spaces.get(name)
-            require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="its file")
-            path = space_file(self._needs.directory / "spaces", name)
-            return write_space_file(path, space_document(self._stores, space))
 
     # How a space ends -------------------------------------------------------------------------------------------
 

@@ -116,6 +116,11 @@ class Origins:
         with self._db.joined() as con:
             con.execute("UPDATE spaces SET origin = ? WHERE no = ?", (text, space_no))
 
+    def drop_space(self, space_no: int) -> None:
+        """Forget which file a space was read from."""
+        with self._db.joined() as con:
+            con.execute("UPDATE spaces SET origin = NULL WHERE no = ?", (space_no,))
+
     def of_space(self, space_no: int) -> SpaceOrigin | None:
         """Return what the file of a space said, None when it was read from none."""
         row = self._db.query_one("SELECT origin FROM spaces WHERE no = ?", (space_no,))

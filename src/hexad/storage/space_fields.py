@@ -123,7 +123,7 @@ def time_of(row: Mapping[str, JSONValue], key: str) -> datetime | None:
     value = row.get(key)
     if value is not None and not isinstance(value, str):
         raise _bad(key, value, "a time such as 2026-05-01T12:00:00Z")
-    return parsetime_of(value, key)
+    return parse_time(value, key)
 
 
 def mapping_of(row: Mapping[str, JSONValue], key: str) -> Mapping[str, JSONValue]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def load_json(file: Path) -> object:
         line = data.count(b"\n", 0, error.start) + 1
         _refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         _refuse(file, f"line {error.lineno}, column {error.colno}: {error.msg}")
     except (ValueError, RecursionError) as error:
@@ -76,6 +77,13 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
 
 
 def _refuse(file: Path, problem: str) -> NoReturn:

@@ -1,0 +1,52 @@
+"""What a space's file may decide: policies that are understood are set, everything else is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from hexad.errors import HexadError
+from hexad.model.memory import JSONValue
+from hexad.model.policy import KNOWN, parse_policies
+from hexad.storage.space_fields import ParsedObject
+from hexad.text.redact import rules_from_policy
+
+_REDACTION: Final = ("pii_redaction", "env_allow")
+
+
+def usable_policies(policies: Mapping[str, JSONValue]) -> tuple[dict[str, JSONValue], list[str]]:
+    """Return the policies that can be set, and a note for each that cannot; those are kept for the file alone."""
+    usable: dict[str, JSONValue] = {}
+    notes: list[str] = []
+    for name, value in policies.items():
+        if name not in KNOWN:
+            notes.append(f"Nothing here enforces the policy {name!r} of the file; it is kept for the file.")
+        elif name in _REDACTION and isinstance(value, list):
+            usable[name] = [one for one in value if _is_usable({name: [one]}, notes)]
+        elif _is_usable({name: value}, notes):
+            usable[name] = value
+    return usable, notes
+
+
+def _is_usable(policy: Mapping[str, JSONValue], notes: list[str]) -> bool:
+    try:
+        parse_policies(policy)
+        rules_from_policy(policy)
+    except HexadError as error:
+        notes.append(f"Not set, and kept for the file: {error}")
+        return False
+    return True
+
+
+def object_notes(objects: Sequence[ParsedObject]) -> list[str]:
+    """Return what was said of single objects, each thing once with how often it was said."""
+    counts = Counter(note for one in objects for note in one.notes)
+    first: dict[str, ParsedObject] = {}
+    for one in objects:
+        for note in one.notes:
+            first.setdefault(note, one)
+    return [
+        f"objects[{first[note].position}]: {note}" + (f" ({count:,} objects)" if count > 1 else "")
+        for note, count in counts.items()
+    ]

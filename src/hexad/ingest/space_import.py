@@ -1,0 +1,323 @@
+"""A space's file brought into the store: merged by id, all of it in one transaction or nothing.
+
+The store wins: only a newer object changes a memory, and a file sets policies and metadata of a new space alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import Conflict, HexadError, InvalidSpace
+from hexad.ingest.file_policies import object_notes, usable_policies
+from hexad.ingest.pipeline import Pipeline
+from hexad.ingest.prepare import Prepared
+from hexad.ingest.redaction import Redactor
+from hexad.model.memory import JSONValue, Memory
+from hexad.model.query import Filters
+from hexad.model.spacefiles import FileConflict, ReadReport
+from hexad.storage.changes import ChangeReader
+from hexad.storage.codec import dump, to_micros
+from hexad.storage.memory_rows import batches
+from hexad.storage.origins import SpaceOrigin, fingerprint, space_fingerprint
+from hexad.storage.space_fields import ParsedObject
+from hexad.storage.space_objects import object_of
+from hexad.storage.space_reader import ParsedSpace
+from hexad.storage.spacefile import OBJECTS, places, record_head, written_object
+from hexad.storage.spaces import Space
+from hexad.storage.stores import Stores
+from hexad.text.redact import RedactionRules
+
+_TRIES: Final = 3
+"""How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""
+
+
+class _Fate(Enum):
+    """What becomes of an object of the file."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    SAME = "same"
+    OLDER = "older"
+    DIFFERENT = "different"
+
+
+_WRITTEN: Final = frozenset({_Fate.CREATE, _Fate.UPDATE})
+_TAKEN: Final = frozenset({*_WRITTEN, _Fate.SAME})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What reading the file does to the store as it was at `seen`. `objects` are clean; `touched` were not."""
+
+    seen: tuple[int, int]
+    space: Space | None
+    fresh: bool
+    policies: Mapping[str, JSONValue]
+    head: Mapping[str, JSONValue]
+    objects: Sequence[ParsedObject]
+    touched: int
+    fates: Mapping[str, _Fate]
+    prepared: Sequence[Prepared]
+    notes: Sequence[str]
+
+
+class SpaceImporter:
+    """Stores what a space's file holds."""
+
+    def __init__(self, stores: Stores, writer: Pipeline, redactor: Redactor, *, clock: Clock) -> None:
+        self._stores = stores
+        self._writer = writer
+        self._redactor = redactor
+        self._changes = ChangeReader(stores.db)
+        self._clock = clock
+
+    def read(
+        self,
+        parsed: ParsedSpace,
+        *,
+        dry_run: bool,
+        whole: bool,
+        within: Callable[[ReadReport], None],
+    ) -> ReadReport:
+        """Merge the file into the space that it names; with `dry_run` only say what would be done.
+
+        With `whole` the file is to be all that the space is: it must hold no memory, and its policies are
+        replaced. `within` runs in the transaction, at its end. Raises `InvalidSpace` for an object that cannot be
+        stored and `Conflict` for an id that another space has; then nothing was stored.
+        """
+        plan = self._plan(parsed, whole=whole)
+        if dry_run:
+            return _report(parsed, plan)
+        self._stores.db.require_writable()
+        for _ in range(_TRIES):
+            with self._stores.db.transaction():
+                if self._seen() == plan.seen:
+                    return self._apply(parsed, plan, within)
+            plan = self._plan(parsed, whole=whole)
+        with self._stores.db.transaction():
+            return self._apply(parsed, self._plan(parsed, whole=whole), within)
+
+    # Looking, without a lock --------------------------------------------------------------------------------------
+
+    def _seen(self) -> tuple[int, int]:
+        return self._changes.current("memories"), self._changes.current("spaces")
+
+    def _plan(self, parsed: ParsedSpace, *, whole: bool) -> _Plan:
+        with self._stores.db.read():
+            seen = self._seen()
+            space = self._stores.spaces.find(parsed.name)
+            fresh = self._is_fresh(space, whole=whole)
+            policies, notes = _policies(parsed, None if fresh else space)
+            rules = self._redactor.rules(policies)
+            objects = [self._clean(one, parsed.name, rules) for one in parsed.objects]
+            fates = dict(self._fates(parsed.name, objects))
+        touched = sum(
+            dump(one.object) != dump(was.object) for one, was in zip(objects, parsed.objects, strict=True)
+        )
+        return _Plan(
+            seen=seen,
+            space=space,
+            fresh=fresh,
+            policies=policies,
+            head=self._head(parsed, rules),
+            objects=objects,
+            touched=touched,
+            fates=fates,
+            prepared=list(self._prepared(parsed, objects, fates, rules)),
+            notes=[*notes, *object_notes(objects)],
+        )
+
+    def _is_fresh(self, space: Space | None, *, whole: bool) -> bool:
+        """Whether the space becomes what the file says: not there yet, or without anything in it."""
+        if space is None:
+            return True
+        used = bool(self._stores.memories.numbers(Filters(spaces=(space.name,)), status=None, limit=1))
+        if whole and used:
+            raise Conflict(
+                f"Space {space.name!r} holds memories already, so nothing was restored. Give another name (name=), "
+                "or merge the export with what is there (merge=True)."
+            )
+        return whole or not (used or space.policies or space.metadata)
+
+    def _clean(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
+        draft = replace(one.draft, space=name)
+        place = draft.source_id or draft.path
+        return replace(one, draft=draft, object=self._redactor.mask_object(one.object, rules, place=place))
+
+    def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
+        kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
+        return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
+
+    def _fates(self, name: str, objects: Sequence[ParsedObject]) -> Iterator[tuple[str, _Fate]]:
+        known = places(self._stores, [one.id for one in objects])
+        found: dict[int, ParsedObject] = {}
+        for one in objects:
+            place = known.get(one.id)
+            if place is None:
+                yield one.id, _Fate.CREATE
+            elif place[1] != name:
+                raise Conflict(
+                    f"Memory {one.id!r} of the file is in another space than {name!r} already, and an id is one "
+                    "memory. Read the file into that space, or into another store; nothing of it was read."
+                )
+            else:
+                found[place[0]] = one
+        for batch in batches(sorted(found)):
+            memories, origins = self._stores.memories.by_no(batch), self._stores.origins.get(batch)
+            for no in batch:
+                same = dump(written_object(memories[no], origins.get(no))) == dump(found[no].object)
+                yield found[no].id, _Fate.SAME if same else _newer(found[no], memories[no])
+
+    def _prepared(
+        self,
+        parsed: ParsedSpace,
+        objects: Sequence[ParsedObject],
+        fates: Mapping[str, _Fate],
+        rules: RedactionRules,
+    ) -> Iterator[Prepared]:
+        for one in objects:
+            if fates[one.id] not in _WRITTEN:
+                continue
+            try:
+                yield self._writer.prepare(one.draft, rules=rules)
+            except HexadError as error:
+                raise InvalidSpace(
+                    f"Invalid space file {parsed.file}: objects[{one.position}] (id {one.id!r}): {error} "
+                    "Nothing of the file was read."
+                ) from error
+
+    # Storing, in one transaction ----------------------------------------------------------------------------------
+
+    def _apply(self, parsed: ParsedSpace, plan: _Plan, within: Callable[[ReadReport], None]) -> ReadReport:
+        spaces = self._stores.spaces
+        now = self._clock.now()
+        spaces.ensure(parsed.name, at=parsed.created_at or now)
+        if plan.fresh:
+            metadata = plan.head.get("metadata")
+            spaces.restore(
+                parsed.name,
+                metadata=metadata if isinstance(metadata, Mapping) else {},
+                policies=plan.policies,
+                created_at=parsed.created_at or parsed.updated_at or now,
+                updated_at=parsed.updated_at or parsed.created_at or now,
+            )
+        self._writer.store(plan.prepared)
+        self._keep_origins(parsed, plan)
+        report = _report(parsed, plan)
+        within(report)
+        return report
+
+    def _keep_origins(self, parsed: ParsedSpace, plan: _Plan) -> None:
+        """Keep the objects as the file has them, where the memories alone would not give them back."""
+        taken = [one for one in plan.objects if plan.fates[one.id] in _TAKEN]
+        whole = len(taken) == len(plan.objects)
+        numbers = places(self._stores, [one.id for one in taken])
+        by_no = {numbers[one.id][0]: one for one in taken}
+        kept = self._keep_head(parsed, plan) and whole
+        if not kept and not self._differs(by_no):
+            for no in self._stores.origins.get(list(by_no)):
+                self._stores.origins.drop(no)
+            return
+        for batch in batches(list(by_no)):
+            memories = self._stores.memories.by_no(batch)
+            for no in batch:
+                one = by_no[no]
+                self._stores.origins.put(
+                    no, fingerprint(memories[no]), one.object, position=one.position if whole else None
+                )
+
+    def _keep_head(self, parsed: ParsedSpace, plan: _Plan) -> bool:
+        """Keep what the file says besides its objects; returns whether it can be given back as it was, and differs.
+
+        Where the space has other policies or metadata than the file, only keys that Hexad does not know are kept.
+        """
+        space, origins = self._stores.spaces.get(parsed.name), self._stores.origins
+        before = origins.of_space(space.no)
+        mark = space_fingerprint(space)
+        stands = plan.fresh or _owned(plan.head) == dump([space.metadata, space.policies])
+        if before is not None and before.fingerprint == mark:
+            stands = stands or _owned(plan.head) == _owned(before.file)
+            if not stands:
+                return False  # what is kept from the file before is still what the space is
+        if stands and dump(plan.head) == dump(record_head(space, space.updated_at)):
+            origins.drop_space(space.no)
+            return False
+        origins.put_space(
+            space.no,
+            SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects)),
+        )
+        return stands
+
+    def _differs(self, by_no: Mapping[int, ParsedObject]) -> bool:
+        """Whether the memories, as we would write them, are anything else than the objects in their order."""
+        last: tuple[int, str, str] | None = None
+        for batch in batches(list(by_no)):
+            memories = self._stores.memories.by_no(batch)
+            for no in batch:
+                memory = memories[no]
+                key = (-to_micros(memory.updated_at), memory.path, memory.id)
+                if dump(object_of(memory)) != dump(by_no[no].object) or (last is not None and key < last):
+                    return True
+                last = key
+        return False
+
+
+def _owned(head: Mapping[str, JSONValue]) -> str:
+    return dump([head.get("metadata") or {}, head.get("policies") or {}])
+
+
+def _newer(one: ParsedObject, memory: Memory) -> _Fate:
+    updated_at = one.draft.updated_at
+    if updated_at is None or updated_at == memory.updated_at:
+        return _Fate.DIFFERENT
+    return _Fate.UPDATE if updated_at > memory.updated_at else _Fate.OLDER
+
+
+def _policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JSONValue], list[str]]:
+    """Return the policies that the space will have, and what the file says that has no effect."""
+    usable, notes = usable_policies(parsed.policies)
+    if space is None:
+        if usable.get("allow_delete") is True:
+            notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
+        return usable, notes
+    for what, theirs, ours in (
+        ("policy", usable, space.policies),
+        ("metadata", parsed.metadata, space.metadata),
+    ):
+        notes += [
+            f"The {what} {key!r} of the file is not the store's, which stays; `set_policy` changes policies."
+            for key in sorted(theirs)
+            if key not in ours or dump(theirs[key]) != dump(ours[key])
+        ]
+    return space.policies, notes
+
+
+def _report(parsed: ParsedSpace, plan: _Plan) -> ReadReport:
+    fates = list(plan.fates.values())
+    notes = list(plan.notes)
+    if plan.touched:
+        notes.append(
+            f"{plan.touched:,} of the objects held what is redacted; they are written back without it."
+        )
+    return ReadReport(
+        file=parsed.file,
+        space=parsed.name,
+        objects=len(plan.objects),
+        created=fates.count(_Fate.CREATE),
+        updated=fates.count(_Fate.UPDATE),
+        unchanged=fates.count(_Fate.SAME),
+        kept=[one.id for one in plan.objects if plan.fates[one.id] is _Fate.OLDER],
+        conflicts=[
+            FileConflict(
+                id=one.id, reason="it differs from the store's, and both say they changed at the same time"
+            )
+            for one in plan.objects
+            if plan.fates[one.id] is _Fate.DIFFERENT
+        ],
+        redacted=sum(one.clean.removed for one in plan.prepared),
+        notes=notes,
+    )
