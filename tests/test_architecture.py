@@ -85,6 +85,9 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("hexad.wiring", "hexad.index.orderings.orderings"): "a recall from a cold start needs no ordering of bundles",
+    ("hexad.wiring", "hexad.recall.bundles"): "as the orderings of bundles",
+    ("hexad.wiring", "hexad.recall.project_context"): "as the orderings of bundles",
     ("hexad.wiring", "hexad.writing"): _LATE_WRITING,
 }
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"

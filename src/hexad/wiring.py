@@ -33,6 +33,7 @@ from hexad.storage.leases import Lease, OpenLock
 from hexad.storage.meta import STORE_ID, MaintenanceLog
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
+from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.purge import Purger
 from hexad.upkeep.retention import Retention
@@ -40,6 +41,9 @@ from hexad.upkeep.schedule import Sweeper
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
+    from hexad.index.orderings.orderings import Orderings
+    from hexad.recall.bundles import Bundles
+    from hexad.recall.project_context import ProjectContexts
     from hexad.writing import Writing
 
 
@@ -147,6 +151,44 @@ class Parts:
             )
         )
 
+    @cached_property
+    def orderings(self) -> Orderings:
+        """The orderings of context bundles; loaded now, because a recall does without them."""
+        from hexad.index.orderings.orderings import Orderings
+
+        return Orderings(self.stores, ChangeReader(self.base.db))
+
+    @cached_property
+    def bundles(self) -> Bundles:
+        """Document 1's recalls; loaded now, as the orderings are."""
+        from hexad.recall.bundles import BundleNeeds, Bundles
+
+        base = self.base
+        return Bundles(
+            BundleNeeds(
+                stores=base.stores,
+                orderings=self.orderings,
+                clock=base.clock,
+                counter=CharacterCounter(),
+                handouts=None if base.db.readonly else self.handouts,
+                default_backend=base.settings.memory_backend,
+                external=base.orderings,
+                writer=self.generator,
+            )
+        )
+
+    @cached_property
+    def contexts(self) -> ProjectContexts:
+        """What stands before an agent's step; loaded now, as the bundles are."""
+        from hexad.recall.project_context import ProjectContexts
+
+        base = self.base
+        return ProjectContexts(base.stores, self.bundles, clock=base.clock, counter=CharacterCounter())
+
+    def _finish_contexts(self) -> None:
+        if "contexts" in self.__dict__:
+            self.contexts.close()
+
     @staticmethod
     def check_policy(policy: Mapping[str, JSONValue]) -> None:
         """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
@@ -158,6 +200,7 @@ class Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
         if self._worker is not None:
             self._worker.stop()
+        self._finish_contexts()
         self.handouts.flush()
         embedder = resolve(spec, api_key=self.base.settings.embedder_api_key)
         return Parts(self.base, self.base.models.embedder(embedder))
@@ -183,6 +226,7 @@ class Parts:
         self._closed = True
         if self._worker is not None:
             self._worker.stop()
+        self._finish_contexts()
         try:
             if not self.base.db.readonly:
                 self.handouts.flush()
@@ -220,6 +264,8 @@ class Parts:
             queue_failed=stuck,
             sizes=_sizes(self.place.directory),
             keys=_key_words(self.place.keys),
+            embeddings_paused=self.embedding.paused() if self.embedding is not None else None,
+            generator=self.generator.name if self.generator is not None else None,
             holders=tuple(map(str, self.place.lock.holders())) if self.place.lock is not None else (),
         )
 

@@ -1,0 +1,225 @@
+"""The entity map of `hybrid`: which words name what a memory is about, and how often each occurs in the space.
+
+Entity tokens of a memory, repeats included: its path, split at white space, `/`, `_` and `-`; its tags, each as it is;
+and what its metadata says in texts and in lists of texts, split the same way. All in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_SPLIT: Final = re.compile(r"[\s/_-]+")
+_ROOM: Final = 1024
+_GARBAGE_SHARE: Final = 0.5
+_MENDED_MOST: Final = 500
+"""Overlaps that are counted one by one after a change; of more than these, all are counted anew when asked for."""
+
+
+def split_tokens(text: str) -> list[str]:
+    """Return the lower-case tokens of a text, in order, repeats included."""
+    return [token for token in _SPLIT.split(text.lower()) if token]
+
+
+def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> Counter[str]:
+    """Return how often a memory has each of its entity tokens."""
+    found = Counter(split_tokens(path))
+    found.update(tag.lower() for tag in tags)
+    for value in values:
+        found.update(split_tokens(value))
+    return found
+
+
+class EntityMap:
+    """The entity tokens of all memories of a space, by slot.
+
+    One flat row per distinct token and memory, a memory's rows beside each other and in the order of the tokens'
+    characters, which is the order in which their frequencies are added. Rows of what is gone have no owner.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._ids: dict[str, int] = {}
+        self._frequency = np.zeros(_ROOM, dtype=np.int64)  # by token: occurrences in all memories
+        self._pinned = np.zeros(_ROOM, dtype=np.int64)  # by token: pinned memories that have it
+        self._token = np.empty(_ROOM, dtype=np.int32)
+        self._times = np.empty(_ROOM, dtype=np.int32)
+        self._owner = np.empty(_ROOM, dtype=np.int32)
+        self._used = 0
+        self._garbage = 0
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._is_pinned: set[int] = set()
+        self._overlap: NDArray[np.int64] | None = None
+
+    def fill(self, rows: Iterable[tuple[int, Mapping[str, int], bool]]) -> None:
+        """Put many memories, of which the map has none: slot, tokens with their counts, whether it is pinned."""
+        import numpy as np
+
+        tokens: list[int] = []
+        times: list[int] = []
+        owners: list[int] = []
+        ids = self._ids
+        for slot, counted, pinned in rows:
+            start = self._used + len(tokens)
+            for token in sorted(counted):
+                tokens.append(ids.setdefault(token, len(ids)))
+                times.append(counted[token])
+            owners += [slot] * len(counted)
+            self._spans[slot] = (start, start + len(counted))
+            if pinned:
+                self._is_pinned.add(slot)
+        self._reserve(len(tokens))
+        new = slice(self._used, self._used + len(tokens))
+        self._token[new], self._times[new], self._owner[new] = tokens, times, owners
+        self._used = new.stop
+        np.add.at(self._frequency, self._token[new], self._times[new])
+        is_pinned = np.isin(self._owner[new], list(self._is_pinned))
+        np.add.at(self._pinned, self._token[new][is_pinned], 1)
+        self._overlap = None
+
+    def put(self, slot: int, counted: Mapping[str, int], *, pinned: bool) -> None:
+        """Set the tokens of a memory."""
+        overlap = self._overlap
+        before = self._pinned_tokens(slot)
+        self._take_away(slot)
+        self.fill([(slot, counted, pinned)])
+        self._mend(overlap, slot, before | self._pinned_tokens(slot))
+
+    def drop(self, slot: int) -> None:
+        """Forget a memory."""
+        overlap = self._overlap
+        before = self._pinned_tokens(slot)
+        self._take_away(slot)
+        self._mend(overlap, slot, before)
+        if self._garbage > _ROOM and self._garbage > _GARBAGE_SHARE * self._used:
+            self._compact()
+
+    def frequency(self, token: str) -> int:
+        """Return how often a token occurs in all memories."""
+        number = self._ids.get(token)
+        return 0 if number is None else int(self._frequency[number])
+
+    def slots(self, token: str) -> NDArray[np.int32]:
+        """Return the slots of the memories that have a token."""
+        import numpy as np
+
+        number = self._ids.get(token)
+        if number is None:
+            return np.empty(0, dtype=np.int32)
+        owners: NDArray[np.int32] = self._owner[: self._used][self._token[: self._used] == number]
+        return owners[owners >= 0]
+
+    def overlap(self, size: int) -> NDArray[np.int64]:
+        """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has."""
+        import numpy as np
+
+        if self._overlap is None or len(self._overlap) < size:
+            owner = self._owner[: self._used]
+            alive = owner >= 0
+            owner = owner[alive]
+            own = np.zeros(size + _ROOM, dtype=np.int64)
+            own[list(self._is_pinned)] = 1
+            shared = self._pinned[self._token[: self._used][alive]] > own[owner]
+            self._overlap = np.bincount(owner[shared], minlength=size + _ROOM)
+        return self._overlap[:size]
+
+    def rarity(self, members: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return for each slot the sum of 1 / frequency of its tokens, added in their order; 0 for no member."""
+        import numpy as np
+
+        owner = self._owner[: self._used]
+        rows = np.flatnonzero((owner >= 0) & members[owner])
+        # `bincount` adds one row after the other, so the sum is that of a loop over the sorted tokens.
+        weights = 1.0 / self._frequency[self._token[rows]]
+        sums: NDArray[np.float64] = np.bincount(owner[rows], weights=weights, minlength=len(members)).astype(
+            np.float64, copy=False
+        )
+        return sums
+
+    def counts(self) -> dict[str, int]:
+        """Return the tokens that occur, with how often."""
+        return {
+            token: int(self._frequency[number])
+            for token, number in self._ids.items()
+            if self._frequency[number]
+        }
+
+    def _take_away(self, slot: int) -> None:
+        import numpy as np
+
+        start, stop = self._spans.pop(slot, (0, 0))
+        tokens = self._token[start:stop]
+        np.subtract.at(self._frequency, tokens, self._times[start:stop])
+        if slot in self._is_pinned:
+            np.subtract.at(self._pinned, tokens, 1)
+            self._is_pinned.discard(slot)
+        self._owner[start:stop] = -1
+        self._garbage += stop - start
+
+    def _pinned_tokens(self, slot: int) -> frozenset[int]:
+        if slot not in self._is_pinned:
+            return frozenset()
+        start, stop = self._spans[slot]
+        return frozenset(self._token[start:stop].tolist())
+
+    def _mend(self, overlap: NDArray[np.int64] | None, slot: int, pinned_tokens: frozenset[int]) -> None:
+        """Bring the overlaps up to date after one memory changed; `pinned_tokens` it had or has as a pinned one."""
+        import numpy as np
+
+        if overlap is None or slot >= len(overlap):
+            self._overlap = None
+            return
+        # One more or one less of many changes nothing: whether another one has it stays as it was.
+        telling = [token for token in pinned_tokens if self._pinned[token] <= 2]
+        rows = np.empty(0, dtype=np.int64)
+        if telling:
+            moved = np.zeros(len(self._pinned), dtype=bool)
+            moved[telling] = True
+            rows = np.flatnonzero(moved[self._token[: self._used]])
+        touched = {slot, *self._owner[rows].tolist()} - {-1}
+        if len(touched) > _MENDED_MOST:
+            self._overlap = None
+            return
+        for each in touched:
+            start, stop = self._spans.get(each, (0, 0))
+            overlap[each] = np.count_nonzero(
+                self._pinned[self._token[start:stop]] > (each in self._is_pinned)
+            )
+        self._overlap = overlap
+
+    def _reserve(self, count: int) -> None:
+        self._token = _grown(self._token, self._used + count)
+        self._times = _grown(self._times, self._used + count)
+        self._owner = _grown(self._owner, self._used + count)
+        self._frequency = _grown(self._frequency, len(self._ids))
+        self._pinned = _grown(self._pinned, len(self._ids))
+
+    def _compact(self) -> None:
+        """Build the map anew without what is gone."""
+        names = {number: token for token, number in self._ids.items()}
+        kept: list[tuple[int, Mapping[str, int], bool]] = []
+        for slot, (start, stop) in self._spans.items():
+            tokens: Sequence[int] = self._token[start:stop].tolist()
+            counted = dict(zip(map(names.__getitem__, tokens), self._times[start:stop].tolist(), strict=True))
+            kept.append((slot, counted, slot in self._is_pinned))
+        fresh = EntityMap()
+        fresh.fill(kept)
+        self.__dict__.update(fresh.__dict__)
+
+
+def _grown(array: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]
+    """Return the array with room for `size` values; new ones are zero."""
+    import numpy as np
+
+    if size <= len(array):
+        return array
+    larger = np.zeros(max(size, len(array) + len(array) // 4), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,161 @@
+"""A radix tree over the parts of paths: what is at or under a prefix, without looking at anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Parts = tuple[str, ...]
+
+
+class _Node:
+    """One compressed edge and what hangs below it.
+
+    `kept` are the slots below, once somebody asked for them; what came and went since stands beside it, so that a
+    large subtree is not gathered anew for each change.
+    """
+
+    __slots__ = ("came", "children", "kept", "label", "slots", "went")
+
+    def __init__(self, label: Parts) -> None:
+        self.label = label
+        self.children: dict[str, _Node] = {}
+        self.slots: set[int] = set()
+        self.kept: NDArray[np.int64] | None = None
+        self.came: set[int] = set()
+        self.went: set[int] = set()
+
+    def note(self, slot: int, *, came: bool) -> None:
+        """Remember for `kept` that a slot came or went."""
+        if self.kept is None:
+            return
+        gone, new = (self.went, self.came) if came else (self.came, self.went)
+        if slot in gone:
+            gone.remove(slot)
+        else:
+            new.add(slot)
+
+    def below(self) -> NDArray[np.int64]:
+        """Return the slots at this node and under it."""
+        import numpy as np
+
+        if self.kept is None:
+            found: list[int] = []
+            waiting = [self]
+            while waiting:
+                node = waiting.pop()
+                found.extend(node.slots)
+                waiting.extend(node.children.values())
+            self.kept = np.array(found, dtype=np.int64)
+        else:
+            if self.went:
+                self.kept = self.kept[~np.isin(self.kept, list(self.went))]
+            if self.came:
+                self.kept = np.concatenate([self.kept, np.array(list(self.came), dtype=np.int64)])
+        self.came, self.went = set(), set()
+        return self.kept
+
+
+class RadixTree:
+    """Slots by the parts of their paths. A slot has one path."""
+
+    def __init__(self) -> None:
+        self._root = _Node(())
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def insert(self, parts: Parts, slot: int) -> None:
+        """Put a slot at a path."""
+        node, rest = self._root, parts
+        while True:
+            node.note(slot, came=True)
+            if not rest:
+                break
+            child = node.children.get(rest[0])
+            if child is None:
+                child = node.children[rest[0]] = _Node(rest)
+                node, rest = child, ()
+                continue
+            shared = _shared(child.label, rest)
+            if shared < len(child.label):
+                child = node.children[rest[0]] = _split(child, shared)
+            node, rest = child, rest[shared:]
+        node.slots.add(slot)
+        self._size += 1
+
+    def remove(self, parts: Parts, slot: int) -> None:
+        """Take a slot away from its path; edges that nothing hangs on go too. Raises KeyError for an unknown one."""
+        trail = list(self._trail(parts))
+        node = trail[-1] if trail else self._root
+        if sum(len(each.label) for each in trail) != len(parts):
+            raise KeyError(parts)
+        node.slots.remove(slot)
+        self._size -= 1
+        for each in (self._root, *trail):
+            each.note(slot, came=False)
+        for at in range(len(trail) - 1, -1, -1):
+            below, above = trail[at], trail[at - 1] if at else self._root
+            if below.slots or len(below.children) > 1:
+                break
+            if below.children:
+                (only,) = below.children.values()
+                only.label = below.label + only.label
+                above.children[only.label[0]] = only
+                break
+            del above.children[below.label[0]]
+
+    def under(self, prefix: Sequence[str]) -> NDArray[np.int64]:
+        """Return the slots at a prefix of whole parts or under it, in no order."""
+        import numpy as np
+
+        node, rest = self._root, tuple(prefix)
+        while rest:
+            child = node.children.get(rest[0])
+            if child is None:
+                return np.empty(0, dtype=np.int64)
+            shared = _shared(child.label, rest)
+            if shared < min(len(child.label), len(rest)):
+                return np.empty(0, dtype=np.int64)
+            node, rest = child, rest[shared:]
+        return node.below()
+
+    def edges(self) -> int:
+        """Return how many compressed edges there are."""
+        waiting, count = [self._root], 0
+        while waiting:
+            node = waiting.pop()
+            count += len(node.children)
+            waiting.extend(node.children.values())
+        return count
+
+    def _trail(self, parts: Parts) -> Iterator[_Node]:
+        node, rest = self._root, parts
+        while rest:
+            child = node.children.get(rest[0])
+            if child is None or child.label != rest[: len(child.label)]:
+                return
+            yield child
+            node, rest = child, rest[len(child.label) :]
+
+
+def _shared(one: Parts, other: Parts) -> int:
+    at = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        at += 1
+    return at
+
+
+def _split(node: _Node, at: int) -> _Node:
+    """Cut an edge in two; returns the upper half, which holds nothing of its own yet."""
+    upper = _Node(node.label[:at])
+    node.label = node.label[at:]
+    upper.children[node.label[0]] = node
+    return upper
