@@ -76,7 +76,7 @@ def test_reopening_and_reindexing_change_no_byte(hx: Hexad, project: Path) -> No
         assert used
         for memory in json.loads("[" + stored.replace("}\n{", "},{") + "]")[0]["objects"]:
             found = again.get(memory["id"]).to_dict()
-            assert {**memory, "last_used_at": None} == {**found, "last_used_at": None}
+            assert memory == {key: found[key] for key in memory}
 
 
 @pytest.mark.row("L004")
