@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -71,10 +72,10 @@ def open(
     (what `hexad.toml` names, else none), `"openai:MODEL"`, `"anthropic:MODEL"`, `"google:MODEL"`, `"ollama:MODEL"`,
     `"huggingface:MODEL"`, `"openai:MODEL@URL"`, a function from a prompt to a text, an object with the `Generator`
     protocol, or None. `orderings` are the program's own, by name: a recall's `backend` may name one, which then says
-    which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a space's policy may hide
-    memories from roles. Without it, it is the store's owner, who sees everything. `purpose` is shown to others
-    who wait for the store. `background=False` starts no thread: `maintain` then
-    does its work. `readonly` never writes. `create=False` raises instead of creating.
+    which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a
+    space's policy may hide memories from roles. Without it, and without a role in the settings, it is the store's
+    owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
+    thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating.
 
     Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
     store's, `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
@@ -96,7 +97,7 @@ def open(
             settings,
             temporary=temporary,
             purpose=purpose,
-            actor=parse_actor(actor),
+            actor=_actor(actor, settings),
             embedder=embedder,
             generator=generator,
             orderings=orderings,
@@ -151,6 +152,16 @@ def _not_a_file(directory: Path) -> Path:
     if directory.exists() and not directory.is_dir():
         raise InvalidInput(f"{directory} is not a folder; move it away, then run `hexad init`.")
     return directory
+
+
+def _actor(given: str | Mapping[str, str] | Actor | None, settings: Settings) -> Actor:
+    """Return who acts: the role that the settings name is that of whoever names none."""
+    actor = parse_actor(given)
+    return (
+        actor
+        if actor.role is not None or settings.role is None
+        else parse_actor(replace(actor, role=settings.role))
+    )
 
 
 def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:

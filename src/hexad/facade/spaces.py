@@ -19,6 +19,7 @@ from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_time
 from hexad.model.policy import Policies, parse_policies, parse_stored
+from hexad.model.spending import BudgetLine
 from hexad.storage.files import unlink
 from hexad.storage.space_summaries import SpaceSummaries, SpaceSummary
 from hexad.storage.spacefile import space_file
@@ -47,6 +48,7 @@ class SpacesNeeds:
     purger: Purger
     retention: Retention
     check_policy: Callable[[Mapping[str, JSONValue]], None]
+    spent: Callable[[str | None], Sequence[BudgetLine]]
 
 
 class SpacesFacade(SpaceFileCalls):
@@ -116,6 +118,24 @@ class SpacesFacade(SpaceFileCalls):
         with self._stores.db.read():
             space = self._stores.spaces.get(name)
             return _info(space, self._summaries.of(space.no).get(space.no))
+
+    def budget(self, name: str | None = None) -> Sequence[BudgetLine]:
+        """Return what calls to models may cost a space (None: the project), what they have cost, and what is left.
+
+        The first line is about all providers together; one for each provider that has a cap or was used follows.
+        Raises `NotFound`, and `AccessDenied` for an actor who may not see the whole space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.spaces.create("docs")
+        ...     _ = hx.spaces.set_policy("docs", {"budget": {"usd": 5.0, "period": "month"}})
+        ...     [(line.cap_usd, line.left_usd, line.period.value) for line in hx.spaces.budget("docs")]
+        [(5.0, 5.0, 'month')]
+        """
+        if name is not None:
+            policies = parse_stored(self._stores.spaces.get(name).policies)
+            require_whole(self._needs.actor, policies, space=name, doing="its budget")
+        return self._needs.spent(name)
 
     def set_policy(
         self, name: str, policy: Mapping[str, JSONValue] | str, *, merge: bool = False
@@ -255,6 +275,7 @@ class SpacesFacade(SpaceFileCalls):
                     finish(found)
                 detail: dict[str, JSONValue] = {"space": space.name, "purged": purged, "finished": done}
                 self._audit.record(AuditEvent(what=what, at=at, detail=detail))
+        self._needs.purger.scrub()
 
     def _refuse_reset(self, space: Space) -> None:
         policies = parse_stored(space.policies)

@@ -20,6 +20,8 @@ COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""
 
 COUNTS_KEPT: Final = 10_000
+_MERGED_PAGES: Final = 400
+_MERGES_LIMIT: Final = 100_000
 _TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
 _INSERT: Final = "INSERT INTO chunk_fts(rowid, body, context, identifiers) VALUES(?,?,?,?)"
 _DELETE: Final = (
@@ -76,6 +78,21 @@ class FullText:
                 (json.dumps(list(numbers)),),
             )
             bump(con, "fulltext")
+
+    def scrub(self) -> None:
+        """Merge the index's segments, so that it keeps no word of what was taken out.
+
+        In many short transactions of its own: others write in between. What a kill leaves is done by the next
+        scrub, or in time by FTS5 itself.
+        """
+        pages = -_MERGED_PAGES  # negative: all segments, not only as many as are of one size
+        for _ in range(_MERGES_LIMIT):
+            with self._db.transaction() as con:
+                before = con.total_changes
+                con.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('merge', ?)", (pages,))
+                if con.total_changes - before < 2:  # FTS5's own sign that there was nothing to merge
+                    return
+            pages = _MERGED_PAGES
 
     def rebuild(self) -> None:
         """Build the index anew from the chunks."""

@@ -68,7 +68,11 @@ class Pipeline:
             return self.store([self.prepare(draft) for draft in drafts])
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
-        """Return a draft with all that can be worked out without a lock; `rules` None are those of its space."""
+        """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.
+
+        Raises `AccessDenied` for a space that is not open to the actor, before a model is asked.
+        """
+        self._stores.spaces.admit(draft.space)
         return self._preparer.prepare(draft, rules=rules)
 
     def store(self, prepared: Sequence[Prepared]) -> list[Memory]:

@@ -33,3 +33,10 @@ class Purger:
             listed = sorted(set(numbers))
             self._fulltext.remove_memories(listed)
             return self._stores.purges.purge(listed, reason=reason, at=at, key=self._key)
+
+    def scrub(self) -> None:
+        """Take out of the full-text index the words that purged memories left in it; not inside a transaction.
+
+        Once after all purges of one call: it writes the index anew, in short transactions.
+        """
+        self._fulltext.scrub()

@@ -91,6 +91,8 @@ class Retention:
                     self._run(name, [row.no for row in batch], options, tally, at=at)
                 if options.progress is not None:
                     options.progress(tally.archived + tally.purged)
+        if tally.purged and not options.dry_run:
+            self._purger.scrub()
         if not (options.dry_run or options.quiet or tally.archived or tally.purged):
             self._record(name, judge, 0, 0, at=at)  # that somebody asked is worth a line, too
         return GcReport(

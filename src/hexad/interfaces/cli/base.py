@@ -38,6 +38,7 @@ class State:
     """What the options that all commands share have set."""
 
     store: str | None = None
+    role: str | None = None
     json: bool = False
     debug: bool = False
     plain: bool = False
@@ -58,14 +59,28 @@ class State:
         finally:
             hx.close()
 
+    @property
+    def actor(self) -> dict[str, str] | None:
+        """As whom to open the store; None is its owner, or the role that the settings name."""
+        return None if self.role is None else {"role": self.role}
+
     def _open(self, *, create: bool, background: bool, embeds: bool) -> Hexad:
         purpose = click.get_current_context().command_path
         if embeds:
             try:
-                return hexad.open(self.store, purpose=purpose, background=background, create=create)
+                return hexad.open(
+                    self.store, actor=self.actor, purpose=purpose, background=background, create=create
+                )
             except hexad.Conflict as error:
                 conflict = error
-        hx = hexad.open(self.store, purpose=purpose, background=background, create=create, embedder=None)
+        hx = hexad.open(
+            self.store,
+            actor=self.actor,
+            purpose=purpose,
+            background=background,
+            create=create,
+            embedder=None,
+        )
         if embeds:
             note(f"Without an embedder: {conflict}")
         return hx
@@ -115,6 +130,13 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             callback=_set("store"),
             help="Folder of the project, or its .hexad; default: the current one or the nearest above it.",
+        ),
+        click.Option(
+            ["--role"],
+            metavar="NAME",
+            expose_value=False,
+            callback=_set("role"),
+            help="Act in this role: see only what the spaces' policies show to it. Default: HEXAD_ROLE, else owner.",
         ),
         click.Option(
             ["--json"],
@@ -225,6 +247,19 @@ def warn(text: str) -> None:
 def on_terminal() -> bool:
     """Whether stdout is a terminal."""
     return sys.stdout.isatty()
+
+
+def confirm(question: str, *, yes: bool, without: str) -> None:
+    """Ask before something is destroyed; return when it may be.
+
+    Without a terminal to ask on nothing is taken for granted: raises `UsageError` that names --yes and, after it,
+    `without`. A no raises `Abort`.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(f"{question} Nothing was changed: say --yes to do it, or {without}.")
+    click.confirm(question, abort=True, err=True)
 
 
 # Reading what was typed -------------------------------------------------------------------------------------

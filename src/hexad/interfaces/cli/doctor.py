@@ -60,10 +60,17 @@ def _examine(*, quick: bool) -> _Diagnosis:
     remarks: list[str] = []
     purpose = "hexad doctor"
     try:
-        hx = hexad.open(state().store, actor=purpose, background=False, create=False)
+        hx = hexad.open(state().store, actor=state().actor, purpose=purpose, background=False, create=False)
     except hexad.Conflict as error:  # the vectors are from another embedder: a finding, not the end
         remarks.append(str(error))
-        hx = hexad.open(state().store, actor=purpose, background=False, create=False, embedder=None)
+        hx = hexad.open(
+            state().store,
+            actor=state().actor,
+            purpose=purpose,
+            background=False,
+            create=False,
+            embedder=None,
+        )
     with hx:
         status = hx.status()
         damage = [] if quick else hx.check()
@@ -90,7 +97,9 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
             f"{count(status.embeddings_failed, 'memory', 'memories')} could not be embedded. "
             "`hexad reindex --vectors` tries again."
         )
-    if status.embeddings_pending and status.embedder is not None:
+    if status.embeddings_paused:
+        remarks.append(f"Vectors wait for a budget. {status.embeddings_paused}")
+    elif status.embeddings_pending and status.embedder is not None:
         remarks.append(
             f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
             "text alone finds them. `hexad maintain` computes them."
@@ -141,6 +150,7 @@ def _show(found: _Diagnosis) -> None:
             f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
         ),
         ("embedder", embedder),
+        ("generator", status.generator or "none: texts are made locally"),
         ("queue", f"{status.queue_waiting:,} waiting, {status.queue_failed:,} failed"),
         ("keys", status.keys),
         ("open in", "; ".join(status.holders) or "no process"),
