@@ -250,4 +250,4 @@ def test_a_screen_holds_title_list_and_keys_at_this_size(folder, tmux, columns, 
     assert shown[lines - 1].lstrip().startswith("Enter open")
     subprocess.run([*tmux, "send-keys", "/", "wide", "Enter", "Enter"], check=True)
     opened = screen_of(tmux, having="summary_micro")
-    assert opened[0].startswith(" port/wide/記憶の容れ物はここにあるとても長い ")
+    assert opened[0].startswith(" port/wide/記憶の容れ物はここにあるとても長い")

@@ -190,9 +190,9 @@ class Group(click.Group):
         self.params = [*self.params, *shared_options()]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order in which they were given: from the first thing one does."""
+        """Return the names in the order in which they were given, those of the group's own module first."""
         del ctx
-        return [*self._lazy, *self.commands]
+        return [*self.commands, *self._lazy]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, importing its module."""

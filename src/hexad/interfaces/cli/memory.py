@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hexad.interfaces.cli.base import Command, Function, Group, note, print_json, several, state
+from hexad.interfaces.cli.emptying import collect, empty, gc_options
 from hexad.interfaces.cli.render import clean, count, memory_lines, memory_table, table_room, width
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
 
+_ORDERS = ("updated", "created", "path", "relevance", "kind")
 _STATUSES = ("active", "archived", "superseded", "quarantined", "any")
 
 
@@ -60,12 +63,13 @@ _LINKS: Final = "hexad.interfaces.cli.links"
     cls=Group,
     lazy={
         "browse": "hexad.interfaces.cli.browse:browse",
+        "export": "hexad.interfaces.cli.space_files:export",
         **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
     },
 )
 @click.pass_context
 def memory(ctx: click.Context) -> None:
-    """List, show, pin and restore memories."""
+    """List, browse, show, pin, tag and restore memories; export, prune and wipe them."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -78,7 +82,13 @@ def memory(ctx: click.Context) -> None:
 @click.option(
     "--status", type=click.Choice(_STATUSES), default="active", show_default=True, help="Which ones."
 )
+@click.option("--text", help="Only with these words in it, as they are written but for their case.")
+@click.option("--pinned/--unpinned", default=None, help="Only those that are pinned, or that are not.")
+@click.option(
+    "--order", type=click.Choice(_ORDERS), default="updated", show_default=True, help="Which come first."
+)
 @click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
 def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: int, **options: Any) -> None:
     """List memories, the last changed first."""
     chosen = None if status == "any" else status
@@ -93,7 +103,7 @@ def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: 
     for line in memory_table(found, room=table_room()):
         click.echo(line)
     if len(found) == limit:
-        note(f"The first {count(limit, 'memory', 'memories')}; --limit shows more.")
+        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
 
 
 @memory.command()
@@ -152,3 +162,73 @@ def unpin(id_or_path: str, space: str | None) -> None:
 def restore(id_or_path: str, space: str | None) -> None:
     """Bring an archived memory back into recall."""
     _restore(id_or_path, space)
+
+
+class _Tagging(Command):
+    """Takes `-word` for a tag to take away, not for a row of short options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, tags to take away set apart first."""
+        return super().parse_args(ctx, [_APART + arg if _REMOVAL.match(arg) else arg for arg in args])
+
+
+_APART = "\x00"
+_REMOVAL = re.compile(r"-(?![-C]|h$)")
+
+
+@memory.command(cls=_Tagging)
+@_one
+@click.argument("changes", metavar="[+TAG|-TAG]...", nargs=-1)
+@click.option("--add", multiple=True, metavar="TAG", help="Add this tag, as +TAG does; repeatable.")
+@click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away, as -TAG does; repeatable.")
+def tag(
+    *,
+    id_or_path: str,
+    space: str | None,
+    changes: tuple[str, ...],
+    add: tuple[str, ...],
+    remove: tuple[str, ...],
+) -> None:
+    """Add tags to a memory and take tags away: `+new -old`.
+
+    Everything else of the memory stays. A tag without a sign is added.
+    """
+    added = [*add, *(one.removeprefix("+") for one in changes if not one.startswith(_APART))]
+    removed = [*remove, *(one[2:] for one in changes if one.startswith(_APART))]
+    if not added and not removed:
+        raise click.UsageError("Nothing to change: give +TAG to add one, -TAG to take one away.")
+    with state().opened() as hx:
+        changed = hx.tag(id_or_path, add=added, remove=removed, space=space)
+    if state().json:
+        print_json(changed.to_dict())
+    else:
+        click.echo(f"{changed.id}  tagged  {clean(' '.join(changed.tags)) or '(no tags)'}")
+
+
+@memory.command()
+@click.argument("space")
+@gc_options
+def gc(*, space: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
+    """Archive what is past its time in the space SPACE.
+
+    The same as `hexad spaces gc`.
+    """
+    collect(space, ttl_days=ttl_days, dry_run=dry_run, purge=purge, yes=yes)
+
+
+@memory.command()
+@click.argument("space")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def wipe(*, space: str, dry_run: bool, yes: bool) -> None:
+    """Remove every memory of the space SPACE for good.
+
+    Archived ones and their history too; the space and its policy stay.
+    """
+    wiped = empty(space, dry_run=dry_run, yes=yes, create=False)
+    if wiped is None:
+        return
+    if state().json:
+        print_json(wiped.to_dict())
+    else:
+        click.echo(f"{clean(space)}  wiped")

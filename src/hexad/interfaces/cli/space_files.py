@@ -1,0 +1,169 @@
+"""Spaces as files: `hexad spaces export`, `restore`, `verify`, `read-file` and `write-file`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import hexad
+from hexad.interfaces.cli.base import Command, note, print_json, state, warn
+from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.render import clean, count
+
+if TYPE_CHECKING:
+    from hexad import Hexad, ReadReport, Verified
+
+_NAMED = 10
+"""How many memories that were left as they are get named; --json names all."""
+
+
+@contextmanager
+def _writing(hx: Hexad, space: str) -> Iterator[Callable[[int], None]]:
+    total = hx.count(space=space, status=None)
+    with meter("Writing", clock=hx.clock, unit="memories") as show:
+        yield lambda done: show(done, total)
+
+
+@click.command(cls=Command)
+@click.argument("space")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: the policy's path."
+)
+@click.option("--no-archived", is_flag=True, help="Leave archived memories out.")
+@click.option("--force", is_flag=True, help="Replace FILE also when it is no export of this space.")
+def export(*, space: str, out: Path | None, no_archived: bool, force: bool) -> None:
+    """Export the space SPACE as one signed JSON file.
+
+    Without --out it goes where the policy's export_path says, else into the store's folder exports/. `hexad spaces
+    verify` checks it anywhere, `hexad spaces restore` brings it back.
+    """
+    with state().opened() as hx, _writing(hx, space) as step:
+        report = hx.spaces.export(space, out, include_archived=not no_archived, force=force, progress=step)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    click.echo(clean(str(report.path)))
+    note(f"{count(report.objects, 'memory', 'memories')}, {report.content_hash}")
+    note(f"Signed with the key {report.key_fingerprint}")
+
+
+@click.command(cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
+)
+def verify(file: Path, trusted_key: str | None) -> None:
+    """Check an export: that nothing in it was changed, and who signed it.
+
+    Needs no store. Exit code 5 when it does not hold.
+    """
+    verified = hexad.verify_export(file, trusted_key=trusted_key)
+    if state().json:
+        print_json(verified.to_dict())
+        return
+    what = count(verified.objects, "memory", "memories")
+    click.echo(f"{clean(verified.space)}  {what}  exported {verified.exported_at:%Y-%m-%d %H:%M}  verified")
+    _say_key(verified)
+
+
+def _say_key(verified: Verified) -> None:
+    if verified.trusted:
+        note(f"Signed with the key that you trust: {verified.key_fingerprint}")
+    else:
+        note(
+            f"Signed with the key {verified.key_fingerprint}. Whose that is, the file cannot say: compare it with one "
+            "that came another way, or give --trusted-key."
+        )
+
+
+@click.command(cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--name", metavar="SPACE", help="Bring it back as this space; default: the one it was exported from."
+)
+@click.option(
+    "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
+)
+@click.option("--merge", is_flag=True, help="Also into a space that holds memories; newer ones there stay.")
+@click.option("--dry-run", is_flag=True, help="Verify, and only say what would happen.")
+def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: bool, dry_run: bool) -> None:
+    """Bring an exported space back, after its signature was verified.
+
+    Ids, times, pins, policies and what was archived come back as they were. The space must not be there, or be
+    empty, unless --merge is given. Makes a store where there is none.
+    """
+    with state().opened(create=not dry_run) as hx:
+        try:
+            report = hx.spaces.restore(file, name=name, trusted_key=trusted_key, merge=merge, dry_run=dry_run)
+        except hexad.Conflict as error:
+            spoken = str(error).replace("(name=)", "(--name)").replace("(merge=True)", "(--merge)")
+            raise hexad.Conflict(spoken) from error
+    if state().json:
+        print_json(report.to_dict())
+        return
+    _say_read(report.read, dry_run=dry_run)
+    _say_key(report.verified)
+
+
+@click.command("read-file", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--name", metavar="SPACE", help="Read it into this space; default: the one that the file names."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+def read_file(*, file: Path, name: str | None, dry_run: bool) -> None:
+    """Merge a space's file, Hexad's or Lexon's, into its space.
+
+    By id: a newer object changes its memory, an older one does not. Makes a store where there is none.
+    """
+    with state().opened(create=not dry_run) as hx:
+        report = hx.spaces.read_file(file, name=name, dry_run=dry_run)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    _say_read(report, dry_run=dry_run)
+
+
+def _say_read(report: ReadReport, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    done = [
+        f"{would}{number:,} {what}"
+        for what, number in (("created", report.created), ("updated", report.updated))
+        if number
+    ]
+    done.append(f"{report.unchanged:,} unchanged")
+    click.echo(f"{clean(report.space)}  {', '.join(done)}")
+    if report.kept:
+        note(f"The store has newer: {_some(report.kept)}")
+    for conflict in report.conflicts[:_NAMED]:
+        warn(f"{clean(conflict.id)}: {clean(conflict.reason)}")
+    if len(report.conflicts) > _NAMED:
+        warn(f"{count(len(report.conflicts), 'memory', 'memories')} differ; --json names all.")
+    if report.redacted:
+        note(f"{count(report.redacted, 'secret')} taken out.")
+    for line in report.notes:
+        note(clean(line))
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return clean(", ".join(names[:_NAMED])) + more
+
+
+@click.command("write-file", cls=Command)
+@click.argument("name")
+def write_file(name: str) -> None:
+    """Write the space NAME as a portable file.
+
+    The file is JSON, in the store's folder spaces/; its path is printed.
+    """
+    with state().opened() as hx, _writing(hx, name) as step:
+        path = hx.spaces.write_file(name, progress=step)
+    if state().json:
+        print_json({"space": name, "path": str(path)})
+    else:
+        click.echo(clean(str(path)))
