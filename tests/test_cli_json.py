@@ -26,6 +26,7 @@ CALLS = {
     "memory unpin": ("memory", "unpin", "mem_harbour"),
     "memory restore": ("memory", "restore", "mem_harbour"),
     "spaces list": ("spaces", "list"),
+    "spaces budget": ("spaces", "budget", "default"),
     "spaces create": ("spaces", "create", "fleet"),
     "spaces policy": ("spaces", "policy", "default"),
     "spaces write-file": ("spaces", "write-file", "default"),

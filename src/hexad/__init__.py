@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle, KindList, ProjectContext
+    from hexad.model.contract import Spend
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.link import Link, Linked, LinkEnd
@@ -50,10 +51,12 @@ if TYPE_CHECKING:
         RestoreReport,
         Verified,
     )
+    from hexad.model.spending import BudgetLine, Spent
     from hexad.model.status import MaintenanceReport, StoreStatus
     from hexad.observe import Span, listen
     from hexad.opening import init, open
     from hexad.providers.base import Embedder
+    from hexad.providers.generator import Generator, Prompt, Reply
     from hexad.providers.orderings import ExternalOrdering
     from hexad.recall.hook import ContextHook
     from hexad.storage.exports import verify_export
@@ -73,6 +76,7 @@ _HOMES: Final = {
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.actor": ("Actor",),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
+    "hexad.model.contract": ("Spend",),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
@@ -84,10 +88,12 @@ _HOMES: Final = {
     "hexad.model.spacefiles": (
         "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
     ),
+    "hexad.model.spending": ("BudgetLine", "Spent"),
     "hexad.model.status": ("MaintenanceReport", "StoreStatus"),
     "hexad.observe": ("Span", "listen"),
     "hexad.opening": ("init", "open"),
     "hexad.providers.base": ("Embedder",),
+    "hexad.providers.generator": ("Generator", "Prompt", "Reply"),
     "hexad.providers.orderings": ("ExternalOrdering",),
     "hexad.recall.hook": ("ContextHook",),
     "hexad.storage.exports": ("verify_export",),
@@ -99,6 +105,7 @@ __all__ = [
     "AccessDenied",
     "Actor",
     "BudgetExceeded",
+    "BudgetLine",
     "Bundle",
     "Chunk",
     "Citation",
@@ -115,6 +122,7 @@ __all__ = [
     "FolderReport",
     "FrozenClock",
     "GcReport",
+    "Generator",
     "Hexad",
     "HexadError",
     "Hit",
@@ -138,16 +146,20 @@ __all__ = [
     "Outcome",
     "Progress",
     "ProjectContext",
+    "Prompt",
     "ProviderError",
     "QuotaExceeded",
     "ReadReport",
     "Receipt",
     "ReindexReport",
     "Relevance",
+    "Reply",
     "RestoreReport",
     "Skip",
     "SpaceInfo",
     "Span",
+    "Spend",
+    "Spent",
     "Status",
     "StorageFailure",
     "StoreLocked",

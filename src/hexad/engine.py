@@ -44,6 +44,7 @@ class Hexad(RecordCalls, StructuredCalls):
                 purger=parts.purger,
                 retention=parts.retention,
                 check_policy=parts.check_policy,
+                spent=parts.base.models.budgets.report,
             ),
             FilesNeeds(
                 stores=parts.stores,

@@ -33,6 +33,8 @@ class StoreStatus:
     sizes: Mapping[str, int] = field(default_factory=dict)
     keys: str = ""
     holders: tuple[str, ...] = ()
+    embeddings_paused: str | None = None  # the budget that is used up
+    generator: str | None = None
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""

@@ -14,6 +14,8 @@ from hexad.storage.connection import Database
 
 STORE_ID: Final = "store_id"
 EMBEDDER: Final = "embedder"
+EMBEDDING_PAUSED: Final = "embedding_paused"
+"""Why vectors wait though an embedder is there: a budget is used up. Empty when none does."""
 
 
 class Meta:

@@ -24,13 +24,26 @@ class Tasks:
                 (kind, memory_no),
             )
 
-    def claim(self, kind: str, *, owner: str, alive: frozenset[str], limit: int) -> list[int]:
-        """Take up to `limit` memories that none of `alive` works on; returns their row numbers."""
+    def claim(
+        self,
+        kind: str,
+        *,
+        owner: str,
+        alive: frozenset[str],
+        limit: int,
+        without_spaces: Sequence[str] = (),
+    ) -> list[int]:
+        """Take up to `limit` memories that none of `alive` works on; returns their row numbers.
+
+        Memories of `without_spaces` are left where they are.
+        """
         with self._db.joined() as con:
             rows = con.execute(
                 "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND"
-                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) ORDER BY memory_no LIMIT ?",
-                (kind, json.dumps(sorted(alive)), limit),
+                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) AND NOT EXISTS"
+                " (SELECT 1 FROM json_each(?) e JOIN spaces s ON s.name = e.value"
+                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no) ORDER BY memory_no LIMIT ?",
+                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit),
             ).fetchall()
             numbers = [cast("int", row[0]) for row in rows]
             con.executemany(
@@ -66,6 +79,24 @@ class Tasks:
                 " WHERE kind = ? AND memory_no = ? AND owner = ?",
                 (attempts, error, kind, memory_no, owner),
             )
+
+    def postpone(self, kind: str, numbers: Sequence[int], *, owner: str) -> None:
+        """Give back what was claimed but may not be done yet: it does not count as an attempt."""
+        with self._db.joined() as con:
+            con.executemany(
+                "UPDATE tasks SET owner = NULL, attempts = max(attempts - 1, 0)"
+                " WHERE kind = ? AND memory_no = ? AND owner = ?",
+                [(kind, no, owner) for no in numbers],
+            )
+
+    def spaces(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the spaces of memories by row number."""
+        rows = self._db.query(
+            "SELECT m.no, s.name FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " JOIN spaces s ON s.no = m.space_no",
+            (json.dumps(list(numbers)),),
+        )
+        return {cast("int", no): cast("str", name) for no, name in rows}
 
     def drop(self, memory_no: int) -> None:
         """Forget all work on a memory."""

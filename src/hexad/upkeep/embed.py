@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from hexad.errors import Conflict, ProviderError
+from hexad.errors import BudgetExceeded, Conflict, ProviderError
 from hexad.index.catalog import EMBED
 from hexad.index.passages import Passage, passages
 from hexad.model.memory import Status
 from hexad.observe import log, span
 from hexad.providers.base import Embedder
+from hexad.providers.metering import EmbedPart, MeteredEmbedder
+from hexad.storage.meta import EMBEDDING_PAUSED
 from hexad.storage.stores import Stores
 from hexad.storage.vectors import NewVector
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 BATCH_MEMORIES: Final = 64
 GROUP_PASSAGES: Final = 64
 ATTEMPTS: Final = 3
+_OPERATION: Final = "embed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,35 +62,88 @@ class EmbeddingJob:
     ) -> int:
         """Embed up to `limit` memories, or all that wait; returns how many were done.
 
-        Without a limit somebody asked for it: what failed too often is tried again too. Raises `ProviderError`
-        when the embedder fails; what was claimed is given back first.
+        Without a limit somebody asked for it: what failed too often is tried again too. Memories of a space
+        whose budget is used up go on waiting, and `paused` says why. Raises `ProviderError` when the embedder
+        fails; what was claimed is given back first.
         """
         done = 0
+        over: dict[str, BudgetExceeded] = {}
         turn = _Turn(stop=stop, beat=lambda: progress(done) if progress is not None else None)
         if limit is None and self._stores.tasks.counts(EMBED)[1]:
             self._stores.tasks.retry_failed(EMBED)
         if self.pending():
-            self._stores.meta.record_embedder(self.embedder.name, self.embedder.dimensions, replace=False)
+            try:
+                dimensions = self.embedder.dimensions
+            except BudgetExceeded as error:  # of an endpoint that has to be asked
+                self._note(error)
+                return 0
+            self._stores.meta.record_embedder(self.embedder.name, dimensions, replace=False)
             check_embedder(self._stores, self.embedder)
         while not stop() and (limit is None or done < limit):
             room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
             numbers = self._stores.tasks.claim(
-                EMBED, owner=self._owner, alive=frozenset(self._alive()), limit=room
+                EMBED,
+                owner=self._owner,
+                alive=frozenset(self._alive()),
+                limit=room,
+                without_spaces=tuple(over),
             )
             if not numbers:
                 break
             try:
-                for group in self._groups(numbers):
+                for space, group in self._charged_groups(numbers):
                     if stop():
                         break
-                    if not self._embed(group, turn):
-                        break
-                    done += len(group)
-                    if progress is not None:
+                    if space in over:
+                        self._stores.tasks.postpone(EMBED, group, owner=self._owner)
+                        continue
+                    embedded = self._embed_affordable(group, space, turn, over)
+                    done += embedded
+                    if embedded and progress is not None:
                         progress(done)
             finally:
                 self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+        if done or over:
+            self._note(next(iter(over.values()), None))
         return done
+
+    def _embed_affordable(
+        self, group: Sequence[int], space: str | None, turn: _Turn, over: dict[str, BudgetExceeded]
+    ) -> int:
+        """Embed a group, or what its space's budget still pays for; the rest goes on waiting, and `over` knows."""
+        try:
+            return len(group) if self._embed(group, space, turn) else 0
+        except BudgetExceeded as error:
+            if len(group) == 1:
+                over[space or ""] = error
+                self._stores.tasks.postpone(EMBED, group, owner=self._owner)
+                return 0
+        done = 0
+        while done < len(group) and self._embed_affordable(group[done : done + 1], space, turn, over):
+            done += 1
+        self._stores.tasks.postpone(EMBED, group[done:], owner=self._owner)
+        return done
+
+    def paused(self) -> str | None:
+        """Return why memories go on waiting for their vectors: a budget is used up. None when none is."""
+        return (self._stores.meta.get(EMBEDDING_PAUSED) or None) if self.pending() else None
+
+    def _note(self, error: BudgetExceeded | None) -> None:
+        words = "" if error is None else str(error)
+        if words != (self._stores.meta.get(EMBEDDING_PAUSED) or ""):
+            if words:
+                log.warning("Vectors wait for a budget: %s", words)
+            self._stores.meta.put(EMBEDDING_PAUSED, words)
+
+    def _charged_groups(self, numbers: Sequence[int]) -> Iterator[tuple[str | None, list[int]]]:
+        """Give the groups of a claim, each of the one space that is charged for it; None where nothing is."""
+        if not isinstance(self.embedder, MeteredEmbedder):
+            yield from ((None, group) for group in self._groups(numbers))
+            return
+        spaces = self._stores.tasks.spaces(numbers)
+        for space in dict.fromkeys(spaces.values()):
+            for group in self._groups([no for no in numbers if spaces.get(no) == space]):
+                yield space, group
 
     def _groups(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """Cut a claim into groups of few passages, so that stopping never waits long for the one in hand."""
@@ -102,7 +159,7 @@ class EmbeddingJob:
         if group:
             yield group
 
-    def _embed(self, numbers: Sequence[int], turn: _Turn) -> bool:
+    def _embed(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
         memories = self._stores.memories.by_no(numbers)
         chunks = self._stores.memories.chunks_of(numbers)
         active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
@@ -111,7 +168,7 @@ class EmbeddingJob:
         for no in active:
             texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
-        rows = self._vectors(numbers, texts, turn)
+        rows = self._vectors(numbers, texts, space, turn)
         if rows is None:
             return False
         places: dict[tuple[int, int | None], list[int]] = {}
@@ -130,26 +187,30 @@ class EmbeddingJob:
         return True
 
     def _vectors(
-        self, numbers: Sequence[int], texts: Sequence[Passage], turn: _Turn
+        self, numbers: Sequence[int], texts: Sequence[Passage], space: str | None, turn: _Turn
     ) -> Sequence[FloatRow] | None:
         """Return the passages' vectors; None when it is to stop. A file of a thousand chunks takes many turns."""
         rows: list[FloatRow] = []
+        said = [passage.text for passage in texts]
         try:
-            for start in range(0, len(texts), GROUP_PASSAGES):
-                if start and turn.stop():
-                    return None
-                with span("embed", count=len(texts)):
-                    rows.extend(
-                        self.embedder.embed(
-                            [passage.text for passage in texts[start : start + GROUP_PASSAGES]]
-                        )
-                    )
-                if start + GROUP_PASSAGES < len(texts):
-                    turn.beat()
+            with self._charge(said, space) as embed:
+                for start in range(0, len(said), GROUP_PASSAGES):
+                    if start and turn.stop():
+                        return None
+                    with span("embed", count=len(said)):
+                        rows.extend(embed(said[start : start + GROUP_PASSAGES]))
+                    if start + GROUP_PASSAGES < len(said):
+                        turn.beat()
         except ProviderError as error:
             self._give_back(numbers, error)
             raise
         return rows
+
+    def _charge(self, texts: Sequence[str], space: str | None) -> AbstractContextManager[EmbedPart]:
+        """Return what embeds the texts, having set aside what all of them cost: half a memory is of no use."""
+        if isinstance(self.embedder, MeteredEmbedder):
+            return self.embedder.charged(texts, space=space, operation=_OPERATION)
+        return nullcontext(self.embedder.embed)
 
     def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
         log.warning("Embedding failed and will be tried again: %s", error)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, note, print_json, read_stdin, state
+from hexad.interfaces.cli.base import Command, note, print_json, read_stdin, state, warn
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clip, count, width
 
@@ -88,7 +88,15 @@ def embed(hx: Hexad) -> int:
     """Compute what vectors are missing, showing how far it is; returns for how many memories."""
     total = hx.status().embeddings_pending
     with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
-        return hx.embed_pending(progress=lambda done: show(done, max(total, done)))
+        done = hx.embed_pending(progress=lambda done: show(done, max(total, done)))
+    warn_of_budget(hx)
+    return done
+
+
+def warn_of_budget(hx: Hexad) -> None:
+    """Say that vectors wait because a budget is used up."""
+    if paused := hx.status().embeddings_paused:
+        warn(f"Vectors wait for a budget. {paused}")
 
 
 def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None) -> IngestReport:

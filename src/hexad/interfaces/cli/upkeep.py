@@ -6,7 +6,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
-from hexad.interfaces.cli.ingest import embed
+from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
 
@@ -83,6 +83,7 @@ def maintain() -> None:
         total = hx.status().embeddings_pending
         with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
             report = hx.maintain(progress=lambda done: show(done, max(total, done)))
+        warn_of_budget(hx)
     if state().json:
         print_json(report.to_dict())
         return
