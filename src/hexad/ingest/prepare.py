@@ -93,8 +93,8 @@ class Preparer:
             raise InvalidMemory("The text is empty; give at least one character that is not blank.")
         project = _project_of(cleaned.draft)
         notes: tuple[str, ...] = ()
-        spans = _own_spans(draft, text)
-        if draft.spans and spans is None:
+        spans = self._own_spans(draft, text, rules)
+        if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
         plain = understand(cleaned.draft, project=project or self._project, spans=spans)
         one = Prepared(
@@ -135,19 +135,22 @@ class Preparer:
             notes=(*one.notes, *found.notes),
         )
 
-
-def _own_spans(draft: Draft, stored: str) -> tuple[Section, ...] | None:
-    """Return the caller's chunks as spans of the text as it is stored; None when they do not fit it."""
-    if not draft.spans and not draft.cuts:
-        return None
-    before = clean(draft.text)
-    located = draft.cuts or locate(before, draft.spans or ())
-    if located is None:
-        return None
-    if before != stored:
-        # One by one: they may overlap.
-        located = tuple(one for span in located for one in moved([span], before, stored))
-    return completed(stored, located)
+    def _own_spans(self, draft: Draft, stored: str, rules: RedactionRules) -> tuple[Section, ...] | None:
+        """Return the caller's chunks as spans of the text as it is stored; None when they do not fit it."""
+        if not draft.spans and not draft.cuts:
+            return None
+        before = clean(draft.text)
+        if before != stored and draft.spans and not draft.cuts:
+            masked = locate(stored, [self._redactor.mask(span, rules) for span in draft.spans])
+            if masked is not None:
+                return completed(stored, masked)
+        located = draft.cuts or locate(before, draft.spans or ())
+        if located is None:
+            return None
+        if before != stored:
+            # One by one: they may overlap.
+            located = tuple(one for span in located for one in moved([span], before, stored))
+        return completed(stored, located)
 
 
 def _project_of(draft: Draft) -> str | None:

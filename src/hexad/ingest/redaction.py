@@ -281,22 +281,24 @@ def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:
 def moved(sections: Sequence[Section], before: str, after: str) -> list[Section]:
     """Carry a reader's sections over to the redacted text.
 
-    Redaction keeps line breaks, so a place is its line and column; a column past the end of a line that became
-    shorter is that line's end.
+    Redaction keeps line breaks, so a place is its line and column. The end of a line stays the end of that line,
+    and so does a column past the end of a line that became shorter.
     """
     old, new = _line_starts(before), _line_starts(after)
     result: list[Section] = []
     low = 0
 
-    def move(offset: int) -> int:
+    def move(offset: int, *, ends: bool) -> int:
         line = bisect_right(old, offset) - 1
         if line >= len(new):
             return len(after)
         end = new[line + 1] - 1 if line + 1 < len(new) else len(after)
+        if ends and offset > old[line] and before[offset : offset + 1] in ("", "\n"):
+            return end
         return min(new[line] + offset - old[line], end)
 
     for section in sections:
-        start, end = max(low, move(section.start)), move(section.end)
+        start, end = max(low, move(section.start, ends=False)), move(section.end, ends=True)
         if start < end:
             result.append(replace(section, start=start, end=end))
             low = end

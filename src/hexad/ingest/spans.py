@@ -52,7 +52,9 @@ def completed(text: str, spans: Sequence[Section]) -> tuple[Section, ...]:
     at = 0
     for span in [*spans, None]:
         start = span.start if span is not None else len(text)
-        if at < start and text[at:start].strip():
+        while at < start and text[at].isspace():
+            at += 1
+        if at < start:
             whole += [
                 lines.section(at + piece.start, at + piece.end, piece.heading)
                 for piece in cut(text[at:start])
