@@ -25,9 +25,7 @@ class StructuredCalls:
 
     # Bundles ----------------------------------------------------------------------------------------------------
 
-    def recall_context(
-        self, space: str, topic: str, options: GivenOptions = None, **more: object
-    ) -> Bundle:
+    def recall_context(self, space: str, topic: str, options: GivenOptions = None, **more: object) -> Bundle:
         """Return what a space knows about a topic: sections in order, the same bytes for the same state.
 
         Options as keywords, as a mapping, or as JSON text: `limit` (5), `raw_limit` (2), `include_raw`,

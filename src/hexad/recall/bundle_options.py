@@ -69,6 +69,14 @@ def check_topic(topic: object) -> str:
     return topic
 
 
+def check_deadline(deadline_ms: object) -> None:
+    """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
+    if deadline_ms is not None and (not _whole(deadline_ms) or cast("int", deadline_ms) < 1):
+        raise InvalidInput(
+            f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1."
+        )
+
+
 def check_kind(kind: object) -> str:
     """Return a kind as memories have it; raises `InvalidInput` for what cannot be one."""
     name = slug(kind) if isinstance(kind, str) else ""

@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from hexad.clock import Clock
-from hexad.errors import InvalidSpace, ProviderError
+from hexad.errors import ProviderError
+from hexad.index.orderings.choice import resolve_backend
 from hexad.index.orderings.orderings import Ordered, Orderings
 from hexad.model.bundle import Bundle, BundleOptions, KindList
 from hexad.model.link import Linked
 from hexad.model.memory import JSONObject, Memory, Relevance, format_time
-from hexad.model.policy import Backend, parse_backend
+from hexad.model.policy import Backend
 from hexad.model.query import Filters
 from hexad.providers.orderings import NamedOrdering
 from hexad.recall.bundle_options import check_kind, check_topic
@@ -181,12 +182,8 @@ class Bundles:
         external = self._external.get(name.strip().lower())
         if external is not None:
             return external, []
-        try:
-            return parse_backend(name), []
-        except InvalidSpace:
-            known = ", ".join([*(backend.value for backend in Backend), *self._external])
-            note = f"Backend {name!r} is unknown; the order is that of basic. Known are {known}."
-            return Backend.BASIC, [note]
+        backend, note = resolve_backend(name, None, None)
+        return backend, [] if note is None else [note]
 
     def _topic(
         self, space: str, topic: str, options: BundleOptions, backend: Backend, now: datetime

@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "watch": f"{_HERE}.ingest:watch",
     "remember": f"{_HERE}.remember:remember",
     "recall": f"{_HERE}.recall:recall",
+    "use-context": f"{_HERE}.bundles:use_context",
     "forget": f"{_HERE}.memory:forget",
     "memory": f"{_HERE}.memory:memory",
     "spaces": f"{_HERE}.spaces:spaces",
