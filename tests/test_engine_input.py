@@ -173,7 +173,7 @@ def test_other_calls_name_what_they_cannot_use(hx: Hexad, tmp_path: Path) -> Non
         (lambda: hx.spaces.create("a b"), hexad.InvalidSpace, "'a b'"),
         (lambda: hx.spaces.write_file("nowhere"), hexad.NotFound, "nowhere"),
         (lambda: hx.spaces.set_policy("nowhere", {}), hexad.NotFound, "nowhere"),
-        (lambda: hx.spaces.set_policy("docs", {"ttl_days": 3}), hexad.InvalidSpace, "'ttl_days'"),
+        (lambda: hx.spaces.set_policy("docs", {"ttl_days": 0}), hexad.InvalidSpace, "'ttl_days'"),
         (lambda: hx.spaces.set_policy("docs", {"pii_redaction": ["mail"]}), hexad.InvalidInput, "'mail'"),
         (lambda: hx.spaces.set_policy("docs", {"pii_redaction": "email"}), hexad.InvalidInput, "'email'"),
     ]

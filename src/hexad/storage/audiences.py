@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple, cast
 
 from hexad.model.memory import Relevance
@@ -42,6 +42,19 @@ class Audiences:
         )
         return frozenset(load_strings(row[0])) if row else None
 
+    def of_space(self, space_no: int) -> Iterator[tuple[JudgedRow, frozenset[str] | None]]:
+        """Yield a space's memories with the roles that may see them; None for everybody."""
+        known = {
+            no: frozenset(load_strings(roles))
+            for no, roles in self._db.query("SELECT no, roles FROM audiences")
+        }
+        last = 0
+        while rows := self._judged(space_no, last):
+            last = rows[-1][0].no
+            yield from (
+                (row, None if audience_no is None else known[audience_no]) for row, audience_no in rows
+            )
+
     def assign_space(
         self, space_no: int, audience: Callable[[JudgedRow], frozenset[str] | None], *, same: bool
     ) -> int:
@@ -57,9 +70,9 @@ class Audiences:
                 return self._put_space(con, space_no, audience(anyone), rev=rev)
             last = 0
             while rows := self._judged(space_no, last):
-                last = rows[-1].no
+                last = rows[-1][0].no
                 groups: dict[frozenset[str] | None, list[int]] = {}
-                for row in rows:
+                for row, _ in rows:
                     groups.setdefault(audience(row), []).append(row.no)
                 for roles, numbers in groups.items():
                     changed += self._put(con, numbers, roles, rev=rev)
@@ -91,21 +104,24 @@ class Audiences:
                 " WHERE audience_no IS NOT NULL)"
             )
 
-    def _judged(self, space_no: int, after: int) -> Sequence[JudgedRow]:
+    def _judged(self, space_no: int, after: int) -> Sequence[tuple[JudgedRow, int | None]]:
         rows = self._db.query(
-            "SELECT no, kind, path, relevance, tags FROM memories WHERE space_no = ? AND no > ?"
+            "SELECT no, kind, path, relevance, tags, audience_no FROM memories WHERE space_no = ? AND no > ?"
             " ORDER BY no LIMIT ?",
             (space_no, after, _BATCH),
         )
         return [
-            JudgedRow(
-                cast("int", no),
-                cast("str", kind),
-                cast("str", path),
-                Relevance(cast("str", relevance)),
-                load_strings(tags),
+            (
+                JudgedRow(
+                    cast("int", no),
+                    cast("str", kind),
+                    cast("str", path),
+                    Relevance(cast("str", relevance)),
+                    load_strings(tags),
+                ),
+                cast("int | None", audience_no),
             )
-            for no, kind, path, relevance, tags in rows
+            for no, kind, path, relevance, tags, audience_no in rows
         ]
 
     def _put(

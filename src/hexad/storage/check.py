@@ -35,6 +35,14 @@ _PROMISES: Final = (
         "Tag {1!r} of memory {0!r} is not indexed. `hexad reindex` mends it.",
     ),
     (
+        "SELECT no, substr(roles, 1, 80) FROM audiences WHERE iif(json_valid(roles), json_type(roles), '') <> 'array'",
+        "The audience {0} is {1!r} instead of a list of roles. Set the policies of the spaces anew.",
+    ),
+    (
+        "SELECT t.id, t.purged_at FROM tombstones t JOIN memories m ON m.no = t.memory_no",
+        "Memory {0!r} is there though it was purged. Purge it again, or put a backup in its place.",
+    ),
+    (
         "SELECT m.id, count(*) FROM memories m JOIN turns t ON t.memory_no = m.no"
         " LEFT JOIN conversation_sessions s ON s.no = t.session_no WHERE s.no IS NULL GROUP BY m.no",
         "Memory {0!r} is a turn of a conversation that is not there. Ingest the conversation again.",

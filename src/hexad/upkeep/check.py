@@ -9,9 +9,11 @@ from typing import Final
 
 from hexad.index.catalog import EMBED
 from hexad.index.fulltext import FullText
+from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.keys import KeyStore
 from hexad.storage.stores import Stores
+from hexad.text.rules import audience
 
 _EXPECTED: Final = frozenset(
     {
@@ -43,11 +45,34 @@ def check(
     if not found:
         found += fulltext.check()
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
+        found += _audiences(stores)
     found += _files(directory)
     problem = keys.state().problem
     if problem is not None and problem not in found:
         found.append(problem)
     return found
+
+
+def _audiences(stores: Stores) -> Iterator[str]:
+    """Yield whom a space's policy hides from somebody who may see it, and the other way round."""
+    for space in stores.spaces.list():
+        policies = parse_stored(space.policies)
+        for row, roles in stores.audiences.of_space(space.no):
+            admitted = audience(policies, row)
+            # A folder's summary may be closed to more people until the next ingest writes it anew.
+            narrower = (
+                row.kind == "overview" and roles is not None and (admitted is None or roles <= admitted)
+            )
+            if roles != admitted and not narrower:
+                yield (
+                    f"A memory of space {space.name!r} ({row.path!r}) is open to {_roles(roles)} instead of "
+                    f"{_roles(admitted)}. Set the space's policy again: `hexad spaces policy`."
+                )
+                break
+
+
+def _roles(roles: frozenset[str] | None) -> str:
+    return "everybody" if roles is None else ", ".join(sorted(roles)) or "the owner alone"
 
 
 def _files(directory: Path) -> Iterator[str]:
