@@ -26,6 +26,10 @@ _FIXED: Final = frozenset({
     "id", "kind", "relevance", "pinned", "created_at", "updated_at", "space", "trust", "status", "supersedes",
     "source_id", "turn", "valid_from", "valid_to", "importance", "confidence", "name",
 })  # fmt: skip
+_TEXTS: Final = frozenset({
+    "path", "summary_micro", "summary_short", "summary_long", "tags", "chunks", "citations", "subject", "attribute",
+    "data_subjects", "source", "metadata",
+})  # fmt: skip
 FIELD_REMEMBERED: Final = 200
 FIELDS_REMEMBERED: Final = 4_000
 
@@ -113,9 +117,10 @@ class Redactor:
                 found[key] = _masked(
                     value, mask, name=str(object.get("attribute") or object.get("subject") or "")
                 )
+            elif key in _TEXTS:
+                found[key] = _masked(value, mask)
             else:
-                masked = _masked(value, mask, name=key)
-                found[mask(key)] = masked
+                found[mask(key)] = _masked(value, mask, name=key)
         if found.get("raw") != object.get("raw"):
             found.pop("chunks", None)  # pieces of the text, without the words around them that gave it away
         return found

@@ -113,8 +113,14 @@ class SpaceImporter:
             fresh = self._is_fresh(space, whole=whole)
             policies, notes = _policies(parsed, None if fresh else space)
             rules = self._redactor.rules(policies)
-            objects = [self._clean(one, parsed.name, rules) for one in parsed.objects]
-            fates = dict(self._fates(parsed.name, objects))
+            known = self._known(parsed)
+            same = set(self._same(known, parsed.objects))
+            # What is as we would write it has been cleaned before: most of a file that is read again.
+            objects = [
+                one if one.id in same else self._clean(one, parsed.name, rules) for one in parsed.objects
+            ]
+            changed = [one for one in objects if one.id not in same]
+            fates = dict.fromkeys(same, _Fate.SAME) | dict(self._fates(known, changed))
         touched = sum(
             dump(one.object) != dump(was.object) for one, was in zip(objects, parsed.objects, strict=True)
         )
@@ -152,25 +158,40 @@ class SpaceImporter:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
 
-    def _fates(self, name: str, objects: Sequence[ParsedObject]) -> Iterator[tuple[str, _Fate]]:
-        known = places(self._stores, [one.id for one in objects])
-        found: dict[int, ParsedObject] = {}
-        for one in objects:
-            place = known.get(one.id)
-            if place is None:
-                yield one.id, _Fate.CREATE
-            elif place[1] != name:
+    def _known(self, parsed: ParsedSpace) -> Mapping[str, int]:
+        """Return the row numbers of the objects that the store has; raises `Conflict` for one of another space."""
+        found = places(self._stores, [one.id for one in parsed.objects])
+        for memory_id, (_, space) in found.items():
+            if space != parsed.name:
                 raise Conflict(
-                    f"Memory {one.id!r} of the file is in another space than {name!r} already, and an id is one "
-                    "memory. Read the file into that space, or into another store; nothing of it was read."
+                    f"Memory {memory_id!r} of the file is in another space than {parsed.name!r} already, and an id "
+                    "is one memory. Read the file into that space, or into another store; nothing of it was read."
                 )
-            else:
-                found[place[0]] = one
-        for batch in batches(sorted(found)):
+        return {memory_id: no for memory_id, (no, _) in found.items()}
+
+    def _same(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[str]:
+        """Yield the ids of the objects that the store would write as they are."""
+        theirs = {known[one.id]: one for one in objects if one.id in known}
+        for batch in batches(sorted(theirs)):
             memories, origins = self._stores.memories.by_no(batch), self._stores.origins.get(batch)
             for no in batch:
-                same = dump(written_object(memories[no], origins.get(no))) == dump(found[no].object)
-                yield found[no].id, _Fate.SAME if same else _newer(found[no], memories[no])
+                if dump(written_object(memories[no], origins.get(no))) == dump(theirs[no].object):
+                    yield theirs[no].id
+
+    def _fates(
+        self, known: Mapping[str, int], objects: Sequence[ParsedObject]
+    ) -> Iterator[tuple[str, _Fate]]:
+        same = set(self._same(known, objects))
+        for one in objects:
+            if one.id not in known:
+                yield one.id, _Fate.CREATE
+            elif one.id in same:
+                yield one.id, _Fate.SAME
+        differing = {known[one.id]: one for one in objects if one.id in known and one.id not in same}
+        for batch in batches(sorted(differing)):
+            memories = self._stores.memories.by_no(batch)
+            for no in batch:
+                yield differing[no].id, _newer(differing[no], memories[no])
 
     def _prepared(
         self,
@@ -217,8 +238,10 @@ class SpaceImporter:
         whole = len(taken) == len(plan.objects)
         numbers = places(self._stores, [one.id for one in taken])
         by_no = {numbers[one.id][0]: one for one in taken}
-        kept = self._keep_head(parsed, plan) and whole
-        if not kept and not self._differs(by_no):
+        stands, says_more = self._compared_head(parsed, plan)
+        keep = (stands and says_more and whole) or self._differs(by_no)
+        self._keep_head(parsed, plan, stands=stands, keep=keep or says_more)
+        if not keep:
             for no in self._stores.origins.get(list(by_no)):
                 self._stores.origins.drop(no)
             return
@@ -230,27 +253,31 @@ class SpaceImporter:
                     no, fingerprint(memories[no]), one.object, position=one.position if whole else None
                 )
 
-    def _keep_head(self, parsed: ParsedSpace, plan: _Plan) -> bool:
-        """Keep what the file says besides its objects; returns whether it can be given back as it was, and differs.
+    def _compared_head(self, parsed: ParsedSpace, plan: _Plan) -> tuple[bool, bool]:
+        """Return whether the file's own keys can be given back as they are, and whether they say more than ours."""
+        space = self._stores.spaces.get(parsed.name)
+        stands = plan.fresh or _owned(plan.head) == dump([space.metadata, space.policies])
+        before = self._stores.origins.of_space(space.no)
+        if not stands and before is not None and before.fingerprint == space_fingerprint(space):
+            stands = _owned(plan.head) == _owned(before.file)
+        return stands, dump(plan.head) != dump(record_head(space, space.updated_at))
 
-        Where the space has other policies or metadata than the file, only keys that Hexad does not know are kept.
+    def _keep_head(self, parsed: ParsedSpace, plan: _Plan, *, stands: bool, keep: bool) -> None:
+        """Keep what the file says besides its objects.
+
+        Where the space has other policies or metadata than the file, only keys that Hexad does not know are of use,
+        and what was kept from an earlier file stays as long as it is still what the space is.
         """
         space, origins = self._stores.spaces.get(parsed.name), self._stores.origins
-        before = origins.of_space(space.no)
         mark = space_fingerprint(space)
-        stands = plan.fresh or _owned(plan.head) == dump([space.metadata, space.policies])
-        if before is not None and before.fingerprint == mark:
-            stands = stands or _owned(plan.head) == _owned(before.file)
-            if not stands:
-                return False  # what is kept from the file before is still what the space is
-        if stands and dump(plan.head) == dump(record_head(space, space.updated_at)):
+        before = origins.of_space(space.no)
+        if not stands and before is not None and before.fingerprint == mark:
+            return
+        if not keep:
             origins.drop_space(space.no)
-            return False
-        origins.put_space(
-            space.no,
-            SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects)),
-        )
-        return stands
+            return
+        kept = SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects))
+        origins.put_space(space.no, kept)
 
     def _differs(self, by_no: Mapping[int, ParsedObject]) -> bool:
         """Whether the memories, as we would write them, are anything else than the objects in their order."""
