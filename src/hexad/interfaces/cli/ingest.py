@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.core import ParameterSource
 
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, read_stdin, state, warn
 from hexad.interfaces.cli.progress import meter
-from hexad.interfaces.cli.render import clip, count, width
+from hexad.interfaces.cli.render import clean, clip, count, width
+from hexad.interfaces.cli.space_files import say_read
 
 if TYPE_CHECKING:
-    from hexad import Hexad, IngestReport
+    from hexad import FolderReport, Hexad, IngestReport
 
 _KINDS: Final = ("file", "folder", "conversation", "documents", "git")
 _SKIPS_SHOWN: Final = 10
@@ -33,7 +35,15 @@ _SKIPS_SHOWN: Final = 10
     "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
 )
 @click.option("--verbose", is_flag=True, help="Name everything that was skipped, not only the first ten.")
+@click.option(
+    "--from",
+    "program",
+    type=click.Choice(("lexon",)),
+    help="SOURCE is this program's folder: each of its spaces is read as it is.",
+)
+@click.pass_context
 def ingest(
+    ctx: click.Context,
     *,
     sources: tuple[str, ...],
     space: str,
@@ -42,15 +52,22 @@ def ingest(
     project: str | None,
     no_embed: bool,
     verbose: bool,
+    program: str | None,
 ) -> None:
     """Bring each SOURCE into the store, or up to date.
 
     A SOURCE is a file, a folder, conversations or documents as .jsonl, `git:RANGE` or `git:FOLDER?RANGE` for
     a repository's commits, or `-` for a text on stdin. What did not change costs one look; what vanished is
     archived.
+
+    With --from lexon it is a `.lexon` folder, or the project that has one: ids, times, pins, policies and spaces
+    are taken over, and a second run changes nothing. A file that cannot be read stops no other; the exit code is 1.
     """
     for source in sources:
         _must_be_there(source)
+    if program is not None:
+        _refuse_with_from(ctx)
+        ctx.exit(_read_folders(program, sources, no_embed=no_embed))
     reports: list[IngestReport] = []
     with state().opened(create=True, embeds=True) as hx:
         for source in sources:
@@ -82,6 +99,40 @@ def _must_be_there(source: str) -> None:
     """Raise before a store is made for a source that is not there."""
     if source != "-" and not source.startswith("git:") and not Path(source).exists():
         raise hexad.NotFound(f"There is no file or folder {source!r}; check the path.")
+
+
+def _refuse_with_from(ctx: click.Context) -> None:
+    """Raise for options that say of a source what another program's folder says itself."""
+    for name in ("space", "kind", "tags", "project"):
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "--tag" if name == "tags" else f"--{name}"
+            raise click.UsageError(f"{option} has no place beside --from: the folder says it itself.", ctx)
+
+
+def _read_folders(program: str, folders: Sequence[str], *, no_embed: bool) -> int:
+    """Read other programs' folders; returns the exit code, 1 when a file of them could not be read."""
+    reports: list[FolderReport] = []
+    with state().opened(create=True, embeds=True) as hx:
+        for folder in folders:
+            report = hx.spaces.read_folder(folder, format=program)
+            reports.append(report)
+            if not state().json:
+                _say_folder(report)
+        embedded = 0 if no_embed else embed(hx)
+    if state().json:
+        print_json({"folders": [report.to_dict() for report in reports], "embedded": embedded})
+    elif embedded:
+        click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+    return 1 if any(report.failed for report in reports) else 0
+
+
+def _say_folder(report: FolderReport) -> None:
+    for one in report.files:
+        say_read(one)
+    for skip in report.failed:
+        warn(clean(f"{skip.source_id}: {skip.reason}"))
+    for skip in report.not_read:
+        note(clean(f"not read {skip.source_id}: {skip.reason}"))
 
 
 def embed(hx: Hexad) -> int:

@@ -57,7 +57,7 @@ def export(*, space: str, out: Path | None, no_archived: bool, force: bool) -> N
     "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
 )
 def verify(file: Path, trusted_key: str | None) -> None:
-    """Check an export: that nothing in it was changed, and who signed it.
+    """Check that an export is whole, and who signed it.
 
     Needs no store. Exit code 5 when it does not hold.
     """
@@ -91,7 +91,7 @@ def _say_key(verified: Verified) -> None:
 @click.option("--merge", is_flag=True, help="Also into a space that holds memories; newer ones there stay.")
 @click.option("--dry-run", is_flag=True, help="Verify, and only say what would happen.")
 def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: bool, dry_run: bool) -> None:
-    """Bring an exported space back, after its signature was verified.
+    """Verify an export, and bring its space back.
 
     Ids, times, pins, policies and what was archived come back as they were. The space must not be there, or be
     empty, unless --merge is given. Makes a store where there is none.
@@ -105,7 +105,7 @@ def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: boo
     if state().json:
         print_json(report.to_dict())
         return
-    _say_read(report.read, dry_run=dry_run)
+    say_read(report.read, dry_run=dry_run)
     _say_key(report.verified)
 
 
@@ -125,10 +125,11 @@ def read_file(*, file: Path, name: str | None, dry_run: bool) -> None:
     if state().json:
         print_json(report.to_dict())
         return
-    _say_read(report, dry_run=dry_run)
+    say_read(report, dry_run=dry_run)
 
 
-def _say_read(report: ReadReport, *, dry_run: bool) -> None:
+def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
+    """Say what reading a space's file did, or would do: counts on stdout, what is to be looked at on stderr."""
     would = "would be " if dry_run else ""
     done = [
         f"{would}{number:,} {what}"
