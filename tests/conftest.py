@@ -11,6 +11,7 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.ids import IdSource
+from hexad.providers.generator import GeneratorSpec
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
@@ -51,20 +52,24 @@ def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
         path: Path | None = None,
         *,
         embedder: EmbedderSpec = "hashing",
+        generator: GeneratorSpec = None,
         ids: IdSource | None = None,
         background: bool | None = False,
         readonly: bool = False,
         create: bool = True,
+        role: str | None = None,
         clock: hexad.Clock | None = clock,
     ) -> Hexad:
         hx = hexad.open(
             path or project,
             embedder=HashEmbedder() if embedder == "hashing" else embedder,
+            generator=generator,
             clock=clock,
             ids=ids or shared,
             background=background,
             readonly=readonly,
             create=create,
+            actor=None if role is None else {"role": role},
         )
         stores.append(hx)
         return hx

@@ -10,6 +10,7 @@ import hexad
 from hexad import Hexad
 from hexad.ids import IdSource
 from hexad.providers.base import Embedder
+from hexad.providers.generator import GeneratorSpec
 
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
@@ -22,9 +23,11 @@ class Opener(Protocol):
         path: Path | None = None,
         *,
         embedder: EmbedderSpec = ...,
+        generator: GeneratorSpec = ...,
         ids: IdSource | None = None,
         background: bool | None = False,
         readonly: bool = False,
         create: bool = True,
+        role: str | None = None,
         clock: hexad.Clock | None = None,
     ) -> Hexad: ...

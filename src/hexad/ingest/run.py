@@ -116,7 +116,9 @@ class _Run:
             self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
         policies = self._stores.spaces.get(options.space).policies
         self._roles = parse_stored(policies).roles
-        self._policy = content_hash(json.dumps(dict(policies), sort_keys=True))[7:23] if policies else ""
+        # What is taken out of texts; whatever else an owner decides does not change what an item says.
+        redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
+        self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)
         self._items: list[Item] = []

@@ -1,0 +1,19 @@
+"""What a store's tables hold, for tests that look for what must not be there."""
+
+from __future__ import annotations
+
+from hexad import Hexad
+
+
+def everything_stored(hx: Hexad) -> str:
+    """Return every value of every table, the shadow tables of full text among them, as one text."""
+    db = hx._parts.stores.db
+    names = db.query(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
+    )
+    return "\n".join(
+        f"{name}: {value!r}"
+        for (name,) in names
+        for row in db.query(f'SELECT * FROM "{name}"')
+        for value in row
+    )
