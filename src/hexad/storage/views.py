@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
 
-from hexad.storage.codec import load_object, load_strings
+from hexad.storage.codec import load_object
 from hexad.storage.connection import Database, Row, SQLValue
 from hexad.storage.memory_rows import batches, seen_by_sql
 
+_ROWS_AT_ONCE: Final = 8192
 _SCAN_SHARE: Final = 4  # from this share of all memories on, one pass over the table beats an index
 
 # Nothing that stands behind the texts of a row is read unless it is needed: SQLite would pass over the texts.
@@ -23,29 +25,31 @@ _TEXTS: Final = {
 }
 
 
-class ViewRow(NamedTuple):
-    """A memory as a view holds it; signatures are None where there are none, empty where they are those of `raw`."""
+class ViewColumns(NamedTuple):
+    """Memories as a view holds them, a column for each field.
 
-    no: int
-    id: str
-    path: str
-    kind: str
-    pinned: int
-    relevance: str
-    updated_at: int
-    tags: str
-    path_signature: bytes | None
-    short_signature: bytes | None
-    long_signature: bytes | None
-    raw_signature: bytes | None
+    A signature is None where there is none, and empty where it is that of `raw`.
+    """
+
+    nos: tuple[int, ...]
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+    kinds: tuple[str, ...]
+    pinned: tuple[int, ...]
+    relevance: tuple[str, ...]
+    updated_at: tuple[int, ...]
+    tags: tuple[str, ...]
+    path: tuple[bytes | None, ...]
+    short: tuple[bytes | None, ...]
+    long: tuple[bytes | None, ...]
+    raw: tuple[bytes | None, ...]
 
 
 class EntityRow(NamedTuple):
-    """What the entity tokens of a memory are made of; `tags` and `metadata` as JSON."""
+    """What the entity tokens of a memory are made of, besides its tags; `metadata` as JSON."""
 
     no: int
     path: str
-    tags: str
     metadata: str
 
 
@@ -56,8 +60,8 @@ class Views:
         self._db = db
         self._roles = roles
 
-    def rows(self, space_no: int) -> Iterator[ViewRow]:
-        """Give all active memories of a space."""
+    def rows(self, space_no: int) -> Iterator[ViewColumns]:
+        """Give all active memories of a space, some thousands at a time."""
         where, params = self._visible()
         hint = "NOT INDEXED" if self._is_large(space_no) else ""
         sql = (
@@ -65,20 +69,22 @@ class Views:
             f" WHERE m.space_no = ? AND m.status = 'active'{where}"
         )
         with self._db.read() as con:
-            yield from map(_view_row, con.execute(sql, (space_no, *params)))
+            rows = iter(con.execute(sql, (space_no, *params)))
+            while some := list(islice(rows, _ROWS_AT_ONCE)):
+                yield _columns(some)
 
-    def rows_of(self, space_no: int, numbers: Sequence[int]) -> list[ViewRow]:
-        """Return those of these memories that are active in the space."""
+    def rows_of(self, space_no: int, numbers: Sequence[int]) -> Iterator[ViewColumns]:
+        """Give those of these memories that are active in the space."""
         where, params = self._visible()
-        found: list[ViewRow] = []
+        sql = (
+            f"SELECT {_COLUMNS} FROM memories m LEFT JOIN signatures g ON g.memory_no = m.no"
+            " WHERE m.no IN (SELECT value FROM json_each(?)) AND m.space_no = ? AND m.status = 'active'"
+            f"{where}"
+        )
         for batch in batches(numbers):
-            sql = (
-                f"SELECT {_COLUMNS} FROM memories m LEFT JOIN signatures g ON g.memory_no = m.no"
-                " WHERE m.no IN (SELECT value FROM json_each(?)) AND m.space_no = ? AND m.status = 'active'"
-                f"{where}"
-            )
-            found += map(_view_row, self._db.query(sql, (json.dumps(list(batch)), space_no, *params)))
-        return found
+            some = self._db.query(sql, (json.dumps(list(batch)), space_no, *params))
+            if some:
+                yield _columns(some)
 
     def changed(self, space_no: int, *, since: int) -> list[int]:
         """Return the numbers of the memories that changed or went after change `since`, whatever they are now."""
@@ -94,7 +100,7 @@ class Views:
         where, params = self._visible()
         hint = "NOT INDEXED" if self._is_large(space_no) else ""
         sql = (
-            f"SELECT m.no, m.path, m.tags, m.metadata FROM memories m {hint}"
+            f"SELECT m.no, m.path, m.metadata FROM memories m {hint}"
             f" WHERE m.space_no = ? AND m.status = 'active'{where}"
         )
         with self._db.read() as con:
@@ -104,7 +110,7 @@ class Views:
         """Return what the entity tokens of these memories are made of."""
         found: list[EntityRow] = []
         for batch in batches(numbers):
-            sql = "SELECT no, path, tags, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
+            sql = "SELECT no, path, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
             found += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
         return found
 
@@ -133,22 +139,20 @@ class Views:
         return last is not None and inside * _SCAN_SHARE >= last
 
 
-def _view_row(row: Row) -> ViewRow:
-    return ViewRow._make(
-        cast("tuple[int, str, str, str, int, str, int, str, bytes, bytes, bytes, bytes]", row)
-    )
+def _columns(rows: Sequence[Row]) -> ViewColumns:
+    return ViewColumns(*cast("Iterable[Any]", zip(*rows, strict=True)))
 
 
 def _entity_row(row: Row) -> EntityRow:
-    return EntityRow._make(cast("tuple[int, str, str, str]", row))
+    return EntityRow._make(cast("tuple[int, str, str]", row))
 
 
-def entity_sources(row: EntityRow) -> tuple[tuple[str, ...], list[str]]:
-    """Return the tags, and the texts in the metadata's values: those that are texts, and those in lists."""
+def values_of(row: EntityRow) -> list[str]:
+    """Return the texts in the metadata's values: those that are texts, and those in lists."""
     values: list[str] = []
     for value in load_object(row.metadata).values():
         if isinstance(value, str):
             values.append(value)
         elif isinstance(value, list):
             values.extend(item for item in value if isinstance(item, str))
-    return load_strings(row.tags), values
+    return values

@@ -31,7 +31,7 @@ class _Class:
 
         if count <= len(self.slots):
             return
-        room = max(_ROOM, count + count // 8)
+        room = max(_ROOM, count, len(self.slots) + len(self.slots) // 4)
         rows, slots = np.empty((len(self.rows), room), dtype=np.uint8), np.empty(room, dtype=np.int64)
         rows[:, : self.count], slots[: self.count] = self.rows[:, : self.count], self.slots[: self.count]
         self.rows, self.slots = rows, slots
@@ -63,43 +63,46 @@ class Bitmaps:
     """Signatures by slot. A slot without one may hold anything."""
 
     def __init__(self) -> None:
-        self._classes: dict[int, _Class] = {}
-        self._places: dict[int, tuple[int, int]] = {}  # slot -> size of its signature, column
-
-    def fill(self, slots: Sequence[int], signatures: Sequence[bytes]) -> None:
-        """Put many signatures of slots that have none."""
         import numpy as np
 
-        by_size: dict[int, list[int]] = {}
-        for at, signature in enumerate(signatures):
-            by_size.setdefault(len(signature), []).append(at)
-        for size, places in by_size.items():
-            held = self._classes.setdefault(size, _Class(size))
-            start, held_slots = held.count, [slots[at] for at in places]
-            held.reserve(start + len(places))
-            block = np.frombuffer(b"".join(signatures[at] for at in places), dtype=np.uint8)
-            held.rows[:, start : start + len(places)] = block.reshape(len(places), size).T
-            held.slots[start : start + len(places)] = held_slots
-            held.count += len(places)
-            self._places.update((slot, (size, start + n)) for n, slot in enumerate(held_slots))
+        self._classes: dict[int, _Class] = {}
+        self._size = np.zeros(_ROOM, dtype=np.int32)  # by slot: bytes of its signature, 0 for none
+        self._column = np.zeros(_ROOM, dtype=np.int32)
 
-    def put(self, slot: int, signature: bytes) -> None:
-        """Set the signature of a slot."""
-        self.drop(slot)
-        self.fill([slot], [signature])
+    def fill(self, slots: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        """Put signatures of slots that have none."""
+        import numpy as np
+
+        if not len(slots):
+            return
+        highest = int(slots.max())
+        while highest >= len(self._size):
+            self._size = np.concatenate([self._size, np.zeros_like(self._size)])
+            self._column = np.concatenate([self._column, np.zeros_like(self._column)])
+        sizes = np.array(list(map(len, signatures)), dtype=np.int32)
+        for size in set(sizes.tolist()):
+            at = np.flatnonzero(sizes == size)
+            held = self._classes.setdefault(size, _Class(size))
+            new = slice(held.count, held.count + len(at))
+            held.reserve(new.stop)
+            block = np.frombuffer(b"".join([signatures[place] for place in at.tolist()]), dtype=np.uint8)
+            held.rows[:, new] = block.reshape(len(at), size).T
+            held.slots[new] = slots[at]
+            self._size[slots[at]] = size
+            self._column[slots[at]] = np.arange(new.start, new.stop)
+            held.count = new.stop
 
     def drop(self, slot: int) -> None:
         """Forget the signature of a slot."""
-        place = self._places.pop(slot, None)
-        if place is None:
+        size = int(self._size[slot]) if slot < len(self._size) else 0
+        if not size:
             return
-        size, column = place
-        held = self._classes[size]
+        held, column = self._classes[size], int(self._column[slot])
         last = held.count - 1
-        if column != last:
-            held.rows[:, column] = held.rows[:, last]
-            held.slots[column] = held.slots[last]
-            self._places[int(held.slots[last])] = (size, column)
+        held.rows[:, column] = held.rows[:, last]
+        held.slots[column] = held.slots[last]
+        self._column[held.slots[last]] = column
+        self._size[slot] = 0
         held.count = last
 
     def mark(self, places: Sequence[int], into: NDArray[np.bool_]) -> None:

@@ -6,7 +6,6 @@ and what its metadata says in texts and in lists of texts, split the same way. A
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SPLIT: Final = re.compile(r"[\s/_-]+")
 _ROOM: Final = 1024
 _GARBAGE_SHARE: Final = 0.5
 _MENDED_MOST: Final = 500
@@ -24,16 +22,14 @@ _MENDED_MOST: Final = 500
 
 def split_tokens(text: str) -> list[str]:
     """Return the lower-case tokens of a text, in order, repeats included."""
-    return [token for token in _SPLIT.split(text.lower()) if token]
+    return text.lower().replace("/", " ").replace("_", " ").replace("-", " ").split()
 
 
 def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> Counter[str]:
     """Return how often a memory has each of its entity tokens."""
-    found = Counter(split_tokens(path))
-    found.update(tag.lower() for tag in tags)
-    for value in values:
-        found.update(split_tokens(value))
-    return found
+    found = split_tokens(" ".join((path, *values)))  # as of each alone: white space ends a token
+    found.extend(tag.lower() for tag in tags)
+    return Counter(found)
 
 
 class EntityMap:
@@ -98,8 +94,23 @@ class EntityMap:
         before = self._pinned_tokens(slot)
         self._take_away(slot)
         self._mend(overlap, slot, before)
-        if self._garbage > _ROOM and self._garbage > _GARBAGE_SHARE * self._used:
-            self._compact()
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether most of the rows are of what is gone."""
+        return self._garbage > _ROOM and self._garbage > _GARBAGE_SHARE * self._used
+
+    def compacted(self) -> EntityMap:
+        """Return the same map without what is gone."""
+        names = {number: token for token, number in self._ids.items()}
+        kept: list[tuple[int, Mapping[str, int], bool]] = []
+        for slot, (start, stop) in self._spans.items():
+            tokens: Sequence[int] = self._token[start:stop].tolist()
+            counted = dict(zip(map(names.__getitem__, tokens), self._times[start:stop].tolist(), strict=True))
+            kept.append((slot, counted, slot in self._is_pinned))
+        fresh = EntityMap()
+        fresh.fill(kept)
+        return fresh
 
     def frequency(self, token: str) -> int:
         """Return how often a token occurs in all memories."""
@@ -113,7 +124,7 @@ class EntityMap:
         number = self._ids.get(token)
         if number is None:
             return np.empty(0, dtype=np.int32)
-        owners: NDArray[np.int32] = self._owner[: self._used][self._token[: self._used] == number]
+        owners: NDArray[np.int32] = self._owner[np.flatnonzero(self._token[: self._used] == number)]
         return owners[owners >= 0]
 
     def overlap(self, size: int) -> NDArray[np.int64]:
@@ -200,18 +211,6 @@ class EntityMap:
         self._owner = _grown(self._owner, self._used + count)
         self._frequency = _grown(self._frequency, len(self._ids))
         self._pinned = _grown(self._pinned, len(self._ids))
-
-    def _compact(self) -> None:
-        """Build the map anew without what is gone."""
-        names = {number: token for token, number in self._ids.items()}
-        kept: list[tuple[int, Mapping[str, int], bool]] = []
-        for slot, (start, stop) in self._spans.items():
-            tokens: Sequence[int] = self._token[start:stop].tolist()
-            counted = dict(zip(map(names.__getitem__, tokens), self._times[start:stop].tolist(), strict=True))
-            kept.append((slot, counted, slot in self._is_pinned))
-        fresh = EntityMap()
-        fresh.fill(kept)
-        self.__dict__.update(fresh.__dict__)
 
 
 def _grown(array: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]

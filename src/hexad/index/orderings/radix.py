@@ -24,15 +24,17 @@ class _Node:
     def __init__(self, label: Parts) -> None:
         self.label = label
         self.children: dict[str, _Node] = {}
-        self.slots: set[int] = set()
+        self.slots: list[int] = []
         self.kept: NDArray[np.int64] | None = None
-        self.came: set[int] = set()
-        self.went: set[int] = set()
+        self.came: set[int] | None = None
+        self.went: set[int] | None = None
 
     def note(self, slot: int, *, came: bool) -> None:
         """Remember for `kept` that a slot came or went."""
         if self.kept is None:
             return
+        assert self.came is not None
+        assert self.went is not None
         gone, new = (self.went, self.came) if came else (self.came, self.went)
         if slot in gone:
             gone.remove(slot)
@@ -86,7 +88,7 @@ class RadixTree:
             if shared < len(child.label):
                 child = node.children[rest[0]] = _split(child, shared)
             node, rest = child, rest[shared:]
-        node.slots.add(slot)
+        node.slots.append(slot)
         self._size += 1
 
     def remove(self, parts: Parts, slot: int) -> None:
@@ -145,6 +147,8 @@ class RadixTree:
 
 
 def _shared(one: Parts, other: Parts) -> int:
+    if other[: len(one)] == one:
+        return len(one)
     at = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

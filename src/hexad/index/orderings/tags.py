@@ -37,6 +37,10 @@ class TagClusters:
         for tag in self._tags.pop(slot, ()):
             self._leave(slot, tag)
 
+    def of(self, slot: int) -> tuple[str, ...]:
+        """Return the tags of a slot."""
+        return self._tags.get(slot, ())
+
     def slots(self, tag: str) -> NDArray[np.int64]:
         """Return the slots that carry a tag."""
         import numpy as np

@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from itertools import compress
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hexad.index.orderings.bitmaps import Bitmaps
 from hexad.index.orderings.calendar import CalendarTree
@@ -18,13 +19,15 @@ from hexad.index.orderings.radix import RadixTree
 from hexad.index.orderings.tags import TagClusters
 from hexad.storage.codec import load_strings
 from hexad.storage.stores import Stores
-from hexad.storage.views import EntityRow, ViewRow, entity_sources
+from hexad.storage.views import EntityRow, ViewColumns, values_of
 from hexad.text.paths import matches
 from hexad.text.signature import needle_places
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Number = TypeVar("Number", bound=np.generic)
 
 TEXTS: Final = ("path", "short", "long", "raw")
 _LEVELS: Final[Mapping[str, int]] = {"high": 2, "medium": 1}
@@ -78,7 +81,7 @@ class SpaceView:
     def load(cls, stores: Stores, space_no: int, rev: int) -> SpaceView:
         """Return the view of a space as it is now, in the caller's `read()`, which stands at change `rev`."""
         view = cls(stores, space_no, rev)
-        view._add(list(stores.views.rows(space_no)))
+        view._add(stores.views.rows(space_no))
         return view
 
     def __len__(self) -> int:
@@ -115,10 +118,8 @@ class SpaceView:
         if not numbers:
             return
         wanted = sorted(set(numbers))
-        gone = [self._slot_of.pop(no) for no in wanted if no in self._slot_of]
-        rows = self._stores.views.rows_of(self.space_no, wanted)
-        self._remove(gone)
-        self._add(rows)
+        self._remove([self._slot_of.pop(no) for no in wanted if no in self._slot_of])
+        self._add(self._stores.views.rows_of(self.space_no, wanted))
 
     def _remove(self, slots: Sequence[int]) -> None:
         import numpy as np
@@ -134,93 +135,92 @@ class SpaceView:
                 self._tree.remove(parts_of(self.lowered[slot]), slot)
             if self._entities is not None:
                 self._entities.drop(slot)
+        if self._entities is not None and self._entities.wasteful:
+            self._entities = self._entities.compacted()
         self._order = np.delete(self._order, self.rank[list(slots)])
         self._free.extend(slots)
 
-    def _add(self, rows: Sequence[ViewRow]) -> None:
+    def _add(self, blocks: Iterable[ViewColumns]) -> None:
         import numpy as np
 
-        if not rows:
-            return
-        slots = [self._slot(row) for row in rows]
-        at = np.array(slots, dtype=np.int64)
-        self.nos[at] = [row.no for row in rows]
-        self.active[at] = True
-        self.pinned[at] = [row.pinned for row in rows]
-        self.level[at] = [_LEVELS.get(row.relevance, 0) for row in rows]
-        self.kind[at] = [self._kinds.setdefault(row.kind, len(self._kinds)) for row in rows]
-        self.depth[at] = [row.path.count("/") + 1 for row in rows]
-        self.updated[at] = [row.updated_at for row in rows]
-        self.standing[at] = np.array(_RELEVANCE)[self.level[at]] + np.where(self.pinned[at], _PINNED, 0.0)
-        self._sign(slots, rows)
-        known: dict[str, tuple[str, ...]] = {}
-        for slot, row in zip(slots, rows, strict=True):
-            if row.tags not in known:
-                known[row.tags] = load_strings(row.tags)
-            self.tags.put(slot, known[row.tags])
-            if self._tree is not None:
-                self._tree.insert(parts_of(self.lowered[slot]), slot)
-            for pattern, held in self._under.items():
-                held[slot] = matches(row.path, pattern)
-        if self._entities is not None:
-            for each in self._stores.views.entities_of([row.no for row in rows]):
-                slot = self._slot_of[each.no]
-                self._entities.put(slot, _tokens(each), pinned=bool(self.pinned[slot]))
-        self._rank(slots)
+        added: list[int] = []
+        for block in blocks:
+            slots = self._slots(block)
+            at = np.array(slots, dtype=np.int64)
+            self.nos[at] = block.nos
+            self.active[at] = True
+            self.pinned[at] = block.pinned
+            self.level[at] = [_LEVELS.get(word, 0) for word in block.relevance]
+            self.kind[at] = [self._kinds.setdefault(kind, len(self._kinds)) for kind in block.kinds]
+            self.depth[at] = [path.count("/") + 1 for path in block.paths]
+            self.updated[at] = block.updated_at
+            self.standing[at] = np.array(_RELEVANCE)[self.level[at]] + np.where(self.pinned[at], _PINNED, 0.0)
+            self._sign(at, block)
+            known = {text: load_strings(text) for text in set(block.tags)}
+            for slot, text in zip(slots, block.tags, strict=True):
+                self.tags.put(slot, known[text])
+            self._derive(slots, block)
+            added += slots
+        if added:
+            self._rank(added)
 
-    def _slot(self, row: ViewRow) -> int:
-        """Return a free slot for a memory, with its strings in it."""
-        lowered = row.path.lower()
-        if lowered == row.path:
-            lowered = row.path  # one string, not two
-        if self._free:
-            slot = self._free.pop()
-            self.paths[slot], self.lowered[slot], self._ids[slot] = row.path, lowered, row.id
-        else:
-            slot = self.size
-            self.size += 1
-            self.paths.append(row.path)
-            self.lowered.append(lowered)
-            self._ids.append(row.id)
-            if slot == len(self.nos):
-                self._grow()
-        self._slot_of[row.no] = slot
-        return slot
+    def _derive(self, slots: Sequence[int], block: ViewColumns) -> None:
+        """Put new memories into what was asked for so far."""
+        if self._tree is not None:
+            for slot in slots:
+                self._tree.insert(parts_of(self.lowered[slot]), slot)
+        for pattern, held in self._under.items():
+            held[list(slots)] = [matches(path, pattern) for path in block.paths]
+        if self._entities is not None:
+            for row in self._stores.views.entities_of(block.nos):
+                slot = self._slot_of[row.no]
+                self._entities.put(slot, self._tokens(slot, row), pinned=bool(self.pinned[slot]))
+
+    def _slots(self, block: ViewColumns) -> list[int]:
+        """Return free slots for memories, with their strings in them."""
+        lowered = [
+            low if (low := path.lower()) != path else path for path in block.paths
+        ]  # one string, not two
+        reused = [self._free.pop() for _ in range(min(len(self._free), len(block.nos)))]
+        for slot, path, low, memory_id in zip(reused, block.paths, lowered, block.ids, strict=False):
+            self.paths[slot], self.lowered[slot], self._ids[slot] = path, low, memory_id
+        self.paths += block.paths[len(reused) :]
+        self.lowered += lowered[len(reused) :]
+        self._ids += block.ids[len(reused) :]
+        slots = [*reused, *range(self.size, len(self.paths))]
+        self.size = len(self.paths)
+        while self.size > len(self.nos):
+            self._grow()
+        self._slot_of.update(zip(block.nos, slots, strict=True))
+        return slots
 
     def _grow(self) -> None:
-        for name in (
-            "nos",
-            "active",
-            "pinned",
-            "level",
-            "kind",
-            "depth",
-            "updated",
-            "standing",
-            "rank",
-            "_unsigned",
-        ):
-            setattr(self, name, _doubled(getattr(self, name)))
+        self.nos, self.active, self.pinned = _doubled(self.nos), _doubled(self.active), _doubled(self.pinned)
+        self.level, self.kind, self.depth = _doubled(self.level), _doubled(self.kind), _doubled(self.depth)
+        self.updated, self.standing, self.rank = (
+            _doubled(self.updated),
+            _doubled(self.standing),
+            _doubled(self.rank),
+        )
+        self._unsigned = _doubled(self._unsigned)
         self._like_raw = {name: _doubled(held) for name, held in self._like_raw.items()}
         self._under = {pattern: _doubled(held) for pattern, held in self._under.items()}
 
-    def _sign(self, slots: Sequence[int], rows: Sequence[ViewRow]) -> None:
-        for place, name in enumerate(TEXTS, start=len(ViewRow._fields) - len(TEXTS)):
-            at: list[int] = []
-            signatures: list[bytes] = []
-            for slot, row in zip(slots, rows, strict=True):
-                made = row[place]
-                usable = isinstance(made, bytes) and len(made) & (len(made) - 1) == 0
-                if name in self._like_raw:
-                    self._like_raw[name][slot] = usable and not made
-                if name == "path":
-                    self._unsigned[slot] = False
-                if not usable or (not made and name not in self._like_raw):
-                    self._unsigned[slot] = True
-                elif made:
-                    at.append(slot)
-                    signatures.append(made)  # type: ignore[arg-type]
-            self._signed[name].fill(at, signatures)
+    def _sign(self, at: NDArray[np.int64], block: ViewColumns) -> None:
+        import numpy as np
+
+        unsigned = np.zeros(len(at), dtype=bool)
+        for name, signatures in zip(TEXTS, (block.path, block.short, block.long, block.raw), strict=True):
+            sizes = np.array([-1 if one is None else len(one) for one in signatures])
+            like_raw = sizes == 0
+            if name in self._like_raw:
+                self._like_raw[name][at] = like_raw
+            else:
+                unsigned |= like_raw
+            usable = (sizes > 0) & (sizes & (sizes - 1) == 0)
+            unsigned |= ~(usable | like_raw)
+            self._signed[name].fill(at[usable], list(compress(signatures, usable.tolist())))  # type: ignore[arg-type]
+        self._unsigned[at] = unsigned
 
     def _rank(self, slots: Sequence[int]) -> None:
         """Put slots into the order of paths and ids, and number all anew."""
@@ -294,11 +294,14 @@ class SpaceView:
             pinned = self.pinned.tolist()
             slots = self._slot_of
             made.fill(
-                (slots[row.no], _tokens(row), pinned[slots[row.no]])
+                (slots[row.no], self._tokens(slots[row.no], row), pinned[slots[row.no]])
                 for row in self._stores.views.entities(self.space_no)
             )
             self._entities = made
         return self._entities
+
+    def _tokens(self, slot: int, row: EntityRow) -> Counter[str]:
+        return entity_tokens(row.path, self.tags.of(slot), values_of(row))
 
     def calendar(self) -> CalendarTree:
         """Return the tree of years, months and weeks."""
@@ -328,12 +331,7 @@ def _literal(pattern: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _tokens(row: EntityRow) -> Counter[str]:
-    tags, values = entity_sources(row)
-    return entity_tokens(row.path, tags, values)
-
-
-def _doubled(array: NDArray) -> NDArray:  # type: ignore[type-arg]
+def _doubled(array: NDArray[Number]) -> NDArray[Number]:
     import numpy as np
 
     return np.concatenate([array, np.zeros(len(array), dtype=array.dtype)])
