@@ -18,6 +18,7 @@ CALLS = {
     "watch": None,  # does not end by itself: below
     "remember": ("remember", "The lock gate is painted green."),
     "recall": ("recall", "harbour"),
+    "use-context": ("use-context", "default", "harbour"),
     "forget": ("forget", "mem_harbour"),
     "memory list": ("memory", "list"),
     "memory show": ("memory", "show", "mem_harbour"),
@@ -27,6 +28,8 @@ CALLS = {
     "memory restore": ("memory", "restore", "mem_harbour"),
     "spaces list": ("spaces", "list"),
     "spaces budget": ("spaces", "budget", "default"),
+    "spaces bundle": ("spaces", "bundle", "default", "harbour"),
+    "spaces kind": ("spaces", "kind", "default", "note"),
     "spaces create": ("spaces", "create", "fleet"),
     "spaces policy": ("spaces", "policy", "default"),
     "spaces write-file": ("spaces", "write-file", "default"),

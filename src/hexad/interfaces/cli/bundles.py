@@ -47,7 +47,10 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("prefer_kinds", "prefer_tags"):
         options[name] = several(options[name])
     # A flag that was not typed says nothing against the same name in --options.
-    return {**written, **{name: value for name, value in options.items() if value not in (None, False)}}
+    return {
+        **written,
+        **{name: value for name, value in options.items() if value is not None and value is not False},
+    }
 
 
 @click.command("use-context", cls=Command)
@@ -56,10 +59,10 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--deadline-ms", type=int, help="Print what is ready by then, even if that is nothing.")
 @_bundle_options
 def use_context(project: str, topic: str, deadline_ms: int | None, **options: Any) -> None:
-    """Print what PROJECT knows about TOPIC as a text to place before an agent's step.
+    """Print what PROJECT knows about TOPIC, for an agent's step.
 
-    PROJECT is a space, or the project that spaces name in their metadata. With --json the bundle itself. Prints
-    nothing on stdout, with exit code 0, when nothing is known.
+    The text is ready to be placed before the step. PROJECT is a space, or the project that spaces name in their
+    metadata. With --json the bundle itself. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
     with state().opened() as hx:
         context = hx.use_context(project, topic, _given(options), deadline_ms=deadline_ms).recall()
