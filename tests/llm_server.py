@@ -1,4 +1,7 @@
-"""A scripted text generator behind real HTTP: it speaks OpenAI's, Anthropic's and Google's wire formats, and misbehaves on request."""
+"""A scripted text generator behind real HTTP, which misbehaves on request.
+
+It speaks OpenAI's, Anthropic's and Google's wire formats, and embeds by hashing.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from hexad.testing import HashEmbedder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +105,13 @@ def _body(path: str, model: str, say: Say) -> bytes:
     return json.dumps(answer).encode()
 
 
+def _embeddings(request: dict[str, Any]) -> bytes:
+    """Embed by hashing, at ten tokens a text."""
+    rows = HashEmbedder(request.get("dimensions", 32)).embed(request["input"])
+    data = [{"index": index, "embedding": row.tolist()} for index, row in enumerate(rows)]
+    return json.dumps({"data": data, "usage": {"total_tokens": 10 * len(data)}}).encode()
+
+
 def _openai(model: str, say: Say) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": say.text}
     if say.refusal is not None:
@@ -182,6 +194,8 @@ def _handler(state: LlmServer) -> type[BaseHTTPRequestHandler]:
                 return
             state.closing.wait(say.wait_s)
             body = say.body
+            if body is None and asked.path.endswith("/embeddings"):
+                body = _embeddings(asked.body)
             if body is None:
                 body = _body(asked.path, str(asked.body.get("model", "tiny")), say)
             self.send_response(say.status)

@@ -17,7 +17,7 @@ from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.generator import Prompt
 from hexad.providers.generators.choose import resolve_generator
 from hexad.providers.generators.places import Access
-from llm_server import llm_server
+from llm_server import Say, llm_server
 
 KEY = "sk-very-secret-0123456789"
 SECRET_TEXT = "the launch code is tangerine"
@@ -369,7 +369,7 @@ def test_it_can_be_called_inside_a_running_event_loop(llm):
 
 def test_several_threads_share_one_generator_and_do_not_wait_for_each_other(llm):
     generator = hosted(llm)
-    llm.always(lambda asked: _echo(asked))
+    llm.always(_echo)
     answers: dict[int, str] = {}
 
     def ask(number: int) -> None:
@@ -386,11 +386,10 @@ def test_several_threads_share_one_generator_and_do_not_wait_for_each_other(llm)
 
 
 def _echo(asked):
-    from llm_server import Say
-
     return Say(text=asked.body["messages"][-1]["content"], wait_s=0.3)
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_it_can_be_called_again_in_a_forked_process(llm):
     llm.always("fine")
     generator = hosted(llm)
@@ -431,7 +430,9 @@ def test_a_call_may_name_another_provider_and_the_key_of_the_first_does_not_go_a
     assert [] == llm.asked
 
 
-@pytest.mark.parametrize("model", ["openai:x@http://127.0.0.1:9/v1", "x@https://elsewhere/v1", "two words", " "])
+@pytest.mark.parametrize(
+    "model", ["openai:x@http://127.0.0.1:9/v1", "x@https://elsewhere/v1", "two words", " "]
+)
 def test_a_model_given_with_a_call_names_no_place(llm, model):
     with pytest.raises(InvalidInput, match="model"):
         hosted(llm).generate(prompt(model=model))

@@ -40,7 +40,11 @@ class FunctionGenerator:
     def generate(self, prompt: Prompt) -> Reply:
         """Return what the function says; raises `ProviderError` when it raises, or returns no text."""
         system = instructions(prompt)
-        texts = (system, prompt.text) if self._parameters == 2 else (f"{system}\n\n{prompt.text}",)
+        texts = (
+            (system, prompt.text)
+            if self._parameters == 2
+            else ("\n\n".join(filter(None, (system, prompt.text))),)
+        )
         try:
             answer: object = self._function(*texts)
         except HexadError:
