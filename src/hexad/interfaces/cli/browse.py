@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.argument("space", required=False)
 @click.option("--filter", "typed", default="", help="Begin with this filter, such as 'kind:decision refund'.")
 def browse(space: str | None, typed: str) -> None:
-    """Browse memories in the terminal: filter, sort, open, pin, edit tags, archive.
+    """Browse memories: filter, sort, open, pin, tag, archive.
 
     Begins with the memories of SPACE, or with all. `?` shows the keys. Needs a terminal; elsewhere use
     `hexad memory list`.
