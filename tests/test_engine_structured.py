@@ -350,10 +350,22 @@ def test_a_rule_of_the_space_pins_what_matches_unless_the_caller_says_otherwise(
 
     assert hx.remember_structured("s", {"raw": "One.", "kind": "decision"}).pinned
     assert hx.remember("Two.", space="s", tags=["Law"]).pinned
-    assert hx.remember_raw("s", "note", "Never restart the primary by hand.").pinned
+    assert hx.remember_raw("s", "note", "Never restart the primary by hand.", relevance="high").pinned
     assert not hx.remember("Three.", space="s").pinned
     assert not hx.remember_structured("s", {"raw": "Four.", "kind": "decision", "pinned": False}).pinned
     assert not hx.remember_raw("s", "decision", "Five.", auto_pin=False).pinned
+
+
+@pytest.mark.row("L041")
+def test_what_was_inferred_from_a_text_makes_no_rule_match_unless_the_policy_says_so(hx: Hexad) -> None:
+    hx.spaces.create("s")
+    rules = [{"tags": ["primary"]}, {"relevance": "high"}, {"paths": ["project/note/never-restart-primary"]}]
+    hx.spaces.set_policy("s", {"auto_pin": rules})
+
+    assert not hx.remember_raw("s", "note", "Never restart the primary.").pinned
+    assert hx.remember_raw("s", "note", "Always back up the primary.", tags=["primary"]).pinned
+    hx.spaces.set_policy("s", {"auto_pin": rules, "model_may_pin": True})
+    assert hx.remember_raw("s", "note", "Never move the primary.").pinned
 
 
 @pytest.mark.row("L041")

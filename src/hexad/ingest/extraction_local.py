@@ -9,6 +9,7 @@ from typing import Final
 from hexad.model.contract import Draft
 from hexad.text.keywords import keywords
 from hexad.text.normalize import slug
+from hexad.text.outline import outline
 from hexad.text.paths import normalize_path
 from hexad.text.summarize import Summaries, summaries
 
@@ -28,6 +29,17 @@ _HEADING = re.compile(
 _NOISE = re.compile(
     r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\S+@\S+\.\w+|\b(?=\w*\d)[0-9a-fA-F]{7,}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{13,}"
 )
+_SYNTAX: Final = frozenset(
+    """
+    abstract assert async await bool break case catch char class const continue def default del delete dict double elif
+    else enum except export extends false final finally float for foreach from func function global if impl implements
+    import in include instanceof int interface is lambda let list loop match mut namespace new nil none not null
+    object or override package pass private protected pub public raise require return self static str string struct
+    super switch this throw throws trait true try tuple type typeof undefined union unsafe use using var virtual void
+    while with yield
+    """.split()
+)
+"""Words of programming languages: in code, they say nothing of what it is about."""
 _DEFINED = re.compile(r"^Defines ([\w$]+)")
 _WORD = re.compile(r"[^\W_]+(?:[._-]+[^\W_]+)*")
 
@@ -74,8 +86,11 @@ def local_tags(text: str) -> tuple[str, ...]:
     >>> local_tags("The ledger is synced by LedgerWriter. Then the ledger is sealed.")
     ('ledger', 'ledgerwriter', 'sealed', 'synced')
     """
+    noise = _SYNTAX if outline(text) is not None else frozenset()
     limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
-    ranked = (slug(word) for word, _ in keywords(_NOISE.sub(" ", text), limit=_CONSIDERED))
+    ranked = (
+        slug(word) for word, _ in keywords(_NOISE.sub(" ", text), limit=_CONSIDERED) if word not in noise
+    )
     return tuple(sorted(_distinct(ranked, limit)))
 
 

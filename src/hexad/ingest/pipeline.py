@@ -193,10 +193,11 @@ class Pipeline:
 
     @staticmethod
     def _judged(one: Prepared, memory: Memory) -> Memory:
-        """Return the memory as rules that pin see it: without what a model made of the text."""
-        if not one.fresh or one.semantic == "local":
+        """Return the memory as rules that pin see it: without what was made of the text's own words."""
+        told = one.told
+        if told is None:
             return memory
-        return replace(memory, path=one.plain.path, tags=one.plain.tags, relevance=one.plain.relevance)
+        return replace(memory, path=told.path, tags=told.tags, relevance=told.relevance)
 
     @staticmethod
     def _receipt(one: Prepared, outcome: Outcome) -> Receipt:

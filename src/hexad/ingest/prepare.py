@@ -20,8 +20,9 @@ from hexad.ingest.semantic import Meaning, understand
 from hexad.ingest.spans import completed, locate
 from hexad.ingest.validate import validate
 from hexad.model.contract import Draft
+from hexad.model.memory import Relevance
 from hexad.model.source import Section
-from hexad.text.normalize import clean
+from hexad.text.normalize import clean, slugs
 from hexad.text.redact import RedactionRules
 
 HELD: Final = "The text is in the space already; nothing was inferred again."
@@ -31,18 +32,19 @@ HELD: Final = "The text is in the space already; nothing was inferred again."
 class Prepared:
     """A draft with all that can be worked out before the store is locked.
 
-    `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `plain` is
-    what the text says without a model: rules that pin judge by it, so that no text talks a model into a pin.
-    `spans` are the caller's own chunks, where they fit the text.
+    `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `told` is
+    what the caller said of it, without anything inferred: rules that pin judge by it, so that no text pins itself;
+    None where nothing was inferred, or where the policy lets what was inferred count. `spans` are the caller's own
+    chunks, where they fit the text.
     """
 
     clean: CleanDraft
     meaning: Meaning
-    plain: Meaning
     mark: Fingerprint
     content_hash: str
     project: str | None
     now: datetime
+    told: Meaning | None = None
     spans: tuple[Section, ...] | None = None
     fresh: bool = False
     pinned: bool | None = None
@@ -96,11 +98,10 @@ class Preparer:
         spans = self._own_spans(draft, text, rules)
         if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
-        plain = understand(cleaned.draft, project=project or self._project, spans=spans)
+        meaning = understand(cleaned.draft, project=project or self._project, spans=spans)
         one = Prepared(
             clean=cleaned,
-            meaning=plain,
-            plain=plain,
+            meaning=meaning,
             mark=fingerprint(text, from_source=draft.source_id is not None),
             content_hash=content_hash(text),
             project=project,
@@ -121,18 +122,30 @@ class Preparer:
             model_may_pin=policies.model_may_pin,
         )
         local = self._extractor.local(request)
-        plain = local.meaning(one.meaning)
+        one = replace(one, told=None if policies.model_may_pin else self._told(one, local.path))
         if self._gate.holds(draft, content_hash=one.content_hash):
-            return replace(one, meaning=plain, plain=plain, notes=(*one.notes, HELD))
+            return replace(one, meaning=local.meaning(one.meaning), notes=(*one.notes, HELD))
         found = self._extractor.infer(request, local)
         return replace(
             one,
             meaning=found.meaning(one.meaning),
-            plain=plain,
             fresh=True,
             pinned=found.pinned,
             semantic=found.semantic,
             notes=(*one.notes, *found.notes),
+        )
+
+    @staticmethod
+    def _told(one: Prepared, path: str) -> Meaning:
+        draft = one.draft
+        assert draft.extract is not None
+        # Without a hint, the last part of the path is from the text.
+        place = path if draft.extract.path_hint else path.rpartition("/")[0]
+        return replace(
+            one.meaning,
+            path=place,
+            tags=slugs(draft.tags or ()),
+            relevance=draft.relevance or Relevance.MEDIUM,
         )
 
     def _own_spans(self, draft: Draft, stored: str, rules: RedactionRules) -> tuple[Section, ...] | None:
