@@ -230,8 +230,8 @@ def test_a_changed_text_leaves_no_secret_in_its_history(opened: Opener) -> None:
 def test_a_policy_that_nothing_enforces_is_refused(hx: Hexad) -> None:
     hx.spaces.create("docs")
 
-    with pytest.raises(hexad.InvalidSpace, match=r"'retention'.*nothing enforces it"):
-        hx.spaces.set_policy("docs", {"retention": 30})
+    with pytest.raises(hexad.InvalidSpace, match=r"'retain'.*nothing enforces it"):
+        hx.spaces.set_policy("docs", {"retain": 30})
     assert {} == hx.spaces.get("docs").policies
 
 
