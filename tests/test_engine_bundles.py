@@ -437,6 +437,19 @@ def test_options_bind_an_ordering_of_the_program_too(shop: Hexad, project: Path)
 
 
 @pytest.mark.row("L167")
+def test_an_ordering_of_the_program_shows_nobody_what_is_hidden_from_them(shop: Hexad, project: Path) -> None:
+    shop.spaces.set_policy("shop", {"visibility": [{"kinds": ["config"], "roles": ["lead"]}]})
+    named = [("mem_pool", 9.0), ("mem_spans", 1.0)]
+    for role, seen in (("lead", ["mem_pool", "mem_spans"]), ("guest", ["mem_spans", "mem_dry"])):
+        hx, _ = with_graph(project, named, actor={"role": role})
+        with hx:
+            bundle = hx.recall_context("shop", "gateway", backend="graph", limit=2)
+            assert seen == ids(bundle)
+            assert (role == "guest") == ("mem_pool" not in hx.recall_context("shop", "pool").to_json())
+            assert "mem_pool" not in " ".join(bundle.notes)
+
+
+@pytest.mark.row("L167")
 @pytest.mark.parametrize(("orderings", "complaint"), [({"basic": print}, "one of Hexad's own"), ({"graphrag": print}, "own"), ({" ": print}, "cannot be called ' '"), ({"g": 3}, "cannot be called")])  # fmt: skip
 def test_an_ordering_that_cannot_be_used_is_refused_at_opening(
     project: Path, orderings: Any, complaint: str

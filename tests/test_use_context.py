@@ -120,6 +120,23 @@ def test_a_project_is_a_space_or_all_spaces_that_name_it(shop: Hexad, clock: Fro
 
 
 @pytest.mark.row("L098")
+def test_a_space_that_is_not_open_to_the_actor_is_no_part_of_its_project(hx: Hexad, project: Path) -> None:
+    for space in ("open", "closed"):
+        hx.spaces.create(space, {"project": "p"})
+        hx.remember(f"Notes of the {space} space.", space=space)
+    hx.spaces.set_policy("closed", {"roles": ["lead"]})
+
+    with hexad.open(project, embedder=None, background=False, actor={"role": "guest"}) as guest:
+        context = guest.use_context("p", "notes").context
+        with pytest.raises(NotFound):
+            guest.use_context("closed", "notes").recall()
+
+    assert ("open",) == context.spaces
+    assert "closed" not in context.text + "".join(context.notes) + context.bundle.to_json()
+    assert ("closed", "open") == hx.use_context("p", "notes").spaces
+
+
+@pytest.mark.row("L098")
 def test_merging_breaks_ties_as_one_space_would(hx: Hexad) -> None:
     for space in ("b", "a"):
         hx.spaces.create(space, {"project": "p"})
