@@ -26,7 +26,22 @@ CALLS = {
     "memory pin": ("memory", "pin", "mem_harbour"),
     "memory unpin": ("memory", "unpin", "mem_harbour"),
     "memory restore": ("memory", "restore", "mem_harbour"),
+    "memory browse": None,  # speaks to a person at a terminal alone
+    "memory export": ("memory", "export", "default", "--out", "copy.json"),
+    "memory gc": ("memory", "gc", "default", "--ttl-days", "30"),
+    "memory link": ("memory", "link", "mem_harbour", "mem_ferry"),
+    "memory links": ("memory", "links", "mem_harbour"),
+    "memory tag": ("memory", "tag", "mem_harbour", "+new"),
+    "memory unlink": ("memory", "unlink", "mem_harbour", "mem_ferry"),
+    "memory wipe": ("memory", "wipe", "default", "--yes"),
     "spaces list": ("spaces", "list"),
+    "spaces show": ("spaces", "show", "default"),
+    "spaces delete": ("spaces", "delete", "default", "--yes"),
+    "spaces export": ("spaces", "export", "default"),
+    "spaces gc": ("spaces", "gc", "default", "--ttl-days", "30", "--dry-run"),
+    "spaces read-file": ("spaces", "read-file", ".hexad/spaces/default.json"),
+    "spaces restore": ("spaces", "restore", "export.json", "--merge"),
+    "spaces verify": ("spaces", "verify", "export.json"),
     "spaces budget": ("spaces", "budget", "default"),
     "spaces bundle": ("spaces", "bundle", "default", "harbour"),
     "spaces kind": ("spaces", "kind", "default", "note"),
@@ -58,7 +73,14 @@ def project(tmp_path, monkeypatch, capsys):
         (tmp_path / folder).mkdir()
     (tmp_path / "docs" / "locks.md").write_text("# Locks\n\n## Painting\n\nThe lock gate is painted green.\n")
     (tmp_path / "docs" / "cranes.md").write_text("# Cranes\n\n## Lifting\n\nThe crane lifts forty tons.\n")
-    assert 0 == main(["remember", "The harbour closes at noon.", "--id", "mem_harbour"])
+    for args in (
+        ("remember", "The harbour closes at noon.", "--id", "mem_harbour"),
+        ("remember", "The ferry leaves at one.", "--id", "mem_ferry"),
+        ("spaces", "policy", "default", "allow_delete=true"),
+        ("spaces", "export", "default", "--out", "export.json"),
+        ("spaces", "write-file", "default"),
+    ):
+        assert 0 == main([*args])
     capsys.readouterr()
     return tmp_path
 

@@ -305,7 +305,7 @@ def test_spaces_are_created_listed_governed_and_written(stocked):
     assert {"fleet", "default"} == {space["name"] for space in stocked("spaces", "list", "--json").data}
     assert "ada@example.org" not in Path(written).read_text()
     assert 4 == stocked("spaces", "create", "fleet").code
-    assert {} == stocked("spaces", "policy", "fleet", "{}", "--json").data["policies"]
+    assert {} == stocked("spaces", "policy", "fleet", "--set", "{}", "--json").data["policies"]
 
 
 def test_init_makes_a_store_once(hexad_):

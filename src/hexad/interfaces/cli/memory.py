@@ -69,7 +69,7 @@ _LINKS: Final = "hexad.interfaces.cli.links"
 )
 @click.pass_context
 def memory(ctx: click.Context) -> None:
-    """List, browse, show, pin, tag and restore memories; export, prune and wipe them."""
+    """List, browse, pin, tag, link, export and prune memories."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
