@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from hexad.model.contract import Draft
-from hexad.text.keywords import keywords
+from hexad.text.graphemes import cut
+from hexad.text.keywords import CONSIDERED_CHARACTERS, keywords
 from hexad.text.normalize import slug
 from hexad.text.outline import outline
 from hexad.text.paths import normalize_path
@@ -27,7 +28,8 @@ _HEADING = re.compile(
 )
 # What names nothing: placeholders of what was taken out, addresses, hashes and keys.
 _NOISE = re.compile(
-    r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\S+@\S+\.\w+|\b(?=\w*\d)[0-9a-fA-F]{7,}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{13,}"
+    r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\b[^\s@]{1,64}@[^\s@]{1,200}|\b(?:self|this|cls)\."
+    r"|\b(?:[A-Za-z_]{0,40}\d){5}\w*|\b(?=\w{0,40}\d)[0-9a-fA-F]{7,}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{13,}"
 )
 _SYNTAX: Final = frozenset(
     """
@@ -64,15 +66,21 @@ def local_topic(draft: Draft, found: Summaries) -> str:
     """Return what a text is about as one part of a path: the caller's topic, a title, a heading, its key words."""
     if draft.extract is not None and draft.extract.topic:
         return slug(draft.extract.topic) or _UNTITLED
-    for title in (draft.title, _heading(draft.text)):
+    heading = None if outline(draft.text) is not None else _heading(draft.text)
+    for title in (draft.title, heading):
         if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
             return named
     if defined := _DEFINED.match(found.micro):
         return slug(defined[1]) or _UNTITLED
-    telling = {word for word, _ in keywords(_NOISE.sub(" ", draft.text), limit=_CONSIDERED)}
-    said = [word for word in _WORD.findall(_NOISE.sub(" ", found.micro)) if word.lower() in telling]
+    telling = {word for word, _ in keywords(_quiet(draft.text), limit=_CONSIDERED)}
+    said = [word for word in _WORD.findall(_quiet(found.micro)) if word.lower() in telling]
     words = list(dict.fromkeys(map(str.lower, said)))[:_TOPIC_WORDS]
     return slug(" ".join(words)) or slug(" ".join(found.micro.split()[: _TOPIC_WORDS + 1])) or _UNTITLED
+
+
+def _quiet(text: str) -> str:
+    """Return the beginning of a text, as far as key words are looked for, without what names nothing."""
+    return _NOISE.sub(" ", cut(text, CONSIDERED_CHARACTERS))
 
 
 def _heading(text: str) -> str | None:
@@ -88,9 +96,7 @@ def local_tags(text: str) -> tuple[str, ...]:
     """
     noise = _SYNTAX if outline(text) is not None else frozenset()
     limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
-    ranked = (
-        slug(word) for word, _ in keywords(_NOISE.sub(" ", text), limit=_CONSIDERED) if word not in noise
-    )
+    ranked = (slug(word) for word, _ in keywords(_quiet(text), limit=_CONSIDERED) if word not in noise)
     return tuple(sorted(_distinct(ranked, limit)))
 
 

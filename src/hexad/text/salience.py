@@ -11,7 +11,8 @@ from typing import Final
 
 from hexad.model.memory import Relevance
 
-CONSIDERED_CHARACTERS: Final = 20_000
+CONSIDERED_CHARACTERS: Final = 2_000
+"""A long text says early what it is; somewhere, every one of them says "never"."""
 CHATTER_CHARACTERS: Final = 120
 """A longer text is no chatter, whatever it greets with."""
 LOG_SHARE: Final = 0.5
@@ -23,7 +24,7 @@ _LOW: Final = -1.0
 _KINDS: Final = {
     "decision": 2.0, "incident": 2.0, "postmortem": 2.0, "security": 2.0, "policy": 2.0, "adr": 2.0, "rule": 2.0,
     "constraint": 2.0, "requirement": 1.0, "preference": 1.0,
-    "log": -2.0, "trace": -2.0, "chat": -0.5, "event": -0.5,
+    "code": -0.5, "log": -2.0, "trace": -2.0, "chat": -0.5, "event": -0.5,
 }  # fmt: skip
 
 # Of one group, the first sign counts and no second.
