@@ -112,7 +112,8 @@ class MeteredEmbedder:
     def dimensions(self) -> int:
         """The length of the vectors; the endpoint is asked, and charged, where it has to be."""
         if self._embedder.known_dimensions is None:
-            self.embed(["dimensions"])
+            with self.charged(["dimensions"], space=None, operation="embed") as embed:
+                embed([])  # nothing but what shows the length
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> FloatRows:

@@ -154,6 +154,13 @@ def test_a_text_is_returned_as_it_was_said_fences_and_all(llm):
     assert '```json\n{"path": "a"}\n```' == hosted(llm).generate(prompt(schema=SCHEMA)).text
 
 
+def test_a_text_with_half_a_surrogate_pair_is_sent_without_it(llm):
+    llm.will("fine")
+    hosted(llm).generate(prompt(text="odd \ud800 text"))
+
+    assert "odd ? text" == llm.asked[0].body["messages"][-1]["content"]
+
+
 def test_a_cut_answer_is_returned_as_far_as_it_came(llm):
     llm.will('{"path": "do', finish="length")
 
@@ -431,7 +438,7 @@ def test_a_call_may_name_another_provider_and_the_key_of_the_first_does_not_go_a
 
 
 @pytest.mark.parametrize(
-    "model", ["openai:x@http://127.0.0.1:9/v1", "x@https://elsewhere/v1", "two words", " "]
+    "model", ["openai:x@http://127.0.0.1:9/v1", "x@https://elsewhere/v1", "two words", " ", "a/../b", "a?b"]
 )
 def test_a_model_given_with_a_call_names_no_place(llm, model):
     with pytest.raises(InvalidInput, match="model"):

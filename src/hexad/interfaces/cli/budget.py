@@ -59,8 +59,10 @@ def _row(line: BudgetLine) -> Sequence[str]:
         line.provider or "all",
         line.period.value,
         _amount(line.cap_tokens, line.cap_usd) or "none",
-        _amount(line.spent.tokens, line.spent.usd),
-        _amount(line.spent.reserved_tokens, line.spent.reserved_usd),
+        _amount(line.spent.tokens, line.spent.usd) if line.spent.calls else "nothing",
+        _amount(line.spent.reserved_tokens, line.spent.reserved_usd)
+        if line.spent.reserved_calls
+        else "nothing",
         _amount(line.left_tokens, line.left_usd) or "no bound",
     )
 

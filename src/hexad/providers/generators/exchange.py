@@ -94,8 +94,8 @@ async def exchange(
         settings = ModelSettings(max_tokens=max_tokens, max_retries=0)
         if prompt.temperature is not None:
             settings["temperature"] = prompt.temperature
-        system = prompt.system if native else instructions(prompt)
-        parts = [UserPromptPart(content=prompt.text)]
+        system = _sendable(prompt.system if native else instructions(prompt))
+        parts = [UserPromptPart(content=_sendable(prompt.text))]
         response = await model_request(
             model,
             [ModelRequest(parts=[SystemPromptPart(content=system), *parts] if system else parts)],
@@ -125,6 +125,11 @@ def _reply(endpoint: Endpoint, response: ModelResponse, seen: Seen) -> Reply:
         model=endpoint.name,
         spend=Spend(input_tokens=_sane(usage.input_tokens), output_tokens=_sane(usage.output_tokens)),
     )
+
+
+def _sendable(text: str) -> str:
+    """Return a text that UTF-8 can carry: half a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _sane(tokens: int) -> int:

@@ -58,6 +58,7 @@ FORMS: Final = (
     "'openai:MODEL', 'anthropic:MODEL', 'google:MODEL', 'ollama:MODEL', 'huggingface:MODEL', any of them with "
     "'@URL' of an endpoint of your own"
 )
+_MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]*")
 _SPEC: Final = re.compile(r"(?P<kind>[A-Za-z]+):(?P<model>.+?)(?:@(?P<url>[A-Za-z][A-Za-z0-9+.-]*://.*))?")
 
 
@@ -153,7 +154,8 @@ def moved(home: Endpoint, model: str | None) -> Endpoint:
 
 
 def _check_model(model: str) -> str:
-    if not model.strip() or len(model) > _MODEL_CHARS or not model.isprintable() or " " in model:
+    # It becomes part of a path at some providers: nothing may lead elsewhere from there.
+    if len(model) > _MODEL_CHARS or _MODEL.fullmatch(model) is None or ".." in model:
         raise InvalidInput(f"{model[:80]!r} cannot be a model's name; give the name that the provider knows.")
     return model
 
