@@ -60,6 +60,11 @@ class Views:
         self._db = db
         self._roles = roles
 
+    def count(self, space_no: int) -> int:
+        """Return how many memories a space holds, whatever their status and whoever may see them."""
+        row = self._db.query_one("SELECT count(*) FROM memories WHERE space_no = ?", (space_no,))
+        return cast("int", row[0]) if row else 0
+
     def rows(self, space_no: int) -> Iterator[ViewColumns]:
         """Give all active memories of a space, some thousands at a time."""
         where, params = self._visible()
@@ -131,12 +136,9 @@ class Views:
 
     def _is_large(self, space_no: int) -> bool:
         """Return whether so many of all memories are in the space that reading all of them in a row is faster."""
-        row = self._db.query_one(
-            "SELECT (SELECT count(*) FROM memories WHERE space_no = ?), (SELECT max(no) FROM memories)",
-            (space_no,),
-        )
-        inside, last = cast("tuple[int, int | None]", row)
-        return last is not None and inside * _SCAN_SHARE >= last
+        row = self._db.query_one("SELECT max(no) FROM memories")
+        last = cast("int | None", row[0]) if row else None
+        return last is not None and self.count(space_no) * _SCAN_SHARE >= last
 
 
 def _columns(rows: Sequence[Row]) -> ViewColumns:

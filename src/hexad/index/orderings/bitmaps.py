@@ -62,15 +62,16 @@ class _Class:
 class Bitmaps:
     """Signatures by slot. A slot without one may hold anything."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, expected: int = 0) -> None:
         import numpy as np
 
+        self._expected = expected  # slots to come soon: growing step by step costs more than the copies
         self._classes: dict[int, _Class] = {}
         self._size = np.zeros(_ROOM, dtype=np.int32)  # by slot: bytes of its signature, 0 for none
         self._column = np.zeros(_ROOM, dtype=np.int32)
 
-    def fill(self, slots: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        """Put signatures of slots that have none."""
+    def fill(self, slots: NDArray[np.int64], signatures: Sequence[bytes], *, among: int) -> None:
+        """Put signatures of slots that have none, of `among` memories that were read together."""
         import numpy as np
 
         if not len(slots):
@@ -82,7 +83,10 @@ class Bitmaps:
         sizes = np.array(list(map(len, signatures)), dtype=np.int32)
         for size in set(sizes.tolist()):
             at = np.flatnonzero(sizes == size)
-            held = self._classes.setdefault(size, _Class(size))
+            if size not in self._classes:
+                self._classes[size] = _Class(size)
+                self._classes[size].reserve(len(at) * self._expected // among)
+            held = self._classes[size]
             new = slice(held.count, held.count + len(at))
             held.reserve(new.stop)
             block = np.frombuffer(b"".join([signatures[place] for place in at.tolist()]), dtype=np.uint8)

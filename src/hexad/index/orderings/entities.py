@@ -6,8 +6,9 @@ and what its metadata says in texts and in lists of texts, split the same way. A
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ def split_tokens(text: str) -> list[str]:
     return text.lower().replace("/", " ").replace("_", " ").replace("-", " ").split()
 
 
-def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> Counter[str]:
-    """Return how often a memory has each of its entity tokens."""
+def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> list[str]:
+    """Return the entity tokens of a memory, repeats included."""
     found = split_tokens(" ".join((path, *values)))  # as of each alone: white space ends a token
     found.extend(tag.lower() for tag in tags)
-    return Counter(found)
+    return found
 
 
 class EntityMap:
@@ -42,7 +43,7 @@ class EntityMap:
     def __init__(self) -> None:
         import numpy as np
 
-        self._ids: dict[str, int] = {}
+        self._ids: defaultdict[str, int] = defaultdict(count().__next__)
         self._frequency = np.zeros(_ROOM, dtype=np.int64)  # by token: occurrences in all memories
         self._pinned = np.zeros(_ROOM, dtype=np.int64)  # by token: pinned memories that have it
         self._token = np.empty(_ROOM, dtype=np.int32)
@@ -54,21 +55,23 @@ class EntityMap:
         self._is_pinned: set[int] = set()
         self._overlap: NDArray[np.int64] | None = None
 
-    def fill(self, rows: Iterable[tuple[int, Mapping[str, int], bool]]) -> None:
-        """Put many memories, of which the map has none: slot, tokens with their counts, whether it is pinned."""
+    def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
+        """Put many memories, of which the map has none: slot, tokens with repeats, whether it is pinned."""
         import numpy as np
 
         tokens: list[int] = []
         times: list[int] = []
         owners: list[int] = []
-        ids = self._ids
-        for slot, counted, pinned in rows:
+        for slot, words, pinned in rows:
             start = self._used + len(tokens)
-            for token in sorted(counted):
-                tokens.append(ids.setdefault(token, len(ids)))
-                times.append(counted[token])
-            owners += [slot] * len(counted)
-            self._spans[slot] = (start, start + len(counted))
+            distinct = sorted(set(words))
+            tokens += map(self._ids.__getitem__, distinct)
+            if len(distinct) == len(words):
+                times += [1] * len(distinct)
+            else:
+                times += map(Counter(words).__getitem__, distinct)
+            owners += [slot] * len(distinct)
+            self._spans[slot] = (start, start + len(distinct))
             if pinned:
                 self._is_pinned.add(slot)
         self._reserve(len(tokens))
@@ -80,12 +83,12 @@ class EntityMap:
         np.add.at(self._pinned, self._token[new][is_pinned], 1)
         self._overlap = None
 
-    def put(self, slot: int, counted: Mapping[str, int], *, pinned: bool) -> None:
+    def put(self, slot: int, words: Sequence[str], *, pinned: bool) -> None:
         """Set the tokens of a memory."""
         overlap = self._overlap
         before = self._pinned_tokens(slot)
         self._take_away(slot)
-        self.fill([(slot, counted, pinned)])
+        self.fill([(slot, words, pinned)])
         self._mend(overlap, slot, before | self._pinned_tokens(slot))
 
     def drop(self, slot: int) -> None:
@@ -103,11 +106,11 @@ class EntityMap:
     def compacted(self) -> EntityMap:
         """Return the same map without what is gone."""
         names = {number: token for token, number in self._ids.items()}
-        kept: list[tuple[int, Mapping[str, int], bool]] = []
+        kept: list[tuple[int, Sequence[str], bool]] = []
         for slot, (start, stop) in self._spans.items():
-            tokens: Sequence[int] = self._token[start:stop].tolist()
-            counted = dict(zip(map(names.__getitem__, tokens), self._times[start:stop].tolist(), strict=True))
-            kept.append((slot, counted, slot in self._is_pinned))
+            span = zip(self._token[start:stop].tolist(), self._times[start:stop].tolist(), strict=True)
+            words = [names[token] for token, times in span for _ in range(times)]
+            kept.append((slot, words, slot in self._is_pinned))
         fresh = EntityMap()
         fresh.fill(kept)
         return fresh

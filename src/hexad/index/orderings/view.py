@@ -6,11 +6,13 @@ order of paths, the clusters of tags, the entity map and the tree of paths follo
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_left
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import compress
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from hexad.index.orderings.bitmaps import Bitmaps
 from hexad.index.orderings.calendar import CalendarTree
@@ -43,7 +45,7 @@ _PATTERNS_MOST: Final = 16
 class SpaceView:
     """The active memories of a space that may be seen, as of change `rev`."""
 
-    def __init__(self, stores: Stores, space_no: int, rev: int) -> None:
+    def __init__(self, stores: Stores, space_no: int, rev: int, *, expected: int = 0) -> None:
         import numpy as np
 
         self._stores = stores
@@ -69,7 +71,7 @@ class SpaceView:
         self.rank = np.zeros(_ROOM, dtype=np.int64)  # by path, then id
         self._order = np.empty(0, dtype=np.int64)
         self.tags = TagClusters()
-        self._signed = {name: Bitmaps() for name in TEXTS}
+        self._signed = {name: Bitmaps(expected=expected) for name in TEXTS}
         self._like_raw = {name: np.zeros(_ROOM, dtype=bool) for name in ("short", "long")}
         self._unsigned = np.zeros(_ROOM, dtype=bool)
         self._tree: RadixTree | None = None
@@ -80,8 +82,9 @@ class SpaceView:
     @classmethod
     def load(cls, stores: Stores, space_no: int, rev: int) -> SpaceView:
         """Return the view of a space as it is now, in the caller's `read()`, which stands at change `rev`."""
-        view = cls(stores, space_no, rev)
-        view._add(stores.views.rows(space_no))
+        view = cls(stores, space_no, rev, expected=stores.views.count(space_no))
+        with _uncollected():
+            view._add(stores.views.rows(space_no))
         return view
 
     def __len__(self) -> int:
@@ -219,7 +222,8 @@ class SpaceView:
                 unsigned |= like_raw
             usable = (sizes > 0) & (sizes & (sizes - 1) == 0)
             unsigned |= ~(usable | like_raw)
-            self._signed[name].fill(at[usable], list(compress(signatures, usable.tolist())))  # type: ignore[arg-type]
+            made = list(compress(signatures, usable.tolist()))
+            self._signed[name].fill(at[usable], cast("list[bytes]", made), among=len(at))
         self._unsigned[at] = unsigned
 
     def _rank(self, slots: Sequence[int]) -> None:
@@ -282,9 +286,11 @@ class SpaceView:
     def tree(self) -> RadixTree:
         """Return the tree of paths, built when it is first asked for."""
         if self._tree is None:
-            self._tree = RadixTree()
-            for slot in self._slot_of.values():
-                self._tree.insert(parts_of(self.lowered[slot]), slot)
+            made = RadixTree()
+            with _uncollected():
+                for slot in self._slot_of.values():
+                    made.insert(parts_of(self.lowered[slot]), slot)
+            self._tree = made
         return self._tree
 
     def entities(self) -> EntityMap:
@@ -293,14 +299,15 @@ class SpaceView:
             made = EntityMap()
             pinned = self.pinned.tolist()
             slots = self._slot_of
-            made.fill(
-                (slots[row.no], self._tokens(slots[row.no], row), pinned[slots[row.no]])
-                for row in self._stores.views.entities(self.space_no)
-            )
+            with _uncollected():
+                made.fill(
+                    (slots[row.no], self._tokens(slots[row.no], row), pinned[slots[row.no]])
+                    for row in self._stores.views.entities(self.space_no)
+                )
             self._entities = made
         return self._entities
 
-    def _tokens(self, slot: int, row: EntityRow) -> Counter[str]:
+    def _tokens(self, slot: int, row: EntityRow) -> list[str]:
         return entity_tokens(row.path, self.tags.of(slot), values_of(row))
 
     def calendar(self) -> CalendarTree:
@@ -314,6 +321,21 @@ class SpaceView:
         by_no = {int(self.nos[slot]): slot for slot in slots}
         found = self._stores.views.texts(by_no, fields)
         return {by_no[no]: tuple(text.lower() for text in texts) for no, texts in found.items()}
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold Python's cycle collector back while a hundred thousand small objects are made, all of which stay.
+
+    It would walk through all of them again and again, which doubles the time; there is no cycle among them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def parts_of(path: str) -> tuple[str, ...]:
