@@ -201,15 +201,15 @@ class SpaceFileCalls:
         if name is not None and name != parsed.name:
             parsed = _renamed(parsed, validate_space(name))
         files.stores.spaces.admit(parsed.name)
-        there = files.stores.spaces.find(parsed.name)
-        for policies in (parsed.policies, there.policies if there is not None else {}):
+
+        def may(policies: Mapping[str, JSONValue]) -> None:
             require_whole(files.actor, parse_stored(policies), space=parsed.name, doing="a file of it")
 
         def within(report: ReadReport) -> None:
             counts = {"created": report.created, "updated": report.updated, "unchanged": report.unchanged}
             self._record(what, {"space": parsed.name, **counts, **(detail or {})})
 
-        report = files.importer().read(parsed, dry_run=dry_run, whole=whole, within=within)
+        report = files.importer().read(parsed, dry_run=dry_run, whole=whole, may=may, within=within)
         files.wake()
         return report
 

@@ -81,15 +81,17 @@ class SpaceImporter:
         *,
         dry_run: bool,
         whole: bool,
+        may: Callable[[Mapping[str, JSONValue]], None],
         within: Callable[[ReadReport], None],
     ) -> ReadReport:
         """Merge the file into the space that it names; with `dry_run` only say what would be done.
 
         With `whole` the file is to be all that the space is: it must hold no memory, and its policies are
-        replaced. `within` runs in the transaction, at its end. Raises `InvalidSpace` for an object that cannot be
-        stored and `Conflict` for an id that another space has; then nothing was stored.
+        replaced. `may` is shown the policies that the space has and gets, and raises unless the actor may do this;
+        `within` runs in the transaction, at its end. Raises `InvalidSpace` for an object that cannot be stored and
+        `Conflict` for an id that another space has; then nothing was stored.
         """
-        plan = self._plan(parsed, whole=whole)
+        plan = self._plan(parsed, may, whole=whole)
         if dry_run:
             return _report(parsed, plan)
         self._stores.db.require_writable()
@@ -97,21 +99,25 @@ class SpaceImporter:
             with self._stores.db.transaction():
                 if self._seen() == plan.seen:
                     return self._apply(parsed, plan, within)
-            plan = self._plan(parsed, whole=whole)
+            plan = self._plan(parsed, may, whole=whole)
         with self._stores.db.transaction():
-            return self._apply(parsed, self._plan(parsed, whole=whole), within)
+            return self._apply(parsed, self._plan(parsed, may, whole=whole), within)
 
     # Looking, without a lock --------------------------------------------------------------------------------------
 
     def _seen(self) -> tuple[int, int]:
         return self._changes.current("memories"), self._changes.current("spaces")
 
-    def _plan(self, parsed: ParsedSpace, *, whole: bool) -> _Plan:
+    def _plan(
+        self, parsed: ParsedSpace, may: Callable[[Mapping[str, JSONValue]], None], *, whole: bool
+    ) -> _Plan:
         with self._stores.db.read():
             seen = self._seen()
             space = self._stores.spaces.find(parsed.name)
             fresh = self._is_fresh(space, whole=whole)
             policies, notes = _policies(parsed, None if fresh else space)
+            for each in (policies, space.policies if space is not None else {}):
+                may(each)
             rules = self._redactor.rules(policies)
             known = self._known(parsed)
             same = set(self._same(known, parsed.objects))
@@ -201,15 +207,17 @@ class SpaceImporter:
         rules: RedactionRules,
     ) -> Iterator[Prepared]:
         for one in objects:
-            if fates[one.id] not in _WRITTEN:
+            if fates[one.id] is _Fate.SAME:
                 continue
             try:
-                yield self._writer.prepare(one.draft, rules=rules)
+                prepared = self._writer.prepare(one.draft, rules=rules)  # also to see that it can be stored
             except HexadError as error:
                 raise InvalidSpace(
                     f"Invalid space file {parsed.file}: objects[{one.position}] (id {one.id!r}): {error} "
                     "Nothing of the file was read."
                 ) from error
+            if fates[one.id] in _WRITTEN:
+                yield prepared
 
     # Storing, in one transaction ----------------------------------------------------------------------------------
 
@@ -234,13 +242,14 @@ class SpaceImporter:
 
     def _keep_origins(self, parsed: ParsedSpace, plan: _Plan) -> None:
         """Keep the objects as the file has them, where the memories alone would not give them back."""
-        taken = [one for one in plan.objects if plan.fates[one.id] in _TAKEN]
-        whole = len(taken) == len(plan.objects)
+        whole = all(fate in _TAKEN for fate in plan.fates.values())
+        # Of a file that is not taken as a whole, what is the same stays as it was kept, with its place.
+        taken = [one for one in plan.objects if plan.fates[one.id] in (_TAKEN if whole else _WRITTEN)]
         numbers = places(self._stores, [one.id for one in taken])
         by_no = {numbers[one.id][0]: one for one in taken}
         stands, says_more = self._compared_head(parsed, plan)
         keep = (stands and says_more and whole) or self._differs(by_no)
-        self._keep_head(parsed, plan, stands=stands, keep=keep or says_more)
+        self._keep_head(parsed, plan, stands=stands, whole=whole, keep=keep or says_more)
         if not keep:
             for no in self._stores.origins.get(list(by_no)):
                 self._stores.origins.drop(no)
@@ -262,16 +271,16 @@ class SpaceImporter:
             stands = _owned(plan.head) == _owned(before.file)
         return stands, dump(plan.head) != dump(record_head(space, space.updated_at))
 
-    def _keep_head(self, parsed: ParsedSpace, plan: _Plan, *, stands: bool, keep: bool) -> None:
+    def _keep_head(self, parsed: ParsedSpace, plan: _Plan, *, stands: bool, whole: bool, keep: bool) -> None:
         """Keep what the file says besides its objects.
 
-        Where the space has other policies or metadata than the file, only keys that Hexad does not know are of use,
-        and what was kept from an earlier file stays as long as it is still what the space is.
+        Where the space has other policies or metadata than the file, only keys that Hexad does not know are of use;
+        then, and when not all of the file was taken, what was kept from an earlier file goes first.
         """
         space, origins = self._stores.spaces.get(parsed.name), self._stores.origins
         mark = space_fingerprint(space)
         before = origins.of_space(space.no)
-        if not stands and before is not None and before.fingerprint == mark:
+        if not (stands and whole) and before is not None and before.fingerprint == mark:
             return
         if not keep:
             origins.drop_space(space.no)
@@ -311,16 +320,19 @@ def _policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JS
         if usable.get("allow_delete") is True:
             notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
         return usable, notes
-    for what, theirs, ours in (
-        ("policy", usable, space.policies),
-        ("metadata", parsed.metadata, space.metadata),
-    ):
-        notes += [
-            f"The {what} {key!r} of the file is not the store's, which stays; `set_policy` changes policies."
-            for key in sorted(theirs)
-            if key not in ours or dump(theirs[key]) != dump(ours[key])
-        ]
+    notes += [
+        f"The policy {key!r} of the file is not the store's, which stays; `set_policy` changes it."
+        for key in _differing(usable, space.policies)
+    ]
+    notes += [
+        f"The metadata {key!r} of the file is not the store's, which stays."
+        for key in _differing(parsed.metadata, space.metadata)
+    ]
     return space.policies, notes
+
+
+def _differing(theirs: Mapping[str, JSONValue], ours: Mapping[str, JSONValue]) -> list[str]:
+    return sorted(key for key in theirs if key not in ours or dump(theirs[key]) != dump(ours[key]))
 
 
 def _report(parsed: ParsedSpace, plan: _Plan) -> ReadReport:

@@ -52,13 +52,13 @@ def parse_object(
         raise InvalidInput("raw is missing or empty, and so are the summaries")
     created_at, updated_at = time_of(row, "created_at"), time_of(row, "updated_at")
     path, kind = _text(row, "path"), _text(row, "kind")
-    title = mapping_of(row, "metadata").get("title")
+    cuts = _cuts(row, clean(text))
     draft = Draft(
         text=text,
         id=_text(row, "id") or _made_id(name, path, kind, text),
         path=path,
         kind=kind,
-        title=title if isinstance(title, str) and title else None,
+        title=_title(row, cuts),
         summary_micro=summaries["summary_micro"],
         summary_short=summaries["summary_short"],
         summary_long=summaries["summary_long"],
@@ -66,7 +66,7 @@ def parse_object(
         metadata=mapping_of(row, "metadata"),
         relevance=_relevance(row, notes),
         pinned=_flag(row, "pinned"),
-        cuts=_cuts(row, clean(text)),
+        cuts=cuts,
         spans=_spans(row),
         created_at=created_at or updated_at or fallback,
         updated_at=updated_at or created_at or fallback,
@@ -215,6 +215,14 @@ def _turn(row: Mapping[str, JSONValue]) -> Turn | None:
         raise InvalidInput("turn must have conversation, session, speaker and a position from 0")
     conversation, session, speaker = cast("list[str]", names)
     return Turn(conversation=conversation, session=session, position=position, speaker=speaker)
+
+
+def _title(row: Mapping[str, JSONValue], cuts: Sequence[Section] | None) -> str | None:
+    """Return the title that the text had when it was cut: a chunk without a heading would have got it."""
+    title = mapping_of(row, "metadata").get("title")
+    if not isinstance(title, str) or not title or any(not cut.heading for cut in cuts or ()):
+        return None
+    return title
 
 
 def _spans(row: Mapping[str, JSONValue]) -> tuple[str, ...] | None:
