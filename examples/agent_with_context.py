@@ -119,6 +119,9 @@ def main() -> int:
         except TimeoutError:
             print(f"No answer within {given.deadline_ms:,} ms.", file=sys.stderr)
             return 1
+        except hexad.HexadError as error:
+            print(error, file=sys.stderr)
+            return 1
         except subprocess.CalledProcessError as error:
             print(f"The agent failed ({error.returncode}): {error.stderr.strip()}", file=sys.stderr)
             return 1

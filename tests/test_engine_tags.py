@@ -69,6 +69,36 @@ def test_every_chunk_of_a_long_memory_is_found_by_a_new_tag_also_after_a_rebuild
     assert [] == hx.check()
 
 
+@pytest.mark.parametrize("backend", ["basic", "raptor", "hybrid"])
+def test_a_bundle_that_was_asked_before_prefers_a_new_tag_at_once(hx, opened, backend):
+    for name in ("a", "b"):
+        hx.remember(f"Pump {name} is red.", space="port", id=f"mem_{name}", path=f"port/pumps/{name}")
+
+    def first() -> object:
+        return hx.recall_context("port", "pump", prefer_tags=["quokka"], backend=backend)["sections"][0]["id"]
+
+    assert "mem_a" == first()
+    with opened() as other:
+        other.tag("mem_b", add=["quokka"], remove=["none"])
+
+    assert "mem_b" == first()
+
+
+def test_a_tag_that_a_policy_hides_by_hides_at_once(hx, project):
+    memory = hx.remember(DEPLOYS, space="ops")
+    hx.spaces.set_policy("ops", {"visibility": [{"tags": ["secret"], "roles": ["lead"]}]})
+
+    def seen() -> int:
+        with hexad.open(project, embedder=None, background=False, actor={"role": "guest"}) as guest:
+            return guest.count(space="ops")
+
+    assert 1 == seen()
+    hx.tag(memory.id, add=["secret"])
+    assert 0 == seen()
+    hx.tag(memory.id, remove=["secret"])
+    assert 1 == seen()
+
+
 def test_an_archived_memory_keeps_its_place_and_is_found_by_its_new_tag_when_it_comes_back(hx):
     memory = hx.remember(DEPLOYS, tags=["old"])
     hx.forget(memory.id)
@@ -187,11 +217,3 @@ def test_a_list_refuses_what_it_cannot_do(shelf):
             call()
     with pytest.raises(NotFound):
         shelf.count(space="nowhere")
-
-
-def test_a_role_counts_only_what_it_may_see(opened, project):
-    with opened() as hx:
-        hx.remember("For all to read.")
-        assert 1 == hx.count()
-    with hexad.open(project, embedder=None, background=False, actor={"role": "guest"}) as guest:
-        assert 1 == guest.count()

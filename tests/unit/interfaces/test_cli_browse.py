@@ -202,10 +202,14 @@ def test_an_open_memory_shows_its_whole_record_its_history_and_what_is_alike(hx)
     hx.remember("The harbour closes at one on Fridays and opens again on Monday at six.", id="mem_a")
     hx.remember("The harbour closes at one on Fridays and opens again on Monday at six!!", id="mem_b")
 
-    text = browsed(hx, ["enter"], size=(100, 60))[-1]
+    hx.remember("Gates are painted green.", id="mem_gate", space="fleet", path="fleet/gates/paint")
+    hx.link("mem_a", "mem_gate", kind="based-on")
+
+    text = browsed(hx, ["enter"], size=(100, 60), state=State(space="default"))[-1]
 
     assert "closes at one" in text and "What it said before" in text and "closes at noon" in text
     assert "Says almost the same" in text and "mem_b" in text
+    assert "Linked" in text and "to fleet:fleet/gates/paint" in text and "based-on  mem_gate" in text
     for name in ("id", "path", "kind", "relevance", "created_at", "chunks"):
         assert f" {name} " in text
 

@@ -135,4 +135,6 @@ class Browser:
 
     def _record(self, id_: str) -> Record:
         hx = self._hx
-        return Record(memory=hx.get(id_), history=hx.history(id_), near=hx.near_duplicates(id_))
+        return Record(
+            memory=hx.get(id_), history=hx.history(id_), near=hx.near_duplicates(id_), links=hx.links(id_)
+        )

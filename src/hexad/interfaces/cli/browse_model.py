@@ -15,7 +15,7 @@ from hexad.interfaces.cli.browse_edit import EMPTY, Line
 from hexad.interfaces.cli.browse_query import Wanted, understand
 
 if TYPE_CHECKING:
-    from hexad import Memory
+    from hexad import Link, Memory
 
 ORDERS: Final = ("updated", "created", "path", "relevance", "kind")
 CHROME: Final = 5
@@ -40,6 +40,7 @@ class Record:
     memory: Memory
     history: Sequence[Mapping[str, Any]] = ()
     near: Sequence[tuple[str, float]] = ()
+    links: Sequence[Link] = ()
 
 
 MOVES: Final = frozenset(("up", "k", "down", "j", "page-up", "page-down", "home", "g", "end", "G"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import curses
-import locale
 import os
 import sys
 from collections.abc import Iterator
@@ -73,7 +72,7 @@ class Terminal:
 
     def __init__(self, window: curses.window, *, colors: bool) -> None:
         self._window = window
-        self._encoding = locale.getencoding() if hasattr(locale, "getencoding") else window.encoding
+        self._encoding = window.encoding
         self._styles = _styles(colors=colors)
         window.keypad(True)
 

@@ -315,7 +315,7 @@ def record_height(state: State) -> int:
 
 @lru_cache(maxsize=1)
 def record_rows(record: Record, width: int) -> Sequence[Row]:
-    """Return a whole record as lines: its text, its fields, what it said before, what says almost the same.
+    """Return a whole record as lines: its text, its fields, what it said before, what says almost the same, links.
 
     The last one is kept: a text of a megabyte is wrapped once, not at every key.
     """
@@ -338,6 +338,14 @@ def record_rows(record: Record, width: int) -> Sequence[Row]:
     if record.near:
         rows.extend([(), (Span(" Says almost the same", "bold"),)])
         rows.extend((Span(f" {plain(other)}  {similarity:.2f}"),) for other, similarity in record.near)
+    if record.links:
+        rows.extend([(), (Span(" Linked", "bold"),)])
+    for link in record.links:
+        to = link.source.id == memory.id
+        other = link.target if to else link.source
+        rows.append((Span(plain(f" {'to' if to else 'from'} {other.space}:{other.path}"), "accent"),))
+        told = f"{link.kind}  {other.id}  {other.summary_micro}"
+        rows.extend((Span(f"   {line}"),) for line in wrapped(told, width - 4))
     return rows
 
 
