@@ -113,6 +113,7 @@ def test_the_filter_narrows_the_list_while_it_is_typed(shelf):
         ("status:any", 60),
         ("item-17", 1),
         ("is:unpinned", 58),
+        ("space:fleet", 20),
     ],
 )
 def test_each_part_of_a_filter_does_what_it_says(shelf, typed, total):
@@ -308,6 +309,13 @@ def test_a_long_text_is_broken_at_spaces_and_never_wider_than_its_room():
         for room in (2, 3, 7, 40):
             assert all(columns(line) <= max(2, room) for line in wrapped(text, room))
     assert ["one two", "three"] == wrapped("one two three", 8)
+
+
+def test_a_space_that_is_not_there_yet_is_said_while_its_name_is_typed(shelf):
+    shown = browsed(shelf, "/space:fle", "et")
+
+    assert "Space 'fle' not found" in shown[1]
+    assert " of 20 memories" in shown[2] and "not found" not in shown[2]
 
 
 def test_words_with_a_colon_that_is_no_part_of_the_filter_are_words():

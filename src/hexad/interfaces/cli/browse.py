@@ -87,7 +87,7 @@ class Browser:
     def _read(self, at: State) -> State:
         """Read the part of the list that shows, and as much before and behind it."""
         start = max(0, at.top - at.room)
-        options = {**at.wanted.options(), "space": at.space}
+        options = {"space": at.space, **at.wanted.options()}
         try:
             if at.stale:
                 at = replace(at, spaces=tuple(space.name for space in self._hx.spaces.list()))

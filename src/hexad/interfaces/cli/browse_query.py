@@ -21,6 +21,7 @@ class Wanted:
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     path: str | None = None
+    space: str | None = None
     status: str = Status.ACTIVE.value
     pinned: bool | None = None
     problem: str | None = None
@@ -32,6 +33,7 @@ class Wanted:
             "kinds": self.kinds or None,
             "tags": self.tags or None,
             "path": self.path,
+            **({"space": self.space} if self.space is not None else {}),
             "status": None if self.status == ANY_STATUS else self.status,
             "pinned": self.pinned,
         }
@@ -70,6 +72,10 @@ def _path(wanted: Wanted, value: str) -> Wanted:
     return replace(wanted, path=value if any(mark in value for mark in "*?[") else value + "*")
 
 
+def _space(wanted: Wanted, value: str) -> Wanted:
+    return replace(wanted, space=value)
+
+
 def _status(wanted: Wanted, value: str) -> Wanted:
     if value.lower() not in STATUSES:
         return replace(wanted, problem=f"status:{value} is none of {', '.join(STATUSES)}")
@@ -87,6 +93,7 @@ _PARTS: Final[dict[str, Callable[[Wanted, str], Wanted]]] = {
     "kind": _kind,
     "tag": _tag,
     "path": _path,
+    "space": _space,
     "status": _status,
     "is": _is,
 }
