@@ -111,13 +111,13 @@ class SpacesFacade(SpaceFileCalls):
         """Return all spaces that the actor may see, by name, each with a summary of what is in it."""
         with self._stores.db.read():
             summaries = self._summaries.of()
-            return [_info(space, summaries.get(space.no)) for space in self._stores.spaces.list()]
+            return [self._info(space, summaries.get(space.no)) for space in self._stores.spaces.list()]
 
     def get(self, name: str) -> SpaceInfo:
         """Return one space with a summary of what is in it; raises `NotFound`."""
         with self._stores.db.read():
             space = self._stores.spaces.get(name)
-            return _info(space, self._summaries.of(space.no).get(space.no))
+            return self._info(space, self._summaries.of(space.no).get(space.no))
 
     def budget(self, name: str | None = None) -> Sequence[BudgetLine]:
         """Return what calls to models may cost a space (None: the project), what they have cost, and what is left.
@@ -238,6 +238,24 @@ class SpacesFacade(SpaceFileCalls):
         self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
         return report
 
+    def _info(self, space: Space, summary: SpaceSummary | None) -> SpaceInfo:
+        summary = summary or SpaceSummary()
+        # Whom rules admit, and to what, would name what is hidden.
+        unsaid = set() if self._needs.actor.is_owner else {"roles", "visibility"}
+        return SpaceInfo(
+            name=space.name,
+            memories=summary.active,
+            archived=summary.archived,
+            pinned=summary.pinned,
+            kinds=summary.kinds,
+            newest=summary.newest,
+            text_bytes=summary.text_bytes,
+            metadata=space.metadata,
+            policies={key: value for key, value in space.policies.items() if key not in unsaid},
+            created_at=space.created_at,
+            updated_at=space.updated_at,
+        )
+
     # How a space ends -------------------------------------------------------------------------------------------
 
     def _reset(self, space: Space, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> None:
@@ -316,23 +334,6 @@ class SpacesFacade(SpaceFileCalls):
             self._stores.audiences.narrow_summaries(space.no, _SUMMARIES)
         self._stores.audiences.forget_unused()
         return changed
-
-
-def _info(space: Space, summary: SpaceSummary | None) -> SpaceInfo:
-    summary = summary or SpaceSummary()
-    return SpaceInfo(
-        name=space.name,
-        memories=summary.active,
-        archived=summary.archived,
-        pinned=summary.pinned,
-        kinds=summary.kinds,
-        newest=summary.newest,
-        text_bytes=summary.text_bytes,
-        metadata=space.metadata,
-        policies=space.policies,
-        created_at=space.created_at,
-        updated_at=space.updated_at,
-    )
 
 
 def _object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, JSONValue]:
