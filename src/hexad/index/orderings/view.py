@@ -141,6 +141,7 @@ class SpaceView:
         if self._entities is not None and self._entities.wasteful:
             self._entities = self._entities.compacted()
         self._order = np.delete(self._order, self.rank[list(slots)])
+        self.rank[self._order] = np.arange(len(self._order))
         self._free.extend(slots)
 
     def _add(self, blocks: Iterable[ViewColumns]) -> None:
