@@ -286,7 +286,9 @@ class Memories(MemoryNames):
         """Change where memory `no` stands."""
         with self._db.joined() as con:
             con.execute(
-                "UPDATE memories SET status = ?1, updated_at = ?2, archived_at = iif(?1 = 'archived', ?2, NULL)"
+                # A memory whose own time is still to come (a frozen clock) is not changed before it was made.
+                "UPDATE memories SET status = ?1, updated_at = max(?2, created_at),"
+                " archived_at = iif(?1 = 'archived', max(?2, created_at), NULL)"
                 " WHERE no = ?3",
                 (status.value, to_micros(at), no),
             )
@@ -296,7 +298,8 @@ class Memories(MemoryNames):
         """Pin or unpin memory `no`."""
         with self._db.joined() as con:
             con.execute(
-                "UPDATE memories SET pinned = ?, updated_at = ? WHERE no = ?", (pinned, to_micros(at), no)
+                "UPDATE memories SET pinned = ?, updated_at = max(?, created_at) WHERE no = ?",
+                (pinned, to_micros(at), no),
             )
             self._mark_changed(con, no)
 
