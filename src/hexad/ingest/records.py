@@ -160,12 +160,16 @@ def same(old: Memory, new: Memory, one: Prepared) -> bool:
     """Whether a change changes anything but the time at which it was made."""
     if one.draft.updated_at is not None and one.draft.updated_at != old.updated_at:
         return False
-    if one.spans is not None and not _same_places(old, one.spans):
+    if one.spans is not None and not _same_places(old, one, one.spans):
         return False
     return old == replace(new, updated_at=old.updated_at, chunks=old.chunks, status=old.status)
 
 
-def _same_places(old: Memory, spans: Sequence[Section]) -> bool:
+def _same_places(old: Memory, one: Prepared, spans: Sequence[Section]) -> bool:
+    # A text that repeats itself may hold a chunk twice: what was cut so before stays where it is.
+    cut_before = one.draft.cuts is None and old.content_hash == one.content_hash
+    if cut_before and one.draft.spans == tuple(old.chunk_text(chunk) for chunk in old.chunks):
+        return True
     return [(span.start, span.end) for span in spans] == [(chunk.start, chunk.end) for chunk in old.chunks]
 
 
@@ -190,7 +194,7 @@ def carried(one: Prepared, old: Memory, new: Memory) -> Prepared:
 def _keeps_chunks(one: Prepared, old: Memory) -> bool:
     """Whether the chunks stay as they are: the text does, and nobody says how to cut it anew."""
     if one.spans is not None:
-        return _same_places(old, one.spans)
+        return _same_places(old, one, one.spans)
     draft = one.draft
     return bool(old.chunks) and not draft.sections and draft.title is None and draft.turn is None
 

@@ -21,27 +21,32 @@ def locate(text: str, spans: Sequence[str]) -> tuple[Section, ...] | None:
     """
     if not spans or len(spans) > SPANS_LIMIT:
         return None
+    wanted = [clean(span) for span in spans]
+    places = _in_order(text, wanted, overlapping=False) or _in_order(text, wanted, overlapping=True)
+    if places is None:
+        return None
     lines = LineIndex(text)
-    found: list[Section] = []
-    start, end = -1, 0
+    return tuple(lines.section(start, end) for start, end in places)
+
+
+def _in_order(text: str, spans: Sequence[str], *, overlapping: bool) -> list[tuple[int, int]] | None:
+    """Return the first places of the spans: each after the one before, or where they overlap, after its start."""
+    places: list[tuple[int, int]] = []
+    at = 0
     for span in spans:
-        place = _find(text, clean(span), after=start, from_=end)
+        place = _find(text, span, at)
         if place is None:
             return None
-        start, end = place
-        found.append(lines.section(start, end))
-    return tuple(found)
+        places.append(place)
+        at = place[0] + 1 if overlapping else place[1]
+    return places
 
 
-def _find(text: str, span: str, *, after: int, from_: int) -> tuple[int, int] | None:
+def _find(text: str, span: str, at: int) -> tuple[int, int] | None:
     for wanted in (span, span.strip()):
-        if not wanted.strip():
-            return None
-        at = text.find(wanted, from_)
-        if at < 0:
-            at = text.find(wanted, after + 1)
-        if at >= 0:
-            return at, at + len(wanted)
+        start = text.find(wanted, at) if wanted.strip() else -1
+        if start >= 0:
+            return start, start + len(wanted)
     return None
 
 
