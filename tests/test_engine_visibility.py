@@ -10,6 +10,7 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, Hexad, NotFound
+from hexad.interfaces.cli.main import main
 from hexad.model.contract import Draft
 from opener import Opener
 from tables import everything_stored
@@ -487,3 +488,29 @@ def test_the_settings_name_a_role_for_whoever_names_none(
     with hexad.open(owner.path, embedder=None, background=False, actor={"role": "lead"}) as hx:
         assert ["hidden", "open"] == sorted(memory.id for memory in hx.memories())
     monkeypatch.delenv("HEXAD_ROLE")
+
+
+def test_a_command_acts_in_the_role_that_is_given(
+    owner: Hexad, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seen(*args: str) -> tuple[int, str]:
+        code = main(["--store", str(owner.path), *args])
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
+
+    assert "hidden" in seen("memory", "list", "--role", "lead")[1]
+    for args in (
+        ("memory", "list"),
+        ("recall", "merger Zanzibar"),
+        ("spaces", "list"),
+        ("spaces", "show", "plans"),
+    ):
+        code, said_there = seen("--role", "dev", *args)
+        assert (0, False, False) == (code, "hidden" in said_there, "lead" in said_there)
+    assert 3 == seen("--role", "dev", "memory", "show", "hidden")[0]
+    assert 4 == seen("--role", "dev", "remember", "Mine.", "--id", "hidden")[0]
+    code, refused = seen("--role", "dev", "check")
+    assert (1, True) == (code, "role dev is not its owner" in refused)
+    assert 2 == seen("--role", "No Role", "memory", "list")[0]
