@@ -95,6 +95,12 @@ def ingest(store: Hexad, folder: Path) -> None:
     store.ingest(source, embed=False)
 
 
+def govern(store: Hexad) -> None:
+    """Let everything be old at once, and hide one kind."""
+    visibility = [{"kinds": ["decision"], "roles": ["lead"]}]
+    store.spaces.set_policy("default", {"ttl_days": 1e-9, "allow_delete": True, "visibility": visibility})
+
+
 CORE: dict[str, Callable[[Hexad, Path], object]] = {
     "remember": lambda store, folder: store.remember("A wholly new line.", id="new"),
     "change": lambda store, folder: store.remember("The kept line, changed.", id="kept"),
@@ -106,6 +112,9 @@ CORE: dict[str, Callable[[Hexad, Path], object]] = {
     "embed": lambda store, folder: store.embed_pending(),
     "reindex": lambda store, folder: store.reindex(),
     "recall": lambda store, folder: store.recall("which line is kept?"),
+    "gc": lambda store, folder: (govern(store), store.spaces.gc("default", purge=True)),
+    "reset": lambda store, folder: store.spaces.create("default", reset=True),
+    "delete": lambda store, folder: (govern(store), store.spaces.delete("default")),
 }
 
 
