@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
-from hexad import Hexad
+from hexad import FrozenClock, Hexad
 from hexad.index.orderings.orderings import VIEWS_MOST, Orderings
 from hexad.model.bundle import BundleOptions
 from hexad.model.contract import Draft
@@ -71,10 +71,11 @@ step = st.tuples(
 def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
     """A store that is open twice: what one writes, the other has to notice."""
     folder = tmp_path_factory.mktemp("pair")
-    with hexad.open(folder, embedder=None, background=False) as one:
+    clock = FrozenClock()  # all of one time, so that paths and ids decide
+    with hexad.open(folder, embedder=None, background=False, clock=clock) as one:
         one.remember("A first text.", space="s", id="first")
         one.remember("Somewhere else.", space="elsewhere")
-        with hexad.open(folder, embedder=None, background=False) as other:
+        with hexad.open(folder, embedder=None, background=False, clock=clock) as other:
             yield one, other
             assert [] == other.check()
 
@@ -115,6 +116,7 @@ def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad
             basic(reader, "gate")  # the view follows in steps, too
 
     assert everything(anew(reader), no) == everything(reader._parts.orderings, no)
+    assert anew(reader).under(no, "") == reader._parts.orderings.under(no, "")
     held = reader._parts.orderings._views[no]
     assert reader._parts.stores.memories.count() >= len(held) == len(reader.memories(space="s", limit=None))
 
