@@ -421,9 +421,11 @@ def test_a_reset_space_comes_back_from_its_export(hx: Hexad, exported: Path) -> 
     hx.spaces.create("docs", reset=True)
     assert 0 == hx.spaces.get("docs").memories
 
-    hx.spaces.restore(exported)
+    report = hx.spaces.restore(exported)
 
     assert before == hx.spaces.write_file("docs").read_bytes()
+    assert any("4 of the objects were purged" in note for note in report.read.notes)
+    assert not hx.spaces.restore(exported, merge=True).read.notes
 
 
 def test_a_dry_run_verifies_and_stores_nothing(opened: Opener, exported: Path, tmp_path: Path) -> None:

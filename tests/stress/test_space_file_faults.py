@@ -175,6 +175,58 @@ def test_several_processes_export_at_once_and_a_reader_always_finds_a_whole_file
     assert {path.name} == {one.name for one in path.parent.iterdir()}
 
 
+READS = """
+import json, sys
+import hexad
+with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
+    print(json.dumps(hx.spaces.read_file(sys.argv[2]).to_dict()))
+"""
+
+
+def large(path: Path, count: int) -> Path:
+    """A file of Lexon's with many objects."""
+    rows = [
+        {**DOCUMENT["objects"][0], "id": f"large_{number}", "raw": f"Lamp {number} burns oil."}  # type: ignore[index, dict-item]
+        for number in range(count)
+    ]
+    path.write_text(json.dumps({**DOCUMENT, "name": "large", "objects": rows}), encoding="utf-8")
+    return path
+
+
+def test_several_processes_read_one_file_and_each_object_is_created_once(hx: Hexad, tmp_path: Path) -> None:
+    file = large(tmp_path / "large.json", 150)
+    command = [sys.executable, "-c", READS, str(hx.path), str(file)]
+
+    readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    reports = [json.loads(reader.communicate()[0]) for reader in readers]
+
+    assert [0, 0, 150] == sorted(report["created"] for report in reports)
+    assert [0, 150, 150] == sorted(report["unchanged"] for report in reports)
+    assert json.loads(file.read_text()) == json.loads(hx.spaces.write_file("large").read_text())
+
+
+def test_a_kill_while_a_file_is_read_leaves_all_of_it_or_nothing(hx: Hexad, tmp_path: Path) -> None:
+    file = large(tmp_path / "large.json", 300)
+    command = [sys.executable, "-c", READS, str(hx.path), str(file)]
+    found = []
+    for attempt in range(8):
+        reader = subprocess.Popen(command, stdout=subprocess.PIPE)
+        try:
+            reader.wait(0.5 + 0.1 * attempt)
+        except subprocess.TimeoutExpired:
+            reader.kill()
+        reader.communicate()
+        there = {space.name: space.memories for space in hx.spaces.list()}
+        found.append(there.get("large"))
+        if "large" in there:
+            hx.spaces.create("large", reset=True)
+            hx.spaces.set_policy("large", {"allow_delete": True})
+            hx.spaces.delete("large")
+
+    assert {None, 300} >= set(found)
+    assert None in found
+
+
 @pytest.mark.row("L158")
 def test_a_damaged_file_is_refused_or_read_for_what_it_says(tmp_path: Path) -> None:
     damaged(tmp_path, SHORT_DAMAGES)

@@ -26,7 +26,7 @@ from hexad.storage.origins import SpaceOrigin, fingerprint, space_fingerprint
 from hexad.storage.space_fields import ParsedObject
 from hexad.storage.space_objects import object_of
 from hexad.storage.space_reader import ParsedSpace
-from hexad.storage.spacefile import OBJECTS, places, record_head, written_object
+from hexad.storage.spacefile import OBJECTS, count_purged, places, record_head, written_object
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
 from hexad.text.redact import RedactionRules
@@ -126,6 +126,11 @@ class SpaceImporter:
                 one if one.id in same else self._clean(one, parsed.name, rules) for one in parsed.objects
             ]
             changed = [one for one in objects if one.id not in same]
+            back = count_purged(self._stores, [one.id for one in parsed.objects])
+            if back:
+                notes.append(
+                    f"{back:,} of the objects were purged from this store before, and come back with the file."
+                )
             fates = dict.fromkeys(same, _Fate.SAME) | dict(self._fates(known, changed))
         touched = sum(
             dump(one.object) != dump(was.object) for one, was in zip(objects, parsed.objects, strict=True)

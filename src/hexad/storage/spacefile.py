@@ -183,6 +183,16 @@ def places(stores: Stores, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
     return {cast("str", row[0]): (cast("int", row[1]), cast("str", row[2])) for row in rows}
 
 
+def count_purged(stores: Stores, ids: Sequence[str]) -> int:
+    """Return how many of these ids were purged from the store and are not there now."""
+    row = stores.db.query_one(
+        "SELECT count(*) FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM tombstones t WHERE t.id = j.value)"
+        " AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.id = j.value)",
+        (json.dumps(list(ids)),),
+    )
+    return cast("int", row[0]) if row else 0
+
+
 def space_file(directory: Path, name: str) -> Path:
     """Return the path of a space's file in `directory`; names map to files one to one."""
     return directory / f"{space_file_name(name)}.json"
