@@ -17,6 +17,7 @@ CALLS = {
     "ingest": ("ingest", "docs"),
     "watch": None,  # does not end by itself: below
     "remember": ("remember", "The lock gate is painted green."),
+    "remember-raw": ("remember-raw", "--kind", "guide", "docs/locks.md"),
     "recall": ("recall", "harbour"),
     "use-context": ("use-context", "default", "harbour"),
     "forget": ("forget", "mem_harbour"),

@@ -86,7 +86,7 @@ class Extractor:
         given = slugs(draft.tags or ())
         return Extraction(
             path=local_path(draft, project=request.project, kind=request.kind, found=found),
-            tags=joined_tags(given, local_tags(draft.text)),
+            tags=joined_tags(given, local_tags(draft.text, kind=request.kind)),
             relevance=draft.relevance or relevance_of(draft.text, kind=request.kind),
             summaries=found,
             pinned=draft.extract.auto_pin,

@@ -33,12 +33,13 @@ _NOISE = re.compile(
 )
 _SYNTAX: Final = frozenset(
     """
-    abstract assert async await bool break case catch char class const continue def default del delete dict double elif
-    else enum except export extends false final finally float for foreach from func function global if impl implements
-    import in include instanceof int interface is lambda let list loop match mut namespace new nil none not null
-    object or override package pass private protected pub public raise require return self static str string struct
-    super switch this throw throws trait true try tuple type typeof undefined union unsafe use using var virtual void
-    while with yield
+    abstract assert async await bool break case catch char class const continue def default del
+    delete dict double elif else enum except export extends false final finally float fn for foreach
+    from func function global if impl implements import in include instanceof int interface is
+    lambda let list loop match mut namespace new nil none not null object or override package pass
+    private protected pub public raise require return self static str string struct super switch
+    this throw throws trait true try tuple type typeof undefined union unsafe use using var virtual
+    void while with yield
     """.split()
 )
 """Words of programming languages: in code, they say nothing of what it is about."""
@@ -88,13 +89,13 @@ def _heading(text: str) -> str | None:
     return (found[1] or found[2]).strip("# \t") if found is not None else None
 
 
-def local_tags(text: str) -> tuple[str, ...]:
+def local_tags(text: str, *, kind: str = "") -> tuple[str, ...]:
     """Return at most eight tags: the key words of a text and the names of what it defines, as sorted slugs.
 
     >>> local_tags("The ledger is synced by LedgerWriter. Then the ledger is sealed.")
     ('ledger', 'ledgerwriter', 'sealed', 'synced')
     """
-    noise = _SYNTAX if outline(text) is not None else frozenset()
+    noise = _SYNTAX if kind == "code" or outline(text) is not None else frozenset()
     limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
     ranked = (slug(word) for word, _ in keywords(_quiet(text), limit=_CONSIDERED) if word not in noise)
     return tuple(sorted(_distinct(ranked, limit)))

@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     "ingest": f"{_HERE}.ingest:ingest",
     "watch": f"{_HERE}.ingest:watch",
     "remember": f"{_HERE}.remember:remember",
+    "remember-raw": f"{_HERE}.remember_raw:remember_raw",
     "recall": f"{_HERE}.recall:recall",
     "use-context": f"{_HERE}.bundles:use_context",
     "forget": f"{_HERE}.memory:forget",
