@@ -80,7 +80,7 @@ def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
             assert [] == other.check()
 
 
-@pytest.mark.row("L138", "L119", "L122")
+@pytest.mark.row("L118", "L119", "L122", "L138")
 @settings(
     max_examples=40,
     deadline=None,
@@ -314,3 +314,18 @@ def test_few_texts_are_read_to_settle_a_topic(hx):
 
     assert 5 == len(found)
     assert 0 < sum(sql.count("?") for sql in statements if "raw" in sql) < 20
+
+
+@pytest.mark.row("L111", "L112")
+def test_the_environment_names_the_ordering_of_a_bundle(opened, monkeypatch):
+    hx = opened()
+    hx.remember("gate", space="s", path="lexon/gate")
+    hx.close()
+    monkeypatch.setenv("HEXAD_MEMORY_BACKEND", "Patricia")
+    named = opened().recall_context("s", "lexon gate")
+    monkeypatch.setenv("HEXAD_MEMORY_BACKEND", "fancy")
+    unknown = opened().recall_context("s", "lexon gate")
+
+    assert ("patricia", (2.5 + 2.0 * 2,), ()) == (named.backend, named.scores, named.notes)
+    assert ("basic", (2.5,)) == (unknown.backend, unknown.scores)
+    assert any("'fancy'" in note for note in unknown.notes)
