@@ -392,7 +392,6 @@ def test_a_changed_policy_counts_at_once_also_in_a_store_that_was_open(hx: Hexad
 # What cannot be used --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("L158")
 @pytest.mark.parametrize(
     ("payload", "said"),
     [
