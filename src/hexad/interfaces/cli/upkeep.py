@@ -77,7 +77,8 @@ def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
 def maintain() -> None:
     """Do the work that waits.
 
-    Queued sources are ingested, missing vectors computed, and what was recalled is noted.
+    Queued sources are ingested, what is past the time that a policy gives it is archived or purged, missing vectors
+    are computed, and what was recalled is noted.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
@@ -91,5 +92,9 @@ def maintain() -> None:
         f"{count(report.ingested, 'queued source')} ingested, "
         f"{count(report.embedded, 'memory', 'memories')} embedded, {count(report.handouts, 'recall')} noted"
     )
-    if not any((report.ingested, report.embedded, report.handouts)):
+    if report.archived or report.purged:
+        click.echo(
+            f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
+        )
+    if not any(report.to_dict().values()):
         note("Nothing was waiting.")
