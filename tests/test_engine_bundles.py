@@ -12,6 +12,7 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, InvalidInput, LimitExceeded, NotFound
 from hexad.testing import ScriptedGenerator
+from llm_server import LlmServer, Say
 from opener import Opener
 
 SECTION_KEYS = [
@@ -562,6 +563,43 @@ def test_without_a_generator_or_without_items_nobody_is_asked(shop: Hexad, proje
         bundle = hx.recall_context("empty", "x", digest=True)
 
     assert ([], None, ()) == (script.prompts, bundle.digest, bundle.notes)
+
+
+@pytest.mark.parametrize(
+    ("say", "note"),
+    [
+        (Say(text="Retries stop [mem_retries]."), None),
+        (Say(status=401), "There is no digest: "),
+        (Say(body=b"<html>", content_type="text/html"), "There is no digest: "),
+        (Say(no_choices=True), "There is no digest: "),
+        (Say(text="ok", flood_bytes=80_000_000), "There is no digest: "),
+    ],
+)
+def test_a_digest_over_http_is_there_or_a_note_says_why_not(
+    shop: Hexad, project: Path, llm: LlmServer, say: Say, note: str | None
+) -> None:
+    llm.always(say)
+    with hexad.open(project, embedder=None, background=False, generator=f"openai:tiny@{llm.base_url}") as hx:
+        bundle = hx.recall_context("shop", "gateway", digest=True)
+
+    assert 4 == len(bundle.sections)
+    assert "recalled-memory" in llm.asked[0].text
+    if note is None:
+        assert ("Retries stop [mem_retries].", ()) == (bundle.digest, bundle.notes)
+    else:
+        assert bundle.digest is None
+        assert bundle.notes[0].startswith(note)
+
+
+def test_a_digest_past_the_budget_of_its_space_is_never_asked_for(shop: Hexad, project: Path) -> None:
+    shop.spaces.set_policy("shop", {"budget": {"tokens": 1}})
+    script = ScriptedGenerator(["Never."])
+    with digesting(project, script) as hx:
+        bundle = hx.recall_context("shop", "gateway", digest=True)
+
+    assert ([], None) == (script.prompts, bundle.digest)
+    assert bundle.notes[0].startswith("There is no digest: ")
+    assert "budget" in bundle.notes[0]
 
 
 def test_a_long_digest_is_cut_and_a_large_bundle_is_handed_over_in_part(hx: Hexad, project: Path) -> None:

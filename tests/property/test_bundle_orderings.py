@@ -16,7 +16,7 @@ from hexad import FrozenClock, Hexad, Memory, TimeSortedIds
 from reference_orderings import BACKENDS, order_for_kind, order_for_topic
 
 START = datetime(2025, 11, 20, tzinfo=UTC)
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday: neither end of a week
 # Few words, so that paths, tags, metadata and topics meet; some are parts of others, some are not ASCII.
 WORDS = (
     "gate",
