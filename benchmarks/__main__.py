@@ -88,6 +88,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "recall": ("latency", _module("latency")),
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),
+    "bundles": ("bundles", _module("bundles")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
 }
