@@ -42,7 +42,9 @@ step "2. What the last commit changed"
 git diff --name-only --relative --diff-filter=d -z HEAD~1 HEAD |
   while IFS= read -r -d '' file; do
     [[ $file =~ ${PATTERN:-.} ]] || continue
-    hexad remember-raw --space "$space" --kind code --path "$file" "$file" || echo "Left out: $file" >&2
+    # What was found out is longer; its first two lines name the memory and its tags.
+    hexad remember-raw --space "$space" --kind code --path "$file" "$file" | sed -n '1,2p' ||
+      echo "Left out: $file" >&2
   done
 
 step "3. What the space knows about $topic"

@@ -310,7 +310,7 @@ def test_tags_are_added_and_taken_away(port):
     assert "mem_0  tagged  ferry-line" in port("memory", "tag", "mem_0", "-odd", "-chat").out
     assert 2 == port("memory", "tag", "mem_0").code
     assert 3 == port("memory", "tag", "mem_9", "+x").code
-    assert "Usage:" in port("memory", "tag", "-h").out
+    assert "Usage:" in port("memory", "tag", "--help").out
 
 
 def test_a_list_is_narrowed_ordered_and_paged(port):
