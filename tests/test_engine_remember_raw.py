@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -601,20 +602,28 @@ def test_a_server_that_misbehaves_costs_nothing_but_the_model(
     assert [memory] == hx.memories()
 
 
-def test_a_slow_answer_keeps_nobody_from_writing(opened: Opener, llm: LlmServer) -> None:
-    llm.will(json.dumps(ANSWER), wait_s=1.0)
-    hx, other = over_http(opened, llm), opened()
-    done: list[hexad.Memory] = []
-    slow = threading.Thread(target=lambda: done.append(hx.remember_raw("ops", "guide", TEXT)))
-    slow.start()
-    while not llm.asked:
-        pass
+def test_a_slow_answer_keeps_nobody_from_writing(opened: Opener) -> None:
+    asked, written = threading.Event(), threading.Event()
 
-    quick = other.remember("Written while the model thinks.", space="ops")
+    def slow(prompt: str) -> str:
+        asked.set()
+        assert written.wait(20), "nobody could write while the model was thinking"
+        return json.dumps(ANSWER)
 
-    assert not done
-    slow.join()
-    assert {quick.id, done[0].id} == {memory.id for memory in hx.memories()}
+    hx, other = opened(generator=slow), opened()
+    with ThreadPoolExecutor(1) as pool:
+        raw = pool.submit(hx.remember_raw, "ops", "guide", TEXT, strict=True)
+        assert asked.wait(20)
+        quick = other.remember("Written while the model thinks.", space="ops")
+        written.set()
+
+        assert {quick.id, raw.result().id} == {memory.id for memory in hx.memories()}
+
+
+def test_a_server_that_takes_its_time_is_waited_for(opened: Opener, llm: LlmServer) -> None:
+    llm.will(json.dumps(ANSWER), wait_s=0.5)
+
+    assert receipt(over_http(opened, llm).remember_raw("ops", "guide", TEXT)).semantic.endswith(":tiny")
 
 
 # Killed in the middle -------------------------------------------------------------------------------------------------

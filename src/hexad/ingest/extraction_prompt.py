@@ -90,14 +90,9 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
 
 
 def fence_of(text: str) -> str:
-    """Return a line that `text` does not hold, the same for the same text."""
-    number = 0
-    while True:
-        digest = hashlib.sha256(f"{number}:{text}".encode("utf-8", "surrogatepass")).hexdigest()
-        fence = f"=====text-{digest[:24]}====="
-        if fence not in text:
-            return fence
-        number += 1
+    """Return the line that encloses `text`: made of its hash, so that no text can hold its own."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"=====text-{digest[:32]}====="
 
 
 def _shown(text: str) -> tuple[str, tuple[str, ...]]:
