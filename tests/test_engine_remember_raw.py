@@ -626,6 +626,33 @@ def test_a_server_that_takes_its_time_is_waited_for(opened: Opener, llm: LlmServ
     assert receipt(over_http(opened, llm).remember_raw("ops", "guide", TEXT)).semantic.endswith(":tiny")
 
 
+def test_a_server_that_says_nothing_is_given_up(
+    opened: Opener, llm: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEXAD_LLM_TIMEOUT_S", "0.3")
+    llm.always(Say(hang=True))
+
+    memory = over_http(opened, llm).remember_raw("ops", "guide", TEXT)
+
+    assert "local" == receipt(memory).semantic
+    assert "0.3 s;" in notes(memory)
+
+
+@pytest.mark.row("L066")
+def test_a_budget_that_is_spent_leaves_the_text_to_rules(opened: Opener) -> None:
+    hx, script = scripted(opened, *[ANSWER] * 3)
+    hx.spaces.create("ops")
+    hx.spaces.set_policy("ops", {"budget": {"tokens": 100}})
+
+    memory = hx.remember_raw("ops", "guide", TEXT)
+    with pytest.raises(BudgetExceeded):
+        hx.remember_raw("ops", "guide", TEXT + " More.", strict=True)
+
+    assert ("local", []) == (receipt(memory).semantic, script.prompts)
+    assert "udget" in notes(memory)
+    assert 1 == len(hx.memories())
+
+
 # Killed in the middle -------------------------------------------------------------------------------------------------
 
 CHILD = """

@@ -459,3 +459,25 @@ def test_an_update_before_the_memory_was_made_is_refused(hx: Hexad) -> None:
     with pytest.raises(InvalidMemory, match=r"is before created_at 2026-01-01"):
         hx.remember_structured("s", {"id": "x", "raw": "Other.", "updated_at": "2025-12-31T23:59:59Z"})
     assert TEXT == hx.get("x").raw
+
+
+# Roles ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_role_writes_beside_what_it_may_not_see_and_learns_nothing_of_it(hx: Hexad, opened: Opener) -> None:
+    hx.spaces.create("s")
+    hx.spaces.set_policy("s", {"visibility": [{"tags": ["private"], "roles": ["lead"]}]})
+    hidden = hx.remember_structured("s", {"id": "hidden", "raw": TEXT, "tags": ["private"], "path": "a/b"})
+    guest = opened(role="guest")
+
+    copy = guest.remember_structured("s", {"raw": TEXT, "path": "a/b"})
+    raw = guest.remember_raw("s", "note", TEXT + " More.")
+
+    assert copy.id != hidden.id
+    assert (Outcome.CREATED, (), Outcome.CREATED) == (outcome(copy), copy.tags, outcome(raw))
+    assert copy.receipt is not None
+    assert "hidden" not in str(copy.receipt) + str(raw.receipt)
+    with pytest.raises(Conflict, match=r"'hidden' cannot be used"):
+        guest.remember_structured("s", {"id": "hidden", "raw": "Other words."})
+    assert {copy.id, raw.id} == {memory.id for memory in guest.memories()}
+    assert TEXT == hx.get("hidden").raw
