@@ -25,7 +25,7 @@ class MeteredModels:
     """The budgets of a store, and its text generator within them; `generator` is None where none is set."""
 
     def __init__(self, db: Database, settings: Settings, spec: GeneratorSpec, *, clock: Clock) -> None:
-        plan = ModelPlan(settings, spec, clock=clock)
+        plan = ModelPlan(settings, spec)
         self.budgets = Budgets(db, clock=clock, project=plan.project)
         self._prices = plan.prices
         self._plan = plan
@@ -66,7 +66,7 @@ class ModelPlan:
     A call asks for its own model, else `memory_semantic_model`, else `llm_model`, else the generator's own.
     """
 
-    def __init__(self, settings: Settings, spec: GeneratorSpec, *, clock: Clock | None = None) -> None:
+    def __init__(self, settings: Settings, spec: GeneratorSpec) -> None:
         self.access = Access(
             key=settings.llm_api_key,
             keys=settings.provider_keys,
@@ -84,7 +84,7 @@ class ModelPlan:
             self.model = first_model(spec, models)[1]
         else:
             self.model = next((one for one in models if one), None)
-        self.generator = resolve_generator(spec, access=self.access, clock=clock)
+        self.generator = resolve_generator(spec, access=self.access)
 
 
 def _project_budget(settings: Settings) -> SpaceBudget:

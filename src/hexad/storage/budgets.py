@@ -18,6 +18,8 @@ from hexad.storage.spaces import Spaces
 
 _NOTHING: Final = 0
 """The number of a reservation in a store that is open for reading: there is no row behind it."""
+_DAY: Final = 86_400_000_000
+"""Microseconds."""
 _ROUNDING_USD: Final = 1e-9
 """Sums of binary fractions differ from the amounts by less than this; a cap is not passed by it."""
 
@@ -87,9 +89,20 @@ class Budgets:
             return
         with self._db.transaction() as con:
             con.execute(
-                "UPDATE spending SET settled = 1, input_tokens = ?, output_tokens = ?, usd = ? WHERE no = ?",
+                "UPDATE spending SET settled = 1, input_tokens = ?, output_tokens = ?, usd = ?"
+                " WHERE no = ? AND settled = 0",
                 (actual.input_tokens, actual.output_tokens, actual.usd, number),
             )
+            if con.changes:
+                con.execute(
+                    "INSERT INTO spending_days(space, provider, day, calls, tokens, usd, unpriced)"
+                    " SELECT coalesce(space, ''), provider, at / ?, 1, input_tokens + output_tokens,"
+                    " coalesce(usd, 0.0), usd IS NULL FROM spending WHERE no = ?"
+                    " ON CONFLICT(space, provider, day) DO UPDATE SET calls = calls + 1,"
+                    " tokens = tokens + excluded.tokens, usd = usd + excluded.usd,"
+                    " unpriced = unpriced + excluded.unpriced",
+                    (_DAY, number),
+                )
 
     def release(self, number: int) -> None:
         """Give back what was set aside for a call that was never made, or was refused unseen."""
@@ -105,32 +118,32 @@ class Budgets:
 
         `openai` counts what was spent at `openai@host` too.
         """
-        conditions, params = ["at >= ?"], cast("list[SQLValue]", [self._since(period)])
-        if space is not None:
-            conditions.append("space = ?")
-            params.append(space)
-        if provider is not None:
-            conditions.append("(provider = ? OR substr(provider, 1, length(?) + 1) = ? || '@')")
-            params += [provider.lower()] * 3
-        row = self._db.query_one(
-            "SELECT count(*) FILTER (WHERE settled), total(input_tokens + output_tokens) FILTER (WHERE settled),"
-            " total(usd) FILTER (WHERE settled), count(*) FILTER (WHERE NOT settled),"
-            " total(input_tokens + output_tokens) FILTER (WHERE NOT settled),"
-            " total(usd) FILTER (WHERE NOT settled), count(*) FILTER (WHERE usd IS NULL)"
-            f" FROM spending WHERE {' AND '.join(conditions)}",
-            params,
+        where, params = _where(space, provider)
+        since = self._since(period)
+        calls, tokens, usd, unpriced = self._sums(
+            "SELECT total(calls), total(tokens), total(usd), total(unpriced) FROM spending_days"
+            f" WHERE day >= ? {where}",
+            [since // _DAY, *params],
         )
-        assert row is not None
-        calls, tokens, usd, reserved_calls, reserved_tokens, reserved_usd, unpriced = row
+        reserved_calls, reserved_tokens, reserved_usd, reserved_unpriced = self._sums(
+            "SELECT count(*), total(input_tokens + output_tokens), total(usd), count(*) - count(usd) FROM spending"
+            f" WHERE settled = 0 AND at >= ? {where}",
+            [since, *params],
+        )
         return Spent(
-            calls=cast("int", calls),
-            tokens=int(cast("float", tokens)),
-            usd=cast("float", usd),
-            reserved_calls=cast("int", reserved_calls),
-            reserved_tokens=int(cast("float", reserved_tokens)),
-            reserved_usd=cast("float", reserved_usd),
-            unpriced=cast("int", unpriced),
+            calls=int(calls),
+            tokens=int(tokens),
+            usd=usd,
+            reserved_calls=int(reserved_calls),
+            reserved_tokens=int(reserved_tokens),
+            reserved_usd=reserved_usd,
+            unpriced=int(unpriced + reserved_unpriced),
         )
+
+    def _sums(self, sql: str, params: list[SQLValue]) -> tuple[float, float, float, float]:
+        row = self._db.query_one(sql, params)
+        assert row is not None
+        return cast("tuple[float, float, float, float]", row)
 
     def report(self, space: str | None = None) -> list[BudgetLine]:
         """Return every budget of a space, None for the project, with what is spent and left.
@@ -164,8 +177,12 @@ class Budgets:
         )
 
     def _providers(self, space: str | None) -> list[str]:
-        where, params = ("WHERE space = ?", (space,)) if space is not None else ("", ())
-        rows = self._db.query(f"SELECT DISTINCT provider FROM spending {where} ORDER BY provider", params)
+        where, params = _where(space, None)
+        rows = self._db.query(
+            f"SELECT provider FROM spending_days WHERE 1 {where}"
+            f" UNION SELECT provider FROM spending WHERE settled = 0 {where} ORDER BY provider",
+            [*params, *params],
+        )
         return [cast("str", row[0]) for row in rows]
 
     # Caps -------------------------------------------------------------------------------------------------------
@@ -220,6 +237,19 @@ class Budgets:
             Period.DAY: day,
         }
         return to_micros(starts[period])
+
+
+def _where(space: str | None, provider: str | None) -> tuple[str, list[SQLValue]]:
+    """Return what keeps a statement to a space and a provider, and its parameters."""
+    parts: list[str] = []
+    params: list[SQLValue] = []
+    if space is not None:
+        parts.append("AND space = ?")
+        params.append(space)
+    if provider is not None:
+        parts.append("AND (provider = ? OR substr(provider, 1, length(?) + 1) = ? || '@')")
+        params += [provider.lower()] * 3
+    return " ".join(parts), params
 
 
 def _caps_of(space: str | None, budget: SpaceBudget) -> Iterator[_Cap]:

@@ -299,8 +299,19 @@ CREATE TABLE spending (
   output_tokens INTEGER NOT NULL,
   usd REAL                                 -- NULL: no price is known
 ) STRICT;
-CREATE INDEX spending_by_space ON spending(space, at);
-CREATE INDEX spending_by_provider ON spending(provider, at);
+CREATE INDEX spending_open ON spending(at) WHERE settled = 0;
+
+-- The settled calls added up, so that holding a call to a cap costs the same after a million of them.
+CREATE TABLE spending_days (
+  space TEXT NOT NULL,                     -- '' where no single space asked
+  provider TEXT NOT NULL,
+  day INTEGER NOT NULL,                    -- since 1970, in UTC
+  calls INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  usd REAL NOT NULL,
+  unpriced INTEGER NOT NULL,               -- calls without a known price
+  PRIMARY KEY (space, provider, day)
+) WITHOUT ROWID, STRICT;
 """
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, cast
 
-from hexad.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.providers.generator import Generator, GeneratorSpec
 from hexad.providers.generators.function import FunctionGenerator
@@ -16,9 +15,7 @@ _PROTOCOL: Final = ("name", "provider_of", "generate")
 _NONE: Final = "none"
 
 
-def resolve_generator(
-    spec: GeneratorSpec, *, access: Access | None = None, clock: Clock | None = None
-) -> Generator | None:
+def resolve_generator(spec: GeneratorSpec, *, access: Access | None = None) -> Generator | None:
     """Return the generator that `spec` names; None for None and "none". Nothing is loaded or sent yet.
 
     Raises `InvalidInput` for what is no generator.
@@ -29,7 +26,7 @@ def resolve_generator(
         endpoint = parse_endpoint(spec)
         if endpoint is None:
             raise InvalidInput(f"Unknown generator {spec[:80]!r}; give {FORMS}, or 'none'.")
-        return HostedGenerator(endpoint, access or Access(), clock=clock)
+        return HostedGenerator(endpoint, access or Access())
     if not isinstance(spec, type):
         # Asked of the type: on an instance, a name may be a property that does something.
         given = {

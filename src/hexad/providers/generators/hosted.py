@@ -51,10 +51,10 @@ class HostedGenerator:
     hold neither key nor text nor the provider's own words.
     """
 
-    def __init__(self, home: Endpoint, access: Access, *, clock: Clock | None = None) -> None:
+    def __init__(self, home: Endpoint, access: Access) -> None:
         self._home = home
         self._access = access
-        self._clock = clock or SystemClock()
+        self._clock: Clock = SystemClock()  # a provider takes real time, whatever time the store has
         self._lock = threading.Lock()
         self._unconstrained: set[Endpoint] = set()
 
