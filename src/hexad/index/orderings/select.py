@@ -12,7 +12,7 @@ from bisect import insort
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from hexad.index.orderings.scorer import Scorer
+from hexad.index.orderings.scorer import Claim, Scorer
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -98,21 +98,23 @@ def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[
     """Return what holds of each claim, for a batch of slots, after reading the texts that are needed for it."""
     import numpy as np
 
-    asked = [claim.maybe[batch] for claim in scorer.claims]
-    fields = sorted(
-        {c.text for c, maybe in zip(scorer.claims, asked, strict=True) if c.text != "path" and maybe.any()}
-    )
+    settled = [claim.maybe[batch] for claim in scorer.claims]
     unread = np.zeros(len(batch), dtype=bool)
-    for claim, maybe in zip(scorer.claims, asked, strict=True):
-        if claim.text != "path":
-            unread |= maybe
+    waiting: list[tuple[Claim, NDArray[np.bool_], NDArray[np.int64]]] = []
+    for claim, held in zip(scorer.claims, settled, strict=True):
+        if claim.text == "path":
+            for at in np.flatnonzero(held).tolist():
+                held[at] = claim.needle in view.lowered[batch[at]]
+            continue
+        at_open = np.flatnonzero(held & ~view.is_settled(claim.text, claim.needle, batch))
+        if len(at_open):
+            unread[at_open] = True
+            waiting.append((claim, held, at_open))
+    fields = sorted({claim.text for claim, _, _ in waiting})
     texts = view.texts(batch[unread].tolist(), fields) if fields else {}
-    settled = []
-    for claim, maybe in zip(scorer.claims, asked, strict=True):
-        held = np.zeros(len(batch), dtype=bool)
-        for at in np.flatnonzero(maybe).tolist():
-            slot = int(batch[at])
-            text = view.lowered[slot] if claim.text == "path" else texts[slot][fields.index(claim.text)]
-            held[at] = claim.needle in text
-        settled.append(held)
+    for claim, held, at_open in waiting:
+        place = fields.index(claim.text)
+        for at in at_open.tolist():
+            held[at] = claim.needle in texts[int(batch[at])][place]
+        view.settle(claim.text, claim.needle, batch[at_open], held[at_open])
     return settled

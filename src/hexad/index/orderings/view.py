@@ -40,6 +40,8 @@ _JOURNAL_MOST: Final = 4096
 _FOLLOWED_LEAST: Final = 1000
 _FOLLOWED_SHARE: Final = 0.1
 _PATTERNS_MOST: Final = 16
+_SETTLED_MOST: Final = 64
+_OPEN, _NO, _YES = 0, 1, 2
 
 
 class SpaceView:
@@ -78,6 +80,7 @@ class SpaceView:
         self._entities: EntityMap | None = None
         self._calendar: CalendarTree | None = None
         self._under: dict[str, NDArray[np.bool_]] = {}
+        self._settled: dict[tuple[str, str], NDArray[np.uint8]] = {}
 
     @classmethod
     def load(cls, stores: Stores, space_no: int, rev: int) -> SpaceView:
@@ -140,6 +143,8 @@ class SpaceView:
                 self._entities.drop(slot)
         if self._entities is not None and self._entities.wasteful:
             self._entities = self._entities.compacted()
+        for states in self._settled.values():
+            states[list(slots)] = _OPEN
         self._order = np.delete(self._order, self.rank[list(slots)])
         self.rank[self._order] = np.arange(len(self._order))
         self._free.extend(slots)
@@ -209,6 +214,7 @@ class SpaceView:
         self._unsigned = _doubled(self._unsigned)
         self._like_raw = {name: _doubled(held) for name, held in self._like_raw.items()}
         self._under = {pattern: _doubled(held) for pattern, held in self._under.items()}
+        self._settled = {claim: _doubled(states) for claim, states in self._settled.items()}
 
     def _sign(self, at: NDArray[np.int64], block: ViewColumns) -> None:
         import numpy as np
@@ -260,14 +266,35 @@ class SpaceView:
         import numpy as np
 
         places = needle_places(needle)
-        if not places:
-            return np.ones(self.size, dtype=bool)
-        found = self._unsigned[: self.size].copy()
-        if text in self._like_raw:
+        found = np.ones(self.size, dtype=bool) if not places else self._unsigned[: self.size].copy()
+        if places and text in self._like_raw:
             self._signed["raw"].mark(places, found)
             found &= self._like_raw[text][: self.size] | self._unsigned[: self.size]
-        self._signed[text].mark(places, found)
+        if places:
+            self._signed[text].mark(places, found)
+        states = self._settled.get((text, needle))
+        if states is not None:
+            found &= states[: self.size] != _NO
         return found
+
+    def is_settled(self, text: str, needle: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return for which slots it is known from their texts whether they contain a needle."""
+        import numpy as np
+
+        states = self._settled.get((text, needle))
+        return np.zeros(len(slots), dtype=bool) if states is None else states[slots] != _OPEN
+
+    def settle(self, text: str, needle: str, slots: NDArray[np.int64], holds: NDArray[np.bool_]) -> None:
+        """Keep what the texts of slots said about a needle, until they change; the last asked needles are kept."""
+        import numpy as np
+
+        states = self._settled.pop((text, needle), None)
+        if states is None:
+            states = np.zeros(len(self.nos), dtype=np.uint8)
+            if len(self._settled) >= _SETTLED_MOST:
+                del self._settled[next(iter(self._settled))]
+        states[slots] = np.where(holds, _YES, _NO)
+        self._settled[text, needle] = states
 
     def under(self, pattern: str) -> NDArray[np.bool_]:
         """Return which slots' paths a filter matches, as `text.paths.matches` says; read only."""

@@ -329,3 +329,25 @@ def test_the_environment_names_the_ordering_of_a_bundle(opened, monkeypatch):
     assert ("patricia", (2.5 + 2.0 * 2,), ()) == (named.backend, named.scores, named.notes)
     assert ("basic", (2.5,)) == (unknown.backend, unknown.scores)
     assert any("'fancy'" in note for note in unknown.notes)
+
+
+def test_what_a_text_said_about_a_topic_is_kept_until_the_text_changes(hx):
+    hx._parts.writing.writer.write([_draft(number, "way and gate") for number in range(60)])
+    no, orderings = space_no(hx), hx._parts.orderings
+    statements: list[str] = []
+
+    def asked() -> tuple[int, list[float]]:
+        statements.clear()
+        found = orderings.topic(no, "zq", BundleOptions(), backend=Backend.BASIC, now=NOW, limit=3)
+        return sum(sql.count("?") for sql in statements if "raw" in sql and "IN (?" in sql), [
+            one.score for one in found
+        ]
+
+    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
+    # No signature rules out two characters, so every text has to be looked at, once.
+    assert (60, [2.5, 2.5, 2.5]) == asked()
+    assert (0, [2.5, 2.5, 2.5]) == asked()
+    hx.remember("A zq in it.", space="s", id="m0007")
+    assert (1, [6.0, 2.5, 2.5]) == asked()
+    hx.remember("None any more.", space="s", id="m0007")
+    assert (1, [2.5, 2.5, 2.5]) == asked()
