@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
+from hexad.storage.changes import bump
 from hexad.storage.connection import Database
+
+REBUILT: Final = "signatures"
+"""Family of changes that counts rebuildings. What one memory's change brings along is counted with the memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,11 @@ class Signatures:
                 "INSERT OR REPLACE INTO signatures(memory_no, path, short, long, raw) VALUES(?,?,?,?,?)",
                 [(no, made.path, made.short, made.long, made.raw) for no, made in rows],
             )
+
+    def note_rebuilt(self) -> None:
+        """Count that all signatures were written anew, so that nobody goes on with older ones."""
+        with self._db.joined() as con:
+            bump(con, REBUILT)
 
     def drop(self, no: int) -> None:
         """Remove the signatures of memory `no`."""

@@ -49,6 +49,7 @@ def _rebuild_signatures(stores: Stores) -> None:
             texts = stores.signatures.texts(last, limit=_BATCH)
             stores.signatures.put((no, sign(path, short, long, raw)) for no, path, short, long, raw in texts)
         last = texts[-1][0] if texts else None
+    stores.signatures.note_rebuilt()
 
 
 def queue_vectors(stores: Stores, catalog: Catalog, *, embedder: str, dimensions: int) -> int:

@@ -33,6 +33,7 @@ from hexad.model.bundle import BundleOptions
 from hexad.model.policy import Backend
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Connection
+from hexad.storage.signatures import REBUILT
 from hexad.storage.stores import Stores
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Orderings:
         self._stores = stores
         self._changes = changes
         self._views: OrderedDict[int, SpaceView] = OrderedDict()
+        self._rebuilt = 0  # the change of the signatures that the views were read after
         self._lock = threading.RLock()
 
     def topic(
@@ -115,16 +117,14 @@ class Orderings:
             slots = view.under(prefix).nonzero()[0]
             return [int(view.nos[slot]) for slot in slots[view.rank[slots].argsort()]]
 
-    def forget(self) -> None:
-        """Drop all views; the next call reads its space anew."""
-        with self._lock:
-            self._views.clear()
-
     def _view(self, con: Connection, space_no: int) -> SpaceView:
-        rev = self._changes.current(FAMILY)
+        rev, rebuilt = self._changes.current(FAMILY), self._changes.current(REBUILT)
         if con.writing:
             # What is not committed may never be: no other caller may see it.
             return SpaceView.load(self._stores, space_no, rev)
+        if rebuilt != self._rebuilt:
+            self._views.clear()
+            self._rebuilt = rebuilt
         view = self._views.get(space_no)
         try:
             if view is None or not view.follow(rev):

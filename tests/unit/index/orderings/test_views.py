@@ -19,6 +19,7 @@ from hexad.model.bundle import BundleOptions
 from hexad.model.contract import Draft
 from hexad.model.policy import Backend
 from hexad.storage.changes import ChangeReader
+from hexad.storage.signatures import TextSignatures
 from hexad.storage.stores import Stores
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -284,6 +285,23 @@ def test_a_memory_without_signatures_is_found_as_well(hx):
     hx.reindex()
     assert hx._parts.stores.signatures.get(hx._parts.stores.memories.number("m0")) is not None
     assert before == everything(anew(hx), space_no(hx))
+
+
+def test_a_view_does_not_go_on_with_signatures_that_were_mended(hx):
+    hx.remember("the gate", space="s", id="a")
+    no, stores = hx._parts.stores.memories.number("a"), hx._parts.stores
+    stores.signatures.put([(no, TextSignatures(*(4 * [bytes(8)])))])  # as if nothing were in it
+    options = BundleOptions()
+
+    def score() -> float:
+        orderings = hx._parts.orderings
+        return orderings.topic(space_no(hx), "gate", options, backend=Backend.BASIC, now=NOW, limit=1)[
+            0
+        ].score
+
+    assert 2.5 == score()
+    hx.reindex()
+    assert 2.5 + 2.0 + 1.5 + 3.0 == score()
 
 
 def test_signatures_follow_what_a_memory_says(hx):
