@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 import hexad
 from hexad import Citation
 from hexad.testing import temporary_store
+from hexad.text.normalize import clean
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
 
 characters = st.characters(exclude_categories=["Cs"])
 any_text = st.text(characters, max_size=60)
+said = any_text.filter(lambda text: clean(text).strip() != "")
 names = st.text("abcdefgh ", min_size=1, max_size=12).filter(lambda text: text.strip() != "")
 paths = st.lists(st.text("abcxyz-_ä", min_size=1, max_size=6), min_size=1, max_size=3).map("/".join)
 numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
@@ -38,7 +40,7 @@ relevance = st.sampled_from(["high", "medium", "low"])
 @st.composite
 def remembered(draw: st.DrawFn) -> dict[str, Any]:
     """Arguments for `remember`."""
-    found: dict[str, Any] = {"text": draw(any_text.filter(lambda text: text.strip(" \0\r\n\t") != ""))}
+    found: dict[str, Any] = {"text": draw(said)}
     optional = {
         "kind": st.sampled_from(["note", "guide", "decision", "log"]),
         "path": paths,
@@ -94,7 +96,7 @@ def test_any_space_comes_back_from_its_export(
 @st.composite
 def objects(draw: st.DrawFn) -> dict[str, Any]:
     """An object as another program might write it."""
-    found: dict[str, Any] = {"raw": draw(any_text.filter(lambda text: text.strip(" \0\r\n\t") != ""))}
+    found: dict[str, Any] = {"raw": draw(said)}
     created = draw(moments)
     optional = {
         "path": paths,

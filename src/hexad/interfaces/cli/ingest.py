@@ -67,6 +67,8 @@ def ingest(
         _must_be_there(source)
     if program is not None:
         _refuse_with_from(ctx)
+        for source in sources:
+            _must_hold_spaces(source)
         ctx.exit(_read_folders(program, sources, no_embed=no_embed))
     reports: list[IngestReport] = []
     with state().opened(create=True, embeds=True) as hx:
@@ -99,6 +101,14 @@ def _must_be_there(source: str) -> None:
     """Raise before a store is made for a source that is not there."""
     if source != "-" and not source.startswith("git:") and not Path(source).exists():
         raise hexad.NotFound(f"There is no file or folder {source!r}; check the path.")
+
+
+def _must_hold_spaces(folder: str) -> None:
+    """Raise before a store is made for a folder that has no space files."""
+    if not any((Path(folder) / inner / "structured_memory").is_dir() for inner in ("", ".lexon")):
+        raise hexad.NotFound(
+            f"There is no structured_memory/ in {folder!r} and no .lexon/ that has one; name the folder that Lexon wrote."
+        )
 
 
 def _refuse_with_from(ctx: click.Context) -> None:
