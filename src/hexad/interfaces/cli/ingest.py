@@ -107,7 +107,8 @@ def _must_hold_spaces(folder: str) -> None:
     """Raise before a store is made for a folder that has no space files."""
     if not any((Path(folder) / inner / "structured_memory").is_dir() for inner in ("", ".lexon")):
         raise hexad.NotFound(
-            f"There is no structured_memory/ in {folder!r} and no .lexon/ that has one; name the folder that Lexon wrote."
+            f"There is no structured_memory/ in {folder!r} and no .lexon/ that has one; name the folder that Lexon "
+            "wrote."
         )
 
 
