@@ -449,6 +449,34 @@ def test_secrets_and_personal_data_never_reach_the_model(opened: Opener) -> None
     assert SECRET not in json.dumps(memory.to_dict())
 
 
+def test_what_a_space_begins_to_redact_while_the_model_thinks_is_not_stored(opened: Opener) -> None:
+    other = opened()
+    other.spaces.create("ops")
+    seen: list[str] = []
+
+    def slow(prompt: str) -> str:
+        seen.append(prompt)
+        if len(seen) == 1:
+            other.spaces.set_policy("ops", {"pii_redaction": ["email"]})
+        return json.dumps(ANSWER)
+
+    memory = opened(generator=slow).remember_raw("ops", "note", "Ask ada@example.org for the key.")
+
+    assert "Ask [REDACTED:email] for the key." == memory.raw
+    assert [True, False] == ["ada@example.org" in prompt for prompt in seen]
+
+
+def test_nothing_of_a_space_that_is_not_open_to_a_role_reaches_the_model(opened: Opener) -> None:
+    hx = opened()
+    hx.spaces.create("ops")
+    hx.spaces.set_policy("ops", {"roles": ["lead"], "pii_redaction": ["email"]})
+    script = ScriptedGenerator([])
+
+    with pytest.raises(hexad.AccessDenied, match="'ops' is not open"):
+        opened(generator=script, role="guest").remember_raw("ops", "note", "Ask ada@example.org.")
+    assert [] == script.prompts
+
+
 def test_a_secret_that_the_model_makes_up_is_not_stored(opened: Opener) -> None:
     said = {
         **ANSWER,

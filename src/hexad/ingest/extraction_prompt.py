@@ -20,6 +20,7 @@ SENT_CHARACTERS: Final = 16_000
 """So much of a text's beginning is sent; of a longer one, an extract of the rest follows."""
 EXTRACTS: Final = 5
 """Places of the rest, evenly spread, from which the extract is taken."""
+_HINTED_TAGS: Final = 50
 _EXTRACT_WINDOW: Final = 8_000
 
 SCHEMA: Final[dict[str, JSONValue]] = {
@@ -70,7 +71,7 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
     if draft.title:
         hints["title"] = draft.title
     if draft.tags:
-        hints["tags"] = list(draft.tags)
+        hints["tags"] = list(draft.tags[:_HINTED_TAGS])
     told = json.dumps(hints, ensure_ascii=False, sort_keys=True)
     fence = fence_of(shown + told)
     schema = dict(SCHEMA)

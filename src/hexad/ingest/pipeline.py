@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from hexad.clock import Clock
+from hexad.errors import Conflict
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.ingest.extraction import Extractor
@@ -31,6 +33,9 @@ from hexad.storage.stores import Stores
 from hexad.text.normalize import slugs
 from hexad.text.redact import RedactionRules
 from hexad.text.rules import audience, pins
+
+_TRIES: Final = 3
+"""How often drafts are prepared again because somebody changed what is redacted, while a model was thinking."""
 
 
 class Pipeline:
@@ -65,7 +70,12 @@ class Pipeline:
         """
         self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with span("create_memory", count=len(drafts)):
-            return self.store([self.prepare(draft) for draft in drafts])
+            for _ in range(_TRIES):
+                prepared = [self.prepare(draft) for draft in drafts]
+                with self._stores.db.transaction():
+                    if all(one.rules is self._policies.rules(one.draft.space) for one in prepared):
+                        return self.store(prepared)
+        raise Conflict("What is redacted in the space changes all the time; nothing was stored, try again.")
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
         """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.

@@ -25,6 +25,10 @@ class PolicyBook:
         self._parsed: dict[str, Policies] = {}
         self._rules: dict[str, RedactionRules] = {}
 
+    def admit(self, space: str) -> None:
+        """Raise `AccessDenied` for a space that is not open to whoever opened the store."""
+        self._stores.spaces.admit(space)
+
     def policies(self, space: str) -> Policies:
         """Return the policies of a space; the defaults for one that is not there yet."""
         written = self._written(space)

@@ -35,7 +35,7 @@ class Prepared:
     `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `told` is
     what the caller said of it, without anything inferred: rules that pin judge by it, so that no text pins itself;
     None where nothing was inferred, or where the policy lets what was inferred count. `spans` are the caller's own
-    chunks, where they fit the text.
+    chunks, where they fit the text. `rules` are those of the space by which the draft was cleaned, None for others.
     """
 
     clean: CleanDraft
@@ -43,6 +43,7 @@ class Prepared:
     mark: Fingerprint
     content_hash: str
     project: str | None
+    rules: RedactionRules | None
     now: datetime
     told: Meaning | None = None
     spans: tuple[Section, ...] | None = None
@@ -87,7 +88,8 @@ class Preparer:
         `rules` say what is redacted where the space is not there yet; by default those of its policy.
         """
         validate(draft)
-        rules = self._policies.rules(draft.space) if rules is None else rules
+        self._policies.admit(draft.space)  # before its text goes anywhere
+        own, rules = rules is None, self._policies.rules(draft.space) if rules is None else rules
         self._redactor.refuse_secret_names(draft, rules)
         cleaned = self._redactor.clean(draft, rules)
         text = cleaned.draft.text
@@ -105,6 +107,7 @@ class Preparer:
             mark=fingerprint(text, from_source=draft.source_id is not None),
             content_hash=content_hash(text),
             project=project,
+            rules=rules if own else None,
             now=draft.now or self._clock.now(),
             spans=spans,
             notes=notes,
