@@ -251,6 +251,11 @@ def test_a_used_up_budget_leaves_its_spaces_vectors_waiting_and_no_others(opened
 
     hx = opened(embedder=spec)
     hx.spaces.set_policy("docs", {"budget": {"tokens": 1_000}})
+    llm.will(body=None)  # what the length of a vector is
+    llm.will(status=400, body=b"{}")
+    with pytest.raises(ProviderError):
+        hx.embed_pending()
+    assert 0 == hx.status().embeddings_failed, "having waited for a budget counts as no attempt"
     assert 2 == hx.embed_pending()
     assert (0, None) == (hx.status().embeddings_pending, hx.status().embeddings_paused)
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -127,14 +126,24 @@ def test_a_cap_in_dollars_refuses_what_has_no_known_price_and_says_how_to_name_i
 
 
 @pytest.mark.parametrize(
-    ("period", "still", "later"),
+    ("period", "start", "still", "later"),
     [
-        ("day", datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
-        ("month", datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
+        (
+            "day",
+            datetime(2026, 1, 31, tzinfo=UTC),
+            datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC),
+            datetime(2026, 2, 1, tzinfo=UTC),
+        ),
+        (
+            "month",
+            datetime(2026, 1, 1, tzinfo=UTC),
+            datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC),
+            datetime(2026, 2, 1, tzinfo=UTC),
+        ),
     ],
 )
-def test_a_period_ends_at_midnight_utc(db, period, still, later):
-    clock = FrozenClock(datetime(2026, 1, 31, tzinfo=UTC))
+def test_a_period_ends_at_midnight_utc(db, period, start, still, later):
+    clock = FrozenClock(start)
     space(db, clock, tokens=100, period=period)
     budgets = book(db, clock)
     spend(budgets, space="docs")
@@ -171,13 +180,15 @@ def test_a_call_that_took_more_than_was_set_aside_counts_with_all_of_it(db, cloc
         reserve(budgets, space="docs", estimate=Spend(input_tokens=1))
 
 
-def test_what_is_settled_cannot_be_released(db, clock):
+def test_what_is_settled_is_neither_released_nor_settled_again(db, clock):
     budgets = book(db, clock)
     number = reserve(budgets)
     budgets.settle(number, CALL)
     budgets.release(number)
+    budgets.settle(number, Spend(input_tokens=7))
 
-    assert 100 == budgets.spent().tokens
+    assert (1, 100) == (budgets.spent().calls, budgets.spent().tokens)
+    assert [(60, 40)] == db.query("SELECT input_tokens, output_tokens FROM spending")
 
 
 def test_a_report_has_caps_spending_and_what_is_left_by_provider(db, clock):
@@ -223,7 +234,9 @@ def test_a_store_open_for_reading_is_held_to_its_caps(db, clock, tmp_path):
     assert 100 == book(db, clock).spent().all_tokens
 
 
+SPACES = 60
 SPENDER = """
+import os
 import sys
 from pathlib import Path
 from hexad.clock import SystemClock
@@ -232,25 +245,24 @@ from hexad.model.contract import Spend
 from hexad.model.policy import SpaceBudget
 from hexad.storage.budgets import Budgets
 from hexad.storage.connection import Database
-import os
 
 clock = SystemClock()
 db = Database.open(Path(sys.argv[1]), clock=clock)
 budgets = Budgets(db, clock=clock, project=SpaceBudget())
 made = 0
 sys.stdin.readline()  # all begin at once
-for turn in range(40):
+for number in range(int(sys.argv[2])):
     try:
-        number = budgets.reserve(
-            space="docs", provider="openai", model="tiny", operation="test", estimate=Spend(input_tokens=10)
+        reserved = budgets.reserve(
+            space=f"space-{number}", provider="openai", model="m", operation="test", estimate=Spend(input_tokens=10)
         )
     except BudgetExceeded:
-        break
+        continue
     made += 1
-    if sys.argv[2] == "dies" and made == 2:
+    if sys.argv[3] == "dies" and made == 3:
         print(made, flush=True)
         os._exit(9)
-    budgets.settle(number, Spend(input_tokens=10))
+    budgets.settle(reserved, Spend(input_tokens=10))
 print(made, flush=True)
 db.close()
 """
@@ -258,25 +270,46 @@ db.close()
 
 @pytest.mark.row("L141", "L143")
 def test_processes_cannot_overspend_together_and_what_a_dead_one_set_aside_counts(db, clock, tmp_path):
-    space(db, clock, tokens=1_005)
-    ways = ["lives", "lives", "lives", "dies"]
+    for number in range(SPACES):
+        space(db, clock, f"space-{number}", tokens=19)  # one call, and not two: each is a race for all
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", SPENDER, str(tmp_path / "memory.db"), way],
+            [sys.executable, "-c", SPENDER, str(tmp_path / "memory.db"), str(SPACES), way],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for way in ways
+        for way in ("lives", "lives", "lives", "dies")
     ]
     for process in processes:
         process.stdin.write("go\n")
         process.stdin.flush()
     made = [int(process.communicate(timeout=120)[0]) for process in processes]
 
-    spent = book(db, clock).spent("docs")
-    assert [0, 0, 0, 9] == [process.returncode for process in processes]
-    assert 100 == sum(made), "every call that fits was allowed, and none that does not"
-    assert 2 == made[3]
-    assert (990, 10, 1) == (spent.tokens, spent.reserved_tokens, spent.reserved_calls)
-    assert Path(tmp_path / "memory.db").exists()
+    spent = book(db, clock).spent()
+    assert SPACES == sum(made), "one call for each space was allowed"
+    dead = int(processes[3].returncode == 9)
+    assert (10 * (SPACES - dead), 10 * dead, dead) == (
+        spent.tokens,
+        spent.reserved_tokens,
+        spent.reserved_calls,
+    )
+
+
+def test_what_a_process_that_was_killed_had_set_aside_goes_on_counting(db, clock, tmp_path):
+    for number in range(3):
+        space(db, clock, f"space-{number}", tokens=19)
+    arguments = [str(tmp_path / "memory.db"), "3", "dies"]
+    done = subprocess.run(
+        [sys.executable, "-c", SPENDER, *arguments], input="go\n", text=True, capture_output=True, check=False
+    )
+
+    budgets = book(db, clock)
+    assert 9 == done.returncode
+    assert (20, 10, 1) == (
+        budgets.spent().tokens,
+        budgets.spent().reserved_tokens,
+        budgets.spent("space-2").reserved_calls,
+    )
+    with pytest.raises(BudgetExceeded, match="10 are spent or set aside"):
+        reserve(budgets, space="space-2", estimate=Spend(input_tokens=10))
