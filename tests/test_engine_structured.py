@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,6 +214,23 @@ def test_chunks_and_summaries_that_were_given_survive_a_change_of_something_else
     assert (Outcome.UPDATED, ("other",)) == (outcome(changed), changed.tags)
     assert RECORD["summary_short"] == changed.summary_short
     assert 2 == len(hx.get(RECORD["id"]).chunks)
+
+
+def test_a_record_of_a_file_keeps_its_headings_and_lines_when_its_tags_change(
+    hx: Hexad, tmp_path: Path
+) -> None:
+    (tmp_path / "guide.md").write_text(
+        "# Guide\n\nIntro.\n\n## Install\n\n" + "Run the installer twice. " * 60 + "\n"
+    )
+    hx.ingest(tmp_path / "guide.md", space="s")
+    (memory,) = hx.memories(space="s")
+
+    changed = hx.remember_structured("s", {**memory.to_dict(), "tags": ["manual"]})
+
+    assert (Outcome.UPDATED, ("manual",)) == (outcome(changed), changed.tags)
+    assert memory.chunks == changed.chunks == hx.get(memory.id).chunks
+    assert any("Install" in chunk.heading for chunk in changed.chunks)
+    assert (memory.source, memory.source_id) == (changed.source, changed.source_id)
 
 
 # The same record again ------------------------------------------------------------------------------------------

@@ -196,6 +196,8 @@ def _keeps_chunks(one: Prepared, old: Memory) -> bool:
     if one.spans is not None:
         return _same_places(old, one, one.spans)
     draft = one.draft
+    if draft.source is not None and not draft.structured:
+        return False  # its reader knows where the text stands now
     return bool(old.chunks) and not draft.sections and draft.title is None and draft.turn is None
 
 
