@@ -96,14 +96,15 @@ def test_reading_and_recalling_change_no_byte_of_a_file(hx: Hexad, clock: Frozen
     assert before == hx.spaces.write_file("default").read_bytes()
 
 
-def test_writing_tells_how_far_it_is(hx: Hexad) -> None:
+def test_writing_and_reading_tell_how_far_they_are(hx: Hexad) -> None:
     for number in range(3):
         hx.remember(f"Text {number}.")
     steps: list[int] = []
 
-    hx.spaces.write_file("default", progress=steps.append)
+    file = hx.spaces.write_file("default", progress=steps.append)
+    hx.spaces.read_file(file, progress=steps.append)
 
-    assert [1, 2, 3] == steps
+    assert [1, 2, 3] * 2 == steps
 
 
 @pytest.mark.row("L156")

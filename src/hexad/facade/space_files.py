@@ -75,12 +75,20 @@ class SpaceFileCalls:
             path = space_file(files.directory / "spaces", name)
             return write_space_file(path, space_document(files.stores, space), step=progress)
 
-    def read_file(self, file: str | Path, *, name: str | None = None, dry_run: bool = False) -> ReadReport:
+    def read_file(
+        self,
+        file: str | Path,
+        *,
+        name: str | None = None,
+        dry_run: bool = False,
+        progress: Step | None = None,
+    ) -> ReadReport:
         """Merge a space's file, Hexad's or Lexon's, into its space, or into the space `name`; by id.
 
         A newer object changes its memory, an older one does not, and one that differs though it was changed at the
         same time is a conflict: the store's stays, and the report names it. What Hexad does not know is kept and
-        written back. Policies and metadata are set in a space that has none of either and no memory.
+        written back. Policies and metadata are set in a space that has none of either and no memory. `progress` is
+        told how many objects are ready to be stored.
 
         Raises `InvalidSpace` for a file that is damaged or holds what cannot be stored, with line and column or
         object and field, `Conflict` for an id that another space has, `NotFound` for a file that is not there;
@@ -90,7 +98,7 @@ class SpaceFileCalls:
         document = load_json(path)
         if isinstance(document, Mapping) and document.get("format") == FORMAT:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
-        return self._read(parse_space(document, file=path), name, dry_run=dry_run)
+        return self._read(parse_space(document, file=path), name, dry_run=dry_run, progress=progress)
 
     def read_folder(self, folder: str | Path, *, format: str = "lexon") -> FolderReport:
         """Read every space file of another program's folder: `.lexon`, or the project that it lies in.
@@ -167,6 +175,7 @@ class SpaceFileCalls:
         trusted_key: str | None = None,
         dry_run: bool = False,
         merge: bool = False,
+        progress: Step | None = None,
     ) -> RestoreReport:
         """Verify a signed export, then bring its space back: ids, times, pins, what is archived, policies.
 
@@ -180,7 +189,15 @@ class SpaceFileCalls:
         parsed = parse_space({"name": verified.space, **verified.document}, file=verified.file)
         target = parsed.name if name is None else name
         detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}
-        report = self._read(parsed, name, dry_run=dry_run, what="restore", detail=detail, whole=not merge)
+        report = self._read(
+            parsed,
+            name,
+            dry_run=dry_run,
+            progress=progress,
+            what="restore",
+            detail=detail,
+            whole=not merge,
+        )
         return RestoreReport(verified=verified, space=target, dry_run=dry_run, read=report)
 
     # Steps --------------------------------------------------------------------------------------------------------
@@ -191,6 +208,7 @@ class SpaceFileCalls:
         name: str | None,
         *,
         dry_run: bool,
+        progress: Step | None,
         what: str = "read_file",
         detail: Mapping[str, JSONValue] | None = None,
         whole: bool = False,
@@ -209,7 +227,9 @@ class SpaceFileCalls:
             counts = {"created": report.created, "updated": report.updated, "unchanged": report.unchanged}
             self._record(what, {"space": parsed.name, **counts, **(detail or {})})
 
-        report = files.importer().read(parsed, dry_run=dry_run, whole=whole, may=may, within=within)
+        report = files.importer().read(
+            parsed, dry_run=dry_run, whole=whole, may=may, within=within, progress=progress
+        )
         files.wake()
         return report
 

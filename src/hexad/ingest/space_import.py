@@ -83,15 +83,18 @@ class SpaceImporter:
         whole: bool,
         may: Callable[[Mapping[str, JSONValue]], None],
         within: Callable[[ReadReport], None],
+        progress: Callable[[int], None] | None = None,
     ) -> ReadReport:
         """Merge the file into the space that it names; with `dry_run` only say what would be done.
 
         With `whole` the file is to be all that the space is: it must hold no memory, and its policies are
         replaced. `may` is shown the policies that the space has and gets, and raises unless the actor may do this;
-        `within` runs in the transaction, at its end. Raises `InvalidSpace` for an object that cannot be stored and
-        `Conflict` for an id that another space has; then nothing was stored.
+        `progress` is told how many objects are ready to be stored; `within` runs in the transaction, at its end.
+
+        Raises `InvalidSpace` for an object that cannot be stored and `Conflict` for an id that another space has;
+        then nothing was stored.
         """
-        plan = self._plan(parsed, may, whole=whole)
+        plan = self._plan(parsed, may, whole=whole, progress=progress)
         if dry_run:
             return _report(parsed, plan)
         self._stores.db.require_writable()
@@ -109,7 +112,12 @@ class SpaceImporter:
         return self._changes.current("memories"), self._changes.current("spaces")
 
     def _plan(
-        self, parsed: ParsedSpace, may: Callable[[Mapping[str, JSONValue]], None], *, whole: bool
+        self,
+        parsed: ParsedSpace,
+        may: Callable[[Mapping[str, JSONValue]], None],
+        *,
+        whole: bool,
+        progress: Callable[[int], None] | None = None,
     ) -> _Plan:
         with self._stores.db.read():
             seen = self._seen()
@@ -144,7 +152,7 @@ class SpaceImporter:
             objects=objects,
             touched=touched,
             fates=fates,
-            prepared=list(self._prepared(parsed, objects, fates, rules)),
+            prepared=list(self._prepared(parsed, objects, fates, rules, progress)),
             notes=[*notes, *object_notes(objects)],
         )
 
@@ -210,8 +218,11 @@ class SpaceImporter:
         objects: Sequence[ParsedObject],
         fates: Mapping[str, _Fate],
         rules: RedactionRules,
+        progress: Callable[[int], None] | None,
     ) -> Iterator[Prepared]:
-        for one in objects:
+        for done, one in enumerate(objects, start=1):
+            if progress is not None:
+                progress(done)
             if fates[one.id] is _Fate.SAME:
                 continue
             try:

@@ -98,7 +98,15 @@ def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: boo
     """
     with state().opened(create=not dry_run) as hx:
         try:
-            report = hx.spaces.restore(file, name=name, trusted_key=trusted_key, merge=merge, dry_run=dry_run)
+            with meter("Reading", clock=hx.clock, unit="memories") as show:
+                report = hx.spaces.restore(
+                    file,
+                    name=name,
+                    trusted_key=trusted_key,
+                    merge=merge,
+                    dry_run=dry_run,
+                    progress=lambda done: show(done, None),
+                )
         except hexad.Conflict as error:
             spoken = str(error).replace("(name=)", "(--name)").replace("(merge=True)", "(--merge)")
             raise hexad.Conflict(spoken) from error
@@ -121,7 +129,10 @@ def read_file(*, file: Path, name: str | None, dry_run: bool) -> None:
     By id: a newer object changes its memory, an older one does not. Makes a store where there is none.
     """
     with state().opened(create=not dry_run) as hx:
-        report = hx.spaces.read_file(file, name=name, dry_run=dry_run)
+        with meter("Reading", clock=hx.clock, unit="memories") as show:
+            report = hx.spaces.read_file(
+                file, name=name, dry_run=dry_run, progress=lambda done: show(done, None)
+            )
     if state().json:
         print_json(report.to_dict())
         return
