@@ -48,9 +48,7 @@ class Audiences:
             no: frozenset(load_strings(roles))
             for no, roles in self._db.query("SELECT no, roles FROM audiences")
         }
-        last = 0
-        while rows := self._judged(space_no, last):
-            last = rows[-1][0].no
+        for rows in self._judged(space_no):
             yield from (
                 (row, None if audience_no is None else known[audience_no]) for row, audience_no in rows
             )
@@ -68,9 +66,7 @@ class Audiences:
             if same:
                 anyone = JudgedRow(0, "", "", Relevance.MEDIUM, ())
                 return self._put_space(con, space_no, audience(anyone), rev=rev)
-            last = 0
-            while rows := self._judged(space_no, last):
-                last = rows[-1][0].no
+            for rows in self._judged(space_no):
                 groups: dict[frozenset[str] | None, list[int]] = {}
                 for row, _ in rows:
                     groups.setdefault(audience(row), []).append(row.no)
@@ -104,25 +100,31 @@ class Audiences:
                 " WHERE audience_no IS NOT NULL)"
             )
 
-    def _judged(self, space_no: int, after: int) -> Sequence[tuple[JudgedRow, int | None]]:
-        rows = self._db.query(
-            "SELECT no, kind, path, relevance, tags, audience_no FROM memories WHERE space_no = ? AND no > ?"
-            " ORDER BY no LIMIT ?",
-            (space_no, after, _BATCH),
+    def _judged(self, space_no: int) -> Iterator[list[tuple[JudgedRow, int | None]]]:
+        # The numbers first, from an index alone: paging through the rows would sort the whole space for each page.
+        numbers = sorted(
+            cast("int", row[0])
+            for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
         )
-        return [
-            (
-                JudgedRow(
-                    cast("int", no),
-                    cast("str", kind),
-                    cast("str", path),
-                    Relevance(cast("str", relevance)),
-                    load_strings(tags),
-                ),
-                cast("int | None", audience_no),
+        for start in range(0, len(numbers), _BATCH):
+            rows = self._db.query(
+                "SELECT no, kind, path, relevance, tags, audience_no FROM memories"
+                " WHERE no IN (SELECT value FROM json_each(?)) AND space_no = ?",
+                (json.dumps(numbers[start : start + _BATCH]), space_no),
             )
-            for no, kind, path, relevance, tags, audience_no in rows
-        ]
+            yield [
+                (
+                    JudgedRow(
+                        cast("int", no),
+                        cast("str", kind),
+                        cast("str", path),
+                        Relevance(cast("str", relevance)),
+                        load_strings(tags),
+                    ),
+                    cast("int | None", audience_no),
+                )
+                for no, kind, path, relevance, tags, audience_no in rows
+            ]
 
     def _put(
         self, con: Connection, numbers: Sequence[int], roles: Collection[str] | None, *, rev: int | None
