@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hexad.text.centrality import CHOSEN_LIMIT, most_central
 from hexad.text.outline import outline
 from hexad.text.sentences import sentences
-from hexad.text.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, summaries
+from hexad.text.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, clamp, summaries
 
 ARTICLE = """
 The write-ahead log keeps every committed transaction until a checkpoint copies it. Readers do not block the
@@ -241,3 +241,18 @@ def test_summaries_are_the_same_in_every_process_and_need_no_numpy():
 )  # fmt: skip
 def test_a_text_made_to_be_slow_is_answered(text):
     assert summaries(text).micro
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("Short.", 10, "Short."),
+        ("One is here. Two is here. Three is here.", 30, "One is here. Two is here."),
+        ("A single sentence that goes on and on without an end", 30, "A single sentence that goes…"),
+        ("x" * 50, 10, "x" * 9 + "…"),
+        ("", 10, ""),
+    ],
+)
+def test_a_text_is_clamped_to_whole_sentences_where_there_are_any(text, limit, expected):
+    assert expected == clamp(text, limit)
+    assert len(clamp(text, limit)) <= limit
