@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from hexad.config import TEMPLATE, load_settings
 from hexad.errors import AccessDenied, BudgetExceeded, InvalidInput, NotFound, ProviderError
 from hexad.interfaces.cli.main import main
 from hexad.testing import ScriptedGenerator
@@ -184,6 +185,45 @@ assert not loaded, loaded
 
     assert (0, "") == (done.returncode, done.stderr)
     assert [] == llm.asked
+
+
+def test_keys_are_found_where_the_providers_own_tools_look_for_them():
+    found = load_settings(
+        None,
+        {
+            "HEXAD_LLM_API_KEY": "sk-own",
+            "OPENAI_API_KEY": "sk-o",
+            "ANTHROPIC_API_KEY": "sk-a",
+            "GEMINI_API_KEY": "sk-second",
+            "GOOGLE_API_KEY": "sk-g",
+            "HF_TOKEN": "sk-h",
+            "OLLAMA_API_KEY": "",
+        },
+    )
+
+    assert "sk-own" == found.llm_api_key
+    assert {
+        "openai": "sk-o",
+        "anthropic": "sk-a",
+        "google": "sk-g",
+        "huggingface": "sk-h",
+    } == found.provider_keys
+    assert "sk-" not in repr(found)
+
+
+def test_a_broken_key_of_a_provider_that_nobody_asks_is_nobodys_trouble(opened, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "two words\n")
+
+    assert "local" == remember_raw(opened(generator="default")).receipt.semantic
+
+
+def test_the_template_of_the_settings_can_be_used_as_it_is_shown(project, opened):
+    lines = TEMPLATE.splitlines()
+    shown = [line.removeprefix("# ") for line in lines if re.match(r'# (\[|"|[a-z_]+ = )', line)]
+    settings(project, "\n".join(shown).replace('project = "name of the folder"', "") + "\n")
+
+    assert len(shown) > 15
+    assert opened(generator="default").status().generator is None
 
 
 @pytest.mark.parametrize(

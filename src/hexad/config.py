@@ -84,14 +84,23 @@ TEMPLATE: Final = """\
 # lock_timeout_s = 30.0             # how long a writer waits for its turn
 # env_allow = []                    # names of variables whose values in .env files may be stored
 # memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
-# generator = "openai:gpt-5-mini"   # what writes for remember_raw; none by default
-# memory_semantic_model = "…"       # the model for remember_raw, where it is another one
-# llm_model = "…"                   # the model for everything else
+# generator = "none"                # writes for remember_raw: "openai:MODEL", "anthropic:MODEL", "google:MODEL",
+#                                   # "ollama:MODEL", "huggingface:MODEL", each with "@https://host/v1" for an endpoint
+#                                   # of your own; keys come from variables: docs/generators.md
+# llm_model = ""                    # the model asked for where a call names none; "" is the generator's own
+# memory_semantic_model = ""        # the same under the name of document 1; it wins over llm_model
+# llm_timeout_s = 60.0              # how long a whole answer may take
+# llm_max_tokens = 4096             # most tokens of one answer
 # otel = false                      # hand spans, never texts, to OpenTelemetry
 
-# [budget]                          # what calls to models may cost in this project
+# [budget]                          # what calls to models may cost in this project; without it there is no bound
 # usd = 5.0
+# tokens = 1000000
 # period = "month"                  # "total", "month" or "day", in UTC
+# providers = {openai = {usd = 2.0, period = "day"}}
+
+# [prices]                          # US dollars per million tokens; they win over those that are known
+# "openai:MODEL" = {input = 0.15, output = 0.60}
 """
 
 

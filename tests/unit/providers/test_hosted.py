@@ -463,11 +463,12 @@ def test_without_a_key_a_provider_is_not_asked():
 
 
 @pytest.mark.parametrize("key", ["", "two words", f"{KEY}\r\nX-Evil:1", "schlüssel"])
-def test_a_key_that_cannot_be_a_header_is_refused_without_being_repeated(key):
-    with pytest.raises(InvalidInput, match="key") as raised:
-        Access(key=key)
+def test_a_key_that_cannot_be_a_header_is_refused_when_it_is_needed_without_being_repeated(llm, key):
+    with pytest.raises(ProviderError, match="key for openai@") as raised:
+        hosted(llm, key=key).generate(prompt())
 
     assert not key or key not in str(raised.value)
+    assert (False, []) == (raised.value.charged, llm.asked)
 
 
 def test_keys_are_in_no_text_that_an_object_prints():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from hexad.errors import InvalidInput
+from hexad.errors import InvalidInput, ProviderError
 from hexad.model.policy import PROVIDER_ALIASES
 
 TIMEOUT_S: Final = 60.0
@@ -104,18 +104,22 @@ class Access:
             raise InvalidInput(
                 f"llm_max_tokens = {self.max_tokens!r} cannot be used; give a number of tokens from 1 to 1,000,000."
             )
-        for key in (self.key, *self.keys.values()):
-            if key is not None and (not key or not key.isascii() or not key.isprintable() or " " in key):
-                # Said without the key: it must not reach a log, not even a broken one.
-                raise InvalidInput(
-                    "A key of a text generator is empty, or holds a space, a line end or a character beyond ASCII."
-                )
 
     def key_for(self, endpoint: Endpoint, *, chosen: bool) -> str | None:
-        """Return the key for an endpoint; `chosen` when it is the one that the settings or the caller named."""
-        if chosen and self.key is not None:
-            return self.key
-        return None if endpoint.own else self.keys.get(endpoint.kind.name)
+        """Return the key for an endpoint; `chosen` when it is the one that the settings or the caller named.
+
+        Raises `ProviderError` for a key that no header can hold: now, and not when the settings are read, because
+        most of the keys in an environment are for somebody else.
+        """
+        usual = None if endpoint.own else self.keys.get(endpoint.kind.name)
+        key = self.key if chosen and self.key is not None else usual
+        if key is not None and (not key or not key.isascii() or not key.isprintable() or " " in key):
+            # Said without the key: it must not reach a log, not even a broken one.
+            raise ProviderError(
+                f"The key for {endpoint.name} is empty, or holds a space, a line end or a character beyond ASCII.",
+                charged=False,
+            )
+        return key
 
 
 def parse_endpoint(spec: str) -> Endpoint | None:
