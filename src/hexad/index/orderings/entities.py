@@ -62,6 +62,7 @@ class EntityMap:
         tokens: list[int] = []
         times: list[int] = []
         owners: list[int] = []
+        of_pinned: list[int] = []
         for slot, words, pinned in rows:
             start = self._used + len(tokens)
             distinct = sorted(set(words))
@@ -74,13 +75,13 @@ class EntityMap:
             self._spans[slot] = (start, start + len(distinct))
             if pinned:
                 self._is_pinned.add(slot)
+                of_pinned += tokens[len(tokens) - len(distinct) :]
         self._reserve(len(tokens))
         new = slice(self._used, self._used + len(tokens))
         self._token[new], self._times[new], self._owner[new] = tokens, times, owners
         self._used = new.stop
         np.add.at(self._frequency, self._token[new], self._times[new])
-        is_pinned = np.isin(self._owner[new], list(self._is_pinned))
-        np.add.at(self._pinned, self._token[new][is_pinned], 1)
+        np.add.at(self._pinned, np.array(of_pinned, dtype=np.int64), 1)
         self._overlap = None
 
     def put(self, slot: int, words: Sequence[str], *, pinned: bool) -> None:

@@ -88,6 +88,7 @@ class SpaceView:
         view = cls(stores, space_no, rev, expected=stores.views.count(space_no))
         with _uncollected():
             view._add(stores.views.rows(space_no))
+            view._number()
         return view
 
     def __len__(self) -> int:
@@ -126,6 +127,7 @@ class SpaceView:
         wanted = sorted(set(numbers))
         self._remove([self._slot_of.pop(no) for no in wanted if no in self._slot_of])
         self._add(self._stores.views.rows_of(self.space_no, wanted))
+        self._number()
 
     def _remove(self, slots: Sequence[int]) -> None:
         import numpy as np
@@ -146,7 +148,6 @@ class SpaceView:
         for states in self._settled.values():
             states[list(slots)] = _OPEN
         self._order = np.delete(self._order, self.rank[list(slots)])
-        self.rank[self._order] = np.arange(len(self._order))
         self._free.extend(slots)
 
     def _add(self, blocks: Iterable[ViewColumns]) -> None:
@@ -171,7 +172,7 @@ class SpaceView:
             self._derive(slots, block)
             added += slots
         if added:
-            self._rank(added)
+            self._place(added)
 
     def _derive(self, slots: Sequence[int], block: ViewColumns) -> None:
         """Put new memories into what was asked for so far."""
@@ -233,8 +234,8 @@ class SpaceView:
             self._signed[name].fill(at[usable], cast("list[bytes]", made), among=len(at))
         self._unsigned[at] = unsigned
 
-    def _rank(self, slots: Sequence[int]) -> None:
-        """Put slots into the order of paths and ids, and number all anew."""
+    def _place(self, slots: Sequence[int]) -> None:
+        """Put slots into the order of paths and ids."""
         import numpy as np
 
         def key(slot: int) -> tuple[str, str]:
@@ -246,6 +247,11 @@ class SpaceView:
             ordered = sorted(slots, key=key)
             places = [bisect_left(self._order, key(slot), key=key) for slot in ordered]
             self._order = np.insert(self._order, places, ordered)
+
+    def _number(self) -> None:
+        """Write each slot's place in the order of paths and ids beside it."""
+        import numpy as np
+
         self.rank[self._order] = np.arange(len(self._order))
 
     # Asking -------------------------------------------------------------------------------------------------------
