@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +17,11 @@ from hexad.facade.space_files import FilesNeeds, SpaceFileCalls
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, Relevance
 from hexad.model.parse import parse_time
 from hexad.model.policy import Policies, parse_policies, parse_stored
 from hexad.model.spending import BudgetLine
+from hexad.storage.audiences import JudgedRow
 from hexad.storage.files import unlink
 from hexad.storage.space_summaries import SpaceSummaries, SpaceSummary
 from hexad.storage.spacefile import space_file
@@ -327,8 +329,18 @@ class SpacesFacade(SpaceFileCalls):
         """Say of a space's memories who may see them, where that has changed; returns of how many."""
         if (old.roles, old.visibility) == (new.roles, new.visibility):
             return 0
+        by_path = any(rule.match.paths for rule in new.visibility)
+
+        @lru_cache(maxsize=10_000)  # many memories are alike to rules that do not look at paths
+        def judged(
+            kind: str, path: str, relevance: Relevance, tags: tuple[str, ...]
+        ) -> frozenset[str] | None:
+            return audience(new, JudgedRow(0, kind, path, relevance, tags))
+
         changed = self._stores.audiences.assign_space(
-            space.no, lambda row: audience(new, row), same=not new.visibility
+            space.no,
+            lambda row: judged(row.kind, row.path if by_path else "", row.relevance, row.tags),
+            same=not new.visibility,
         )
         if new.visibility:
             self._stores.audiences.narrow_summaries(space.no, _SUMMARIES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
 from hexad.model.memory import Relevance
@@ -106,6 +107,7 @@ class Audiences:
             cast("int", row[0])
             for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
         )
+        tags_of = lru_cache(maxsize=_BATCH)(load_strings)  # many memories have the same
         for start in range(0, len(numbers), _BATCH):
             rows = self._db.query(
                 "SELECT no, kind, path, relevance, tags, audience_no FROM memories"
@@ -119,7 +121,7 @@ class Audiences:
                         cast("str", kind),
                         cast("str", path),
                         Relevance(cast("str", relevance)),
-                        load_strings(tags),
+                        tags_of(tags),
                     ),
                     cast("int | None", audience_no),
                 )
