@@ -19,6 +19,8 @@ from hexad.storage.space_objects import line_span, locate
 from hexad.text.normalize import clean, slug
 
 _ID_HEX_CHARS: Final = 26
+_COUNT_LIMIT: Final = 1 << 31
+"""Lines and turns are counted below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +213,12 @@ def _turn(row: Mapping[str, JSONValue]) -> Turn | None:
         value.get("position"),
         [_text(value, key) for key in ("conversation", "session", "speaker")],
     )
-    if not all(names) or isinstance(position, bool) or not isinstance(position, int) or position < 0:
+    if (
+        not all(names)
+        or isinstance(position, bool)
+        or not isinstance(position, int)
+        or not 0 <= position < _COUNT_LIMIT
+    ):
         raise InvalidInput("turn must have conversation, session, speaker and a position from 0")
     conversation, session, speaker = cast("list[str]", names)
     return Turn(conversation=conversation, session=session, position=position, speaker=speaker)
@@ -274,7 +281,11 @@ def _as_written(raw: str, place: Section | None, text: str, one: Mapping[str, JS
     if not text or raw[start : start + len(text)] != text:
         return None
     first, last = line_span(raw, start, text)
-    if isinstance(lines, list) and len(lines) == 2 and all(type(line) is int and line > 0 for line in lines):
+    if (
+        isinstance(lines, list)
+        and len(lines) == 2
+        and all(type(line) is int and 0 < line < _COUNT_LIMIT for line in lines)
+    ):
         first, last = cast("list[int]", lines)
     heading = _text(one, "heading") or ""
     return Section(start=start, end=start + len(text), first_line=first, last_line=last, heading=heading)

@@ -19,6 +19,8 @@ from hexad.text.paths import space_of_file_name, validate_space
 
 FILE_BYTES_LIMIT: Final = 1 << 30
 """Largest space file that is read: all of it is in memory at once."""
+DEPTH_LIMIT: Final = 64
+"""How deep objects and lists may stand in each other."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -58,12 +60,28 @@ def load_json(file: Path) -> object:
         _refuse(file, f"line {error.lineno}, column {error.colno}: {error.msg}")
     except (ValueError, RecursionError) as error:
         _refuse(file, str(error))
+    if _depth(value) > DEPTH_LIMIT:
+        _refuse(file, f"its lists and objects stand in each other more than {DEPTH_LIMIT} deep")
     if _SURROGATE_ESCAPE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             _refuse(file, "a text holds half of a character (a lone surrogate such as \\ud800)")
     return value
+
+
+def _depth(value: object) -> int:
+    """Return how deep a value is nested, or one more than is allowed."""
+    level, depth = [value] if isinstance(value, dict | list) else [], 0
+    while level and depth <= DEPTH_LIMIT:
+        depth += 1
+        level = [
+            one
+            for outer in level
+            for one in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(one, dict | list)
+        ]
+    return depth
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
