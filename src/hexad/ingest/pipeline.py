@@ -27,7 +27,6 @@ from hexad.model.contract import Draft
 from hexad.model.memory import Memory, Outcome, Receipt, Status
 from hexad.model.policy import Policies
 from hexad.observe import span
-from hexad.storage.origins import fingerprint
 from hexad.storage.sources import CALLER_KIND
 from hexad.storage.stores import Stores
 from hexad.text.normalize import slugs
@@ -167,7 +166,6 @@ class Pipeline:
         if old.status is not new.status:
             self._stand(no, new.status, at=one.draft.updated_at or one.now)
             old = self._stores.memories.by_no([no])[no]
-        self._keep_origin(no, one, old)
         return replace(old, receipt=self._receipt(one, Outcome.UNCHANGED))
 
     def _index(
@@ -180,7 +178,6 @@ class Pipeline:
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
         memory = replace(memory, chunks=tuple(new.chunk for new in chunks))
-        self._keep_origin(no, one, memory)
         return replace(memory, receipt=replace(self._receipt(one, outcome), near_duplicates=tuple(near)))
 
     def _stand(self, no: int, status: Status, *, at: datetime) -> None:
@@ -190,10 +187,6 @@ class Pipeline:
             return
         self._catalog.archive(no, at=at)
         self._stores.memories.set_status(no, status, at=at)
-
-    def _keep_origin(self, no: int, one: Prepared, memory: Memory) -> None:
-        if one.draft.origin is not None:
-            self._stores.origins.put(no, fingerprint(memory), one.draft.origin)
 
     @staticmethod
     def _may_pin(one: Prepared) -> bool:

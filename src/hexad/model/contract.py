@@ -75,7 +75,6 @@ class Draft:
     cuts: tuple[Section, ...] | None = None  # the same, as places in the clean text, with lines and headings
     structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
-    origin: Mapping[str, JSONValue] | None = None  # the object of a space file that this was read from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
