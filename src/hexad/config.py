@@ -149,7 +149,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         prices=cast("Mapping[str, object]", values.get("prices", {})),
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
-        embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or environ.get("OPENAI_API_KEY"),
+        embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or None,
         llm_api_key=environ.get("HEXAD_LLM_API_KEY") or None,
         provider_keys={
             provider: next(environ[name] for name in names if environ.get(name))

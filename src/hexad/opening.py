@@ -285,7 +285,9 @@ def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedd
         if given == "default" and recorded is not None:
             # What the store was built with, where a name is enough to make it again.
             given = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), given)
-    embedder = resolve(given, api_key=settings.embedder_api_key)
+    embedder = resolve(
+        given, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
+    )
     check_embedder(stores, embedder)
     return embedder
 

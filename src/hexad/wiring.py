@@ -202,7 +202,11 @@ class Parts:
             self._worker.stop()
         self._finish_contexts()
         self.handouts.flush()
-        embedder = resolve(spec, api_key=self.base.settings.embedder_api_key)
+        embedder = resolve(
+            spec,
+            api_key=self.base.settings.embedder_api_key,
+            openai_key=self.base.settings.provider_keys.get("openai"),
+        )
         return Parts(self.base, self.base.models.embedder(embedder))
 
     def wake(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
+from urllib.parse import urlsplit
 
 from hexad.errors import InvalidInput
 from hexad.providers.hashing import HashEmbedder
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from hexad.providers.rows import FloatRows
 
 _REMOTE = re.compile(r"openai:(?P<model>.+?)@(?P<base_url>https?://.+)")
+_OPENAI_HOST = "api.openai.com"
 _VALID_FORMS = (
     "'default', 'hashing', 'openai:<model>@<base URL>', None (lexical only), "
     "a function from texts to vectors, or an object with name, dimensions, embed and embed_query"
@@ -52,13 +54,14 @@ def resolve(
     model_dir: Path | None = None,
     threads: int | None = None,
     api_key: str | None = None,
+    openai_key: str | None = None,
     dimensions: int | None = None,
 ) -> Embedder | None:
     """Return the embedder that `spec` names; None for None, which means lexical recall only.
 
     `model_dir` and `threads` are for "default", whose model is shared by all that ask for it with the same
-    two; `api_key` is for an endpoint; `dimensions` for an endpoint and "hashing". Others have no use for
-    them. Nothing is loaded and nothing is sent yet. Raises `InvalidInput` for what is no embedder.
+    two; `api_key` is for an endpoint, and `openai_key` for OpenAI's own where there is no `api_key`; `dimensions`
+    is for an endpoint and "hashing". Others have no use for them. Nothing is loaded and nothing is sent yet. Raises `InvalidInput` for what is no embedder.
 
     >>> resolve("hashing").name
     'hashing-256@1'
@@ -66,7 +69,12 @@ def resolve(
     if spec is None:
         return None
     if isinstance(spec, str):
-        return _named(spec, model_dir=model_dir, threads=threads, api_key=api_key, dimensions=dimensions)
+        remote = _REMOTE.fullmatch(spec)
+        if remote is not None:
+            # A project's settings may name any endpoint; the key that other tools use goes to its own alone.
+            key = api_key or (openai_key if urlsplit(remote["base_url"]).hostname == _OPENAI_HOST else None)
+            return RemoteEmbedder(remote["base_url"], remote["model"], api_key=key, dimensions=dimensions)
+        return _local(spec, model_dir=model_dir, threads=threads, dimensions=dimensions)
     # Asked of the type: on an instance, `dimensions` may be a property that calls a model.
     given = {name for name in _PROTOCOL if hasattr(type(spec), name) or name in getattr(spec, "__dict__", ())}
     if given.issuperset(_PROTOCOL) and not isinstance(spec, type):
@@ -76,16 +84,11 @@ def resolve(
     raise InvalidInput(f"{spec!r} is no embedder; give {_VALID_FORMS}.")
 
 
-def _named(
-    spec: str, *, model_dir: Path | None, threads: int | None, api_key: str | None, dimensions: int | None
-) -> Embedder:
+def _local(spec: str, *, model_dir: Path | None, threads: int | None, dimensions: int | None) -> Embedder:
     if spec == "default":
         return _shared_minilm(model_dir, threads)
     if spec == "hashing":
         return HashEmbedder() if dimensions is None else HashEmbedder(dimensions)
-    remote = _REMOTE.fullmatch(spec)
-    if remote:
-        return RemoteEmbedder(remote["base_url"], remote["model"], api_key=api_key, dimensions=dimensions)
     raise InvalidInput(f"Unknown embedder {spec!r}; give {_VALID_FORMS}.")
 
 

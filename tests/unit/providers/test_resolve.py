@@ -93,3 +93,11 @@ def test_importing_and_resolving_load_no_heavy_library():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert "[]" == done.stdout.strip()
+
+
+def test_the_usual_key_of_openai_goes_to_no_other_endpoint(endpoint):
+    spec = f"openai:tiny@{endpoint.base_url}"
+    resolve(spec, openai_key="sk-the-usual-one", dimensions=4).embed(["a text"])
+    resolve(spec, api_key="sk-for-it", openai_key="sk-the-usual-one", dimensions=4).embed(["a text"])
+
+    assert [None, "Bearer sk-for-it"] == [headers.get("Authorization") for headers in endpoint.headers]
