@@ -61,7 +61,8 @@ def resolve(
 
     `model_dir` and `threads` are for "default", whose model is shared by all that ask for it with the same
     two; `api_key` is for an endpoint, and `openai_key` for OpenAI's own where there is no `api_key`; `dimensions`
-    is for an endpoint and "hashing". Others have no use for them. Nothing is loaded and nothing is sent yet. Raises `InvalidInput` for what is no embedder.
+    is for an endpoint and "hashing". Others have no use for them. Nothing is loaded and nothing is sent yet.
+    Raises `InvalidInput` for what is no embedder.
 
     >>> resolve("hashing").name
     'hashing-256@1'
