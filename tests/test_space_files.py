@@ -443,6 +443,26 @@ def test_secrets_in_a_file_are_neither_stored_nor_written_back(hx: Hexad, tmp_pa
     assert RUNTIME.read_text(encoding="utf-8").count('"') > 0
 
 
+def test_what_a_text_gives_away_is_not_left_in_its_summaries_and_chunks(hx: Hexad, tmp_path: Path) -> None:
+    document = runtime()
+    document["objects"][1].update(
+        path="conf/.env",
+        source_id="conf/.env",
+        raw="REGION=lapis-lazuli\n",
+        summary_micro="The region is lapis-lazuli.",
+        chunks=[{"chunk_id": "x#0", "text": "lapis-lazuli"}],
+        note=["lapis-lazuli"],
+    )
+    file = saved(tmp_path, document)
+
+    reports = [hx.spaces.read_file(file) for _ in range(2)]
+
+    assert "lapis" not in hx.spaces.write_file("runtime").read_text(encoding="utf-8")
+    assert "lapis" not in json.dumps(hx.get(DECISION).to_dict())
+    assert "The region is [REDACTED:env-value]." == hx.get(DECISION).summary_micro
+    assert [0, 2] == [report.unchanged for report in reports]
+
+
 # Damage -----------------------------------------------------------------------------------------------------------
 
 Change = Callable[[dict[str, Any]], object]

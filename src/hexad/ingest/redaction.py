@@ -30,6 +30,7 @@ _TEXTS: Final = frozenset({
     "path", "summary_micro", "summary_short", "summary_long", "tags", "chunks", "citations", "subject", "attribute",
     "data_subjects", "source", "metadata",
 })  # fmt: skip
+_REPEATED_MIN_CHARS: Final = 5
 FIELD_REMEMBERED: Final = 200
 FIELDS_REMEMBERED: Final = 4_000
 
@@ -101,10 +102,15 @@ class Redactor:
     ) -> dict[str, JSONValue]:
         """Return an object of a space's file without what `rules` find; what holds nothing stays as it is.
 
-        `place` is where its text is from. Names, times and words of a fixed list are looked at where a draft is.
+        `place` is where its text is from. What the text gives away is looked for in the other fields too: chunks
+        and summaries repeat it without the words around it. Names, times and words of a fixed list stay.
         """
+        raw = object.get("raw")
+        given_away = _given_away(raw, rules, place) if isinstance(raw, str) else {}
 
         def mask(text: str) -> str:
+            for value, rule in given_away.items():
+                text = text.replace(value, f"[REDACTED:{rule}]")
             return self._field(text, rules).text
 
         found: dict[str, JSONValue] = {}
@@ -121,8 +127,6 @@ class Redactor:
                 found[key] = _masked(value, mask)
             else:
                 found[mask(key)] = _masked(value, mask, name=key)
-        if found.get("raw") != object.get("raw"):
-            found.pop("chunks", None)  # pieces of the text, without the words around them that gave it away
         return found
 
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
@@ -222,6 +226,13 @@ def _still_true(earlier: Sequence[PiiFlag], found: Sequence[PiiFlag], draft: Dra
 def _text(text: str | None, mask: Callable[[str], str]) -> str | None:
     """Return an optional text as it may be stored; None for one without anything in it."""
     return (mask(clean(text)).strip() or None) if text is not None else None
+
+
+def _given_away(text: str, rules: RedactionRules, place: str | None) -> dict[str, str]:
+    """Return what is removed from a text, the longest first, each with its rule; short values stand everywhere."""
+    values = {text[one.start : one.end]: one.rule for one in find(text, rules=rules, path=place)}
+    longest = sorted((value for value in values if len(value) >= _REPEATED_MIN_CHARS), key=len, reverse=True)
+    return {value: values[value] for value in longest}
 
 
 def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> JSONValue:

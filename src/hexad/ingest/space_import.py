@@ -169,9 +169,16 @@ class SpaceImporter:
         return whole or not (used or space.policies or space.metadata)
 
     def _clean(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
-        draft = replace(one.draft, space=name)
-        place = draft.source_id or draft.path
-        return replace(one, draft=draft, object=self._redactor.mask_object(one.object, rules, place=place))
+        draft = one.draft
+        masked = self._redactor.mask_object(one.object, rules, place=draft.source_id or draft.path)
+        draft = replace(
+            draft,
+            space=name,
+            summary_micro=_said(masked, "summary_micro"),
+            summary_short=_said(masked, "summary_short"),
+            summary_long=_said(masked, "summary_long"),
+        )
+        return replace(one, draft=draft, object=masked)
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
@@ -316,6 +323,11 @@ class SpaceImporter:
                     return True
                 last = key
         return False
+
+
+def _said(object: Mapping[str, JSONValue], key: str) -> str | None:
+    value = object.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _owned(head: Mapping[str, JSONValue]) -> str:

@@ -78,7 +78,7 @@ def _check_json(name: str, value: object) -> None:
     if key is not None:
         raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
     try:
-        size = len(json.dumps(value, allow_nan=False))
+        size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidMemory(
             f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers."
