@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.index.orderings.question import Question
-from hexad.index.orderings.scorer import Claim
+from hexad.index.orderings.scorer import Claim, Slots
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class BasicTopic:
         self._kinds = [view.of_kind(kind) for kind in question.prefer_kinds]
         self._tags = view.tags.count(question.prefer_tags, view.size) if question.prefer_tags else None
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return the sums, in the order above."""
         total = self._view.standing[slots]
         for weight, held in zip(self._weights, holds, strict=False):
@@ -60,7 +60,7 @@ class NewestFirst:
 
     def scores(
         self,
-        slots: NDArray[np.int64],
+        slots: Slots,
         holds: Sequence[NDArray[np.bool_]],  # noqa: ARG002 - there are no claims
     ) -> NDArray[np.float64]:
         """Return whole milliseconds since 1970, divided by 1e9."""

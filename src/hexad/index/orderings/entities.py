@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ROOM: Final = 1024
 _GARBAGE_SHARE: Final = 0.5
+_FOUND_MOST: Final = 64
 _MENDED_MOST: Final = 500
 """Overlaps that are counted one by one after a change; of more than these, all are counted anew when asked for."""
 
@@ -54,11 +55,13 @@ class EntityMap:
         self._spans: dict[int, tuple[int, int]] = {}
         self._is_pinned: set[int] = set()
         self._overlap: NDArray[np.int64] | None = None
+        self._found: dict[int, NDArray[np.int32]] = {}  # by token: slots, until the next change
 
     def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
         """Put many memories, of which the map has none: slot, tokens with repeats, whether it is pinned."""
         import numpy as np
 
+        self._found.clear()
         tokens: list[int] = []
         times: list[int] = []
         owners: list[int] = []
@@ -128,8 +131,13 @@ class EntityMap:
         number = self._ids.get(token)
         if number is None:
             return np.empty(0, dtype=np.int32)
-        owners: NDArray[np.int32] = self._owner[np.flatnonzero(self._token[: self._used] == number)]
-        return owners[owners >= 0]
+        found = self._found.get(number)
+        if found is None:
+            owners = self._owner[np.flatnonzero(self._token[: self._used] == number)]
+            if len(self._found) >= _FOUND_MOST:
+                self._found.clear()
+            found = self._found[number] = owners[owners >= 0]
+        return found
 
     def overlap(self, size: int) -> NDArray[np.int64]:
         """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has."""
@@ -169,6 +177,7 @@ class EntityMap:
     def _take_away(self, slot: int) -> None:
         import numpy as np
 
+        self._found.clear()
         start, stop = self._spans.pop(slot, (0, 0))
         tokens = self._token[start:stop]
         np.subtract.at(self._frequency, tokens, self._times[start:stop])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.index.orderings.basic import BasicTopic, NewestFirst
 from hexad.index.orderings.question import Question
-from hexad.index.orderings.scorer import Claim
+from hexad.index.orderings.scorer import Claim, Slots
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class HybridTopic:
                 self._rare[entities.slots(token)] += _RARE / frequency
         self._shared = entities.overlap(view.size)
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return (`basic` + rare) + shared."""
         return (self._basic.scores(slots, holds) + self._rare[slots]) + _SHARED * self._shared[slots]
 
@@ -59,7 +59,7 @@ class HybridKind:
 
     def scores(
         self,
-        slots: NDArray[np.int64],
+        slots: Slots,
         holds: Sequence[NDArray[np.bool_]],  # noqa: ARG002 - there are no claims
     ) -> NDArray[np.float64]:
         """Return (time + rarity) + pinned."""

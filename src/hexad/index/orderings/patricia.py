@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.index.orderings.basic import BasicTopic
 from hexad.index.orderings.question import Question
-from hexad.index.orderings.scorer import Claim
+from hexad.index.orderings.scorer import Claim, Slots
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PatriciaTopic:
                 break
             self._depth[under] = depth
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return `basic` + 2.0 × depth."""
         return self._basic.scores(slots, holds) + _PART * self._depth[slots]
 
@@ -56,7 +56,7 @@ class PatriciaKind:
 
     def scores(
         self,
-        slots: NDArray[np.int64],
+        slots: Slots,
         holds: Sequence[NDArray[np.bool_]],  # noqa: ARG002 - there are no claims
     ) -> NDArray[np.float64]:
         """Return the sums, in the order above."""

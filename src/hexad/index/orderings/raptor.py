@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.index.orderings.basic import BasicTopic, NewestFirst
 from hexad.index.orderings.question import Question
-from hexad.index.orderings.scorer import Claim
+from hexad.index.orderings.scorer import Claim, Slots
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class _Cluster:
     def __init__(self, view: SpaceView, words: Sequence[str]) -> None:
         import numpy as np
 
+        self._view = view
         self.claims = [Claim("long", word, view.may_hold("long", word)) for word in words]
         self._tagged = []
         for word in words:
@@ -39,11 +40,11 @@ class _Cluster:
             tagged[view.tags.slots(word)] = True
             self._tagged.append(tagged)
 
-    def hits(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    def hits(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.int32]:
         """Return the number of words that hit."""
         import numpy as np
 
-        count = np.zeros(len(slots), dtype=np.int64)
+        count = np.zeros(len(self._view.nos[: self._view.size][slots]), dtype=np.int32)
         for tagged, held in zip(self._tagged, holds, strict=True):
             count += tagged[slots] | held
         return count
@@ -63,7 +64,7 @@ class RaptorTopic:
         )
         self.claims = [*self._basic.claims, *self._words.claims, *self._preferred.claims]
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return (`basic` + cluster) + recency."""
         import numpy as np
 
@@ -85,7 +86,7 @@ class RaptorKind:
         self._preferred = _Cluster(view, question.prefer_tags)
         self.claims = self._preferred.claims
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return (time + cluster) + pinned."""
         cluster = _WORD * self._preferred.hits(slots, holds)
         return (self._newest.scores(slots, ()) + cluster) + _PINNED * self._view.pinned[slots]

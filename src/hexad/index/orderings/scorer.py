@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Slots: TypeAlias = "NDArray[np.int64] | slice"
+"""Some slots by number, or all as a slice: picking from every column by number is what takes the time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,5 +33,5 @@ class Scorer(Protocol):
     def claims(self) -> Sequence[Claim]:
         """What scores depend on and only texts can tell."""
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return the scores of slots; `holds` says of each claim for which of them it is taken to be true."""

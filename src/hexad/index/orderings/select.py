@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _BATCH_LEAST: Final = 16
 _BATCH_MOST: Final = 256
 _HEAD_LEAST: Final = 256
+_WHOLE_SHARE: Final = 4
+"""From this share of all slots on, bounds are computed for all of them."""
 
 Place = tuple[float, int, int, int]
 """Where a memory comes, smaller first: score and time negated, rank of path and id, slot."""
@@ -31,7 +33,7 @@ def first(view: SpaceView, scorer: Scorer, pool: NDArray[np.int64], *, limit: in
     """Return `(slot, score)` of the first `limit` of the slots in `pool`, in order."""
     if limit <= 0 or not len(pool):
         return []
-    bounds = scorer.scores(pool, [claim.maybe[pool] for claim in scorer.claims])
+    bounds = _bounds(view, scorer, pool)
     best: list[Place] = []
     for batch, next_bound in _in_order_of_bounds(view, pool, bounds, limit=limit):
         slots = pool[batch]
@@ -42,6 +44,14 @@ def first(view: SpaceView, scorer: Scorer, pool: NDArray[np.int64], *, limit: in
         if next_bound is None or (len(best) == limit and best[-1] < next_bound):
             break
     return [(slot, -score) for score, _, _, slot in best]
+
+
+def _bounds(view: SpaceView, scorer: Scorer, pool: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the scores in which every claim holds that signatures do not rule out."""
+    if _WHOLE_SHARE * len(pool) < view.size:
+        return scorer.scores(pool, [claim.maybe[pool] for claim in scorer.claims])
+    bounds = scorer.scores(slice(0, view.size), [claim.maybe for claim in scorer.claims])
+    return bounds if len(pool) == view.size else bounds[pool]
 
 
 def _in_order_of_bounds(

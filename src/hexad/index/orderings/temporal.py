@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.index.orderings.basic import BasicTopic
 from hexad.index.orderings.question import Question
-from hexad.index.orderings.scorer import Claim
+from hexad.index.orderings.scorer import Claim, Slots
 from hexad.index.orderings.view import SpaceView
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class TemporalTopic:
         self._basic = BasicTopic(view, question)
         self.claims = self._basic.claims
 
-    def scores(self, slots: NDArray[np.int64], holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return `basic` + decay."""
         decays = self._view.calendar().decays(self._view.updated[slots], self._now)
         return self._basic.scores(slots, holds) + decays
@@ -46,7 +46,7 @@ class TemporalKind:
 
     def scores(
         self,
-        slots: NDArray[np.int64],
+        slots: Slots,
         holds: Sequence[NDArray[np.bool_]],  # noqa: ARG002 - there are no claims
     ) -> NDArray[np.float64]:
         """Return decay + pinned."""
