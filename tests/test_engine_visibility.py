@@ -303,6 +303,19 @@ def test_who_queues_a_source_sets_what_its_ingest_may_do(owner: Hexad, dev: Hexa
     assert "first" in next(m.raw for m in owner.memories(space="plans") if m.source_id == "secret.md")
 
 
+def test_a_queued_source_is_refused_when_its_space_was_closed_meanwhile(owner: Hexad, dev: Hexad) -> None:
+    folder = owner.path.parent / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# A\n\nText.\n")
+    dev.enqueue(folder, space="plans")
+    owner.spaces.set_policy("plans", {"roles": ["lead"]})
+
+    assert 0 == owner.maintain().ingested
+
+    assert (0, 1) == ((status := owner.status()).queue_waiting, status.queue_failed)
+    assert 2 == owner.count(space="plans")
+
+
 # Whole spaces ----------------------------------------------------------------------------------------------------
 
 
