@@ -11,8 +11,8 @@ from hexad.storage.meta import Meta
 from hexad.storage.origins import Origins
 from hexad.storage.places import Places
 from hexad.storage.purge import Purges
-from hexad.storage.sources import IngestQueue, Sources
 from hexad.storage.signatures import Signatures
+from hexad.storage.sources import IngestQueue, Sources
 from hexad.storage.spaces import Spaces
 from hexad.storage.tasks import Tasks
 from hexad.storage.vectors import Vectors
