@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -205,26 +206,37 @@ def test_several_processes_read_one_file_and_each_object_is_created_once(hx: Hex
     assert json.loads(file.read_text()) == json.loads(hx.spaces.write_file("large").read_text())
 
 
+READS_ALOUD = """
+import sys
+import hexad
+def step(done):
+    if done in (150, 300):
+        print(done, flush=True)
+with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
+    hx.spaces.read_file(sys.argv[2], progress=step)
+"""
+
+
 def test_a_kill_while_a_file_is_read_leaves_all_of_it_or_nothing(hx: Hexad, tmp_path: Path) -> None:
     file = large(tmp_path / "large.json", 300)
-    command = [sys.executable, "-c", READS, str(hx.path), str(file)]
-    found = []
-    for attempt in range(8):
+    command = [sys.executable, "-c", READS_ALOUD, str(hx.path), str(file)]
+    found: list[int | None] = []
+    # While objects are prepared, and at several moments of the transaction that stores them.
+    for lines, wait_s in ((1, 0.0), (2, 0.0), (2, 0.02), (2, 0.05), (2, 0.1), (2, 0.2), (2, 0.4)):
         reader = subprocess.Popen(command, stdout=subprocess.PIPE)
-        try:
-            reader.wait(0.5 + 0.1 * attempt)
-        except subprocess.TimeoutExpired:
-            reader.kill()
+        assert reader.stdout is not None
+        for _ in range(lines):
+            reader.stdout.readline()
+        time.sleep(wait_s)
+        reader.kill()
         reader.communicate()
-        there = {space.name: space.memories for space in hx.spaces.list()}
-        found.append(there.get("large"))
-        if "large" in there:
-            hx.spaces.create("large", reset=True)
+        found.append({space.name: space.memories for space in hx.spaces.list()}.get("large"))
+        if found[-1] is not None:
             hx.spaces.set_policy("large", {"allow_delete": True})
             hx.spaces.delete("large")
 
+    assert found[0] is None
     assert {None, 300} >= set(found)
-    assert None in found
 
 
 @pytest.mark.row("L158")
