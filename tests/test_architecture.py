@@ -43,6 +43,7 @@ PARTS = {
     "hexad.engine": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
+    "hexad.governing": "engine",
     "hexad.records": "engine",
     "hexad.structured": "engine",
     "hexad.wiring": "engine",
@@ -85,6 +86,7 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("hexad.wiring", "hexad.governing"): "a recall from a cold start needs no policies, no retention and no files",
     ("hexad.wiring", "hexad.index.orderings.orderings"): "a recall from a cold start needs no ordering of bundles",
     ("hexad.wiring", "hexad.recall.bundles"): "as the orderings of bundles",
     ("hexad.wiring", "hexad.recall.project_context"): "as the orderings of bundles",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from hexad.clock import Clock
 from hexad.facade.access import require_owner
-from hexad.facade.space_files import FilesNeeds
-from hexad.facade.spaces import SpacesFacade, SpacesNeeds
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
@@ -28,35 +27,20 @@ from hexad.upkeep.check import check
 from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
+if TYPE_CHECKING:
+    from hexad.facade.spaces import SpacesFacade
+
 
 class Hexad(RecordCalls, StructuredCalls):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self.spaces = SpacesFacade(
-            SpacesNeeds(
-                stores=parts.stores,
-                clock=parts.clock,
-                directory=parts.place.directory,
-                actor=parts.base.actor,
-                audit=parts.audit,
-                purger=parts.purger,
-                retention=parts.retention,
-                check_policy=parts.check_policy,
-                spent=parts.base.models.budgets.report,
-            ),
-            FilesNeeds(
-                stores=parts.stores,
-                clock=parts.clock,
-                directory=parts.place.directory,
-                actor=parts.base.actor,
-                audit=parts.audit,
-                keys=parts.place.keys,
-                importer=lambda: self._parts.writing.importer,
-                wake=lambda: self._parts.wake(),  # noqa: PLW0108 - `reindex` exchanges the parts
-            ),
-        )
+
+    @cached_property
+    def spaces(self) -> SpacesFacade:
+        """Named containers of memories: policies, retention, files."""
+        return self._parts.governing.spaces
 
     def __enter__(self) -> Self:
         return self
@@ -323,7 +307,7 @@ class Hexad(RecordCalls, StructuredCalls):
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
         """
         ingested = self._parts.writing.queue.run()
-        swept = self._parts.sweeper.sweep()
+        swept = self._parts.governing.sweeper.sweep()
         return MaintenanceReport(
             ingested=ingested,
             archived=swept.archived,

@@ -29,18 +29,16 @@ from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database, sqlite_library_is_safe
 from hexad.storage.keys import KeyStore
-from hexad.storage.leases import Lease, OpenLock
-from hexad.storage.meta import STORE_ID, MaintenanceLog
+from hexad.storage.leases import OpenLock
+from hexad.storage.meta import STORE_ID
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
-from hexad.upkeep.purge import Purger
-from hexad.upkeep.retention import Retention
-from hexad.upkeep.schedule import Sweeper
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
+    from hexad.governing import Governing
     from hexad.index.orderings.orderings import Orderings
     from hexad.recall.bundles import Bundles
     from hexad.recall.project_context import ProjectContexts
@@ -94,15 +92,6 @@ class Parts:
         )
         # Upkeep must not leave out what whoever opened the store may not see.
         self.everything = base.stores if base.stores.roles is None else Stores(base.db)
-        self.audit = MaintenanceLog(base.stores.meta, actor=base.actor.describe())
-        self.purger = Purger(self.everything, base.fulltext, key=lambda: base.place.keys.redaction_salt)
-        self.retention = Retention(self.everything, base.fulltext, self.purger, self.audit)
-        self.sweeper = Sweeper(
-            self.retention,
-            base.stores.meta,
-            lease=lambda: Lease(base.place.directory / "maintain.lock", clock=base.clock, purpose="gc"),
-            clock=base.clock,
-        )
         self.handouts = Handouts(base.stores)
         self.catalog = Catalog(base.stores, base.fulltext)
         self.embedding = (
@@ -152,6 +141,28 @@ class Parts:
         )
 
     @cached_property
+    def governing(self) -> Governing:
+        """Spaces, retention and purging; loaded now, because a recall does without them."""
+        from hexad.governing import GoverningNeeds, build_governing
+
+        base = self.base
+        return build_governing(
+            GoverningNeeds(
+                stores=base.stores,
+                everything=self.everything,
+                fulltext=base.fulltext,
+                clock=base.clock,
+                directory=base.place.directory,
+                keys=base.place.keys,
+                actor=base.actor,
+                spent=base.models.budgets.report,
+                check_policy=_check_policy,
+                importer=lambda: self.writing.importer,
+                wake=self.wake,
+            )
+        )
+
+    @cached_property
     def orderings(self) -> Orderings:
         """The orderings of context bundles; loaded now, because a recall does without them."""
         from hexad.index.orderings.orderings import Orderings
@@ -188,13 +199,6 @@ class Parts:
     def _finish_contexts(self) -> None:
         if "contexts" in self.__dict__:
             self.contexts.close()
-
-    @staticmethod
-    def check_policy(policy: Mapping[str, JSONValue]) -> None:
-        """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
-        from hexad.writing import check_policy
-
-        check_policy(policy)
 
     def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
@@ -297,10 +301,17 @@ class Parts:
         self.handouts.flush()
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
-        self.sweeper.sweep_when_due(stop=stop)
+        self.governing.sweeper.sweep_when_due(stop=stop)
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0
+
+
+def _check_policy(policy: Mapping[str, JSONValue]) -> None:
+    """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
+    from hexad.writing import check_policy
+
+    check_policy(policy)
 
 
 def _query_embedder(embedder: Embedder) -> QueryEmbedder:

@@ -21,6 +21,7 @@ from hexad.model.policy import Backend
 from hexad.storage.changes import ChangeReader
 from hexad.storage.signatures import TextSignatures
 from hexad.storage.stores import Stores
+from hexad.upkeep.purge import Purger
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOPICS = ("gate", "lexon/gate way", "Größe", "of", "")
@@ -122,12 +123,18 @@ def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad
     assert reader._parts.stores.memories.count() >= len(held) == len(reader.memories(space="s", limit=None))
 
 
+def _purge(hx: Hexad, name: str) -> None:
+    stores = hx._parts.stores
+    Purger(stores, hx._parts.fulltext, key=lambda: b"key").purge(
+        [stores.memories.number(name)], reason="test", at=NOW
+    )
+
+
 def _change(hx: Hexad, what: str, name: str, words: list[str]) -> None:
     if what == "tags":
         hx.remember(hx.get(name).raw, space="s", id=name, tags=words)
     elif what == "purge":
-        parts = hx._parts
-        parts.purger.purge([parts.stores.memories.number(name)], reason="test", at=NOW)
+        _purge(hx, name)
     else:
         getattr(hx, what)(name)
 
@@ -176,7 +183,7 @@ def test_a_reader_that_stands_before_a_change_is_answered_as_of_then(hx):
         hx.pin("m2")
         hx.remember("the gate again", space="s", id="m3")
         hx.remember("gate", space="s", id="new")
-        hx._parts.purger.purge([hx._parts.stores.memories.number("m4")], reason="test", at=NOW)
+        _purge(hx, "m4")
         after.extend(everything(orderings, no))
 
     after: list[object] = []

@@ -1,0 +1,88 @@
+"""The parts that govern a store, built when its spaces are first asked for: policies, retention, purging, files.
+
+Kept apart from `wiring` as the write path is: a command that only recalls starts without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hexad.clock import Clock
+from hexad.facade.space_files import FilesNeeds
+from hexad.facade.spaces import SpacesFacade, SpacesNeeds
+from hexad.index.fulltext import FullText
+from hexad.ingest.space_import import SpaceImporter
+from hexad.model.actor import Actor
+from hexad.model.memory import JSONValue
+from hexad.model.spending import BudgetLine
+from hexad.storage.keys import KeyStore
+from hexad.storage.leases import Lease
+from hexad.storage.meta import MaintenanceLog
+from hexad.storage.stores import Stores
+from hexad.upkeep.purge import Purger
+from hexad.upkeep.retention import Retention
+from hexad.upkeep.schedule import Sweeper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Governing:
+    """What governs a store."""
+
+    spaces: SpacesFacade
+    sweeper: Sweeper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoverningNeeds:
+    """What it is handed; `everything` sees what `stores` may hide from the actor."""
+
+    stores: Stores
+    everything: Stores
+    fulltext: FullText
+    clock: Clock
+    directory: Path
+    keys: KeyStore
+    actor: Actor
+    spent: Callable[[str | None], Sequence[BudgetLine]]
+    check_policy: Callable[[Mapping[str, JSONValue]], None]
+    importer: Callable[[], SpaceImporter]
+    wake: Callable[[], None]
+
+
+def build_governing(needs: GoverningNeeds) -> Governing:
+    """Return what governs one store."""
+    audit = MaintenanceLog(needs.stores.meta, actor=needs.actor.describe())
+    purger = Purger(needs.everything, needs.fulltext, key=lambda: needs.keys.redaction_salt)
+    retention = Retention(needs.everything, needs.fulltext, purger, audit)
+    spaces = SpacesFacade(
+        SpacesNeeds(
+            stores=needs.stores,
+            clock=needs.clock,
+            directory=needs.directory,
+            actor=needs.actor,
+            audit=audit,
+            purger=purger,
+            retention=retention,
+            check_policy=needs.check_policy,
+            spent=needs.spent,
+        ),
+        FilesNeeds(
+            stores=needs.stores,
+            clock=needs.clock,
+            directory=needs.directory,
+            actor=needs.actor,
+            audit=audit,
+            keys=needs.keys,
+            importer=needs.importer,
+            wake=needs.wake,
+        ),
+    )
+    sweeper = Sweeper(
+        retention,
+        needs.stores.meta,
+        lease=lambda: Lease(needs.directory / "maintain.lock", clock=needs.clock, purpose="gc"),
+        clock=needs.clock,
+    )
+    return Governing(spaces=spaces, sweeper=sweeper)
