@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -406,7 +407,9 @@ def test_an_ordering_of_the_program_decides_what_stands_first(shop: Hexad, proje
         ([("mem_spans", 10**400)], "OverflowError"),
         (["mem_spans"], "no pair of an id and a number"),
         (None, "it raised TypeError"),
-        ([(f"m{n}", 1.0) for n in range(1_001)], "it named 1,001 memories"),
+        ([(f"m{n}", 1.0) for n in range(1_001)], "it named over 1,000 memories"),
+        ((("mem_spans", 1.0) for _ in itertools.count()), "it named over 1,000 memories"),
+        (NotFound("Memory 'x' not found in space 'shop'"), "it raised NotFound: Memory 'x' not found"),
     ],
 )
 def test_a_failing_ordering_leaves_the_basic_order_and_a_note(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Final, Protocol, cast
 
-from hexad.errors import HexadError, InvalidInput, ProviderError
+from hexad.errors import InvalidInput, ProviderError
 from hexad.model.policy import BACKEND_ALIASES, Backend
 
 IDS_MOST: Final = 1_000
@@ -42,15 +43,15 @@ class NamedOrdering:
     def order(self, space: str, topic: str, limit: int) -> list[tuple[str, float]]:
         """Return `(memory id, score)` pairs, each id once. Raises `ProviderError` for a failure or a bad answer."""
         try:
-            answer = list(self._order(space, topic, limit))
-            pairs = [_checked(pair) for pair in answer[: IDS_MOST + 1]]
-        except HexadError:
+            answer = list(islice(self._order(space, topic, limit), IDS_MOST + 1))
+            pairs = [_checked(pair) for pair in answer]
+        except ProviderError:
             raise
         # Foreign code may raise anything; the recall goes on without it and says so.
         except Exception as error:
             raise ProviderError(f"it raised {type(error).__name__}: {error}") from error
         if len(answer) > IDS_MOST:
-            raise ProviderError(f"it named {len(answer):,} memories; at most {IDS_MOST:,} are looked at")
+            raise ProviderError(f"it named over {IDS_MOST:,} memories; no more are looked at")
         found: dict[str, float] = {}
         for memory_id, score in pairs:
             found.setdefault(memory_id, score)
