@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 import hexad
-from hexad import Conflict, FrozenClock, Hexad, InvalidInput, InvalidMemory, LimitExceeded, Outcome, Status
+from hexad import (
+    Conflict,
+    FrozenClock,
+    Hexad,
+    InvalidInput,
+    InvalidMemory,
+    InvalidSpace,
+    LimitExceeded,
+    Outcome,
+    Status,
+)
 from opener import Opener
 
 TEXT = (
@@ -40,6 +50,15 @@ RECORD: Mapping[str, Any] = {
     "created_at": "2025-12-01T11:32:00Z",
     "updated_at": "2025-12-01T12:04:00Z",
 }
+
+
+TURN: Mapping[str, Any] = {"conversation": "c", "session": "s", "position": 0, "speaker": "Ada"}
+
+
+def nested(depth: int, value: Any) -> Any:
+    for _ in range(depth):
+        value = {"a": value} if isinstance(value, dict) else [value]
+    return value
 
 
 def outcome(memory: hexad.Memory) -> Outcome:
@@ -440,6 +459,18 @@ def test_a_changed_policy_counts_at_once_also_in_a_store_that_was_open(hx: Hexad
         ({"raw": "x", "citations": [{"symbol": "y"}]}, r"a citation has path"),
         ({"raw": "x", "source": "docs"}, r"give source_id with it"),
         (17, r"neither an object nor a JSON text"),
+        ('{"raw": "x", "value": ' + "9" * 5_000 + "}", r"number .*too long"),
+        ({"raw": "x", "importance": 10**5_000}, r"importance = .*between 0 and 1"),
+        ({"raw": "x", "confidence": -(10**400)}, r"confidence = .*between 0 and 1"),
+        ({"raw": "x", "value": nested(900, [])}, r"value .*more than 50 deep"),
+        ({"raw": "x", "metadata": {"a": nested(900, {})}}, r"metadata .*more than 50 deep"),
+        ('{"raw": "x", "metadata": ' + '{"a":' * 900 + "1" + "}" * 900 + "}", r"metadata .*more than 50 deep"),
+        ({"raw": "x", "source": "a\ud800", "source_id": "s"}, r"source = .*half a surrogate pair"),
+        ({"raw": "x", "citations": [{"path": "a\ud800"}]}, r"path = .*half a surrogate pair"),
+        ({"raw": "x", "citations": [{"path": "a", "commit": "\udfff"}]}, r"commit = .*half a surrogate pair"),
+        ({"raw": "x", "turn": {**TURN, "speaker": "\ud83d"}}, r"speaker = .*half a surrogate pair"),
+        ({"raw": "x", "turn": {**TURN, "position": 2**63}}, r"a turn has conversation"),
+        ({"raw": "x", "data_subjects": ["\ud800"]}, r"data_subjects = .*half a surrogate pair"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_named_and_nothing_is_stored(hx: Hexad, payload: Any, said: str) -> None:
@@ -448,6 +479,25 @@ def test_what_cannot_be_used_is_named_and_nothing_is_stored(hx: Hexad, payload: 
 
     assert [] == hx.memories(status=None)
     assert [] == list(hx.spaces.list())
+
+
+@pytest.mark.row("L158")
+@pytest.mark.parametrize("space", [None, True, 7, 1.5, b"docs", ["docs"], {"docs"}, object()])
+def test_a_space_whose_name_is_no_text_is_invalid(hx: Hexad, space: Any) -> None:
+    for write in (
+        lambda: hx.remember_structured(space, {"raw": TEXT}),
+        lambda: hx.remember_raw(space, "note", TEXT),
+    ):
+        with pytest.raises(InvalidSpace, match=r"Invalid space .*: the name is no text; give one, such as"):
+            write()
+    assert [] == hx.memories(status=None)
+
+
+def test_a_key_that_stands_twice_among_very_many_is_found_at_once(hx: Hexad) -> None:
+    many = ",".join(f'"k{number}":1' for number in range(200_000))
+
+    with pytest.raises(InvalidMemory, match=r"the key 'k199999' stands there twice"):
+        hx.remember_structured("s", f'{{{many},"k199999":1}}')
 
 
 def test_a_summary_past_its_limit_is_refused(hx: Hexad) -> None:

@@ -11,7 +11,7 @@ from hexad.errors import InvalidInput, InvalidMemory
 from hexad.ingest.payload import parse_object, parse_payload
 from hexad.model.contract import Draft, Extract, MemoryWriter
 from hexad.model.memory import JSONValue, Memory, Relevance, Trust
-from hexad.model.parse import parse_choice, parse_time, word_list
+from hexad.model.parse import parse_choice, parse_time, shown, word_list
 
 TEMPERATURE_MOST: Final = 2.0
 MAX_TOKENS_MOST: Final = 200_000
@@ -74,7 +74,7 @@ class Intake:
         chosen = _Options(options, given, known=RawOptions.__annotations__, call="remember_raw")
         for name, value in (("kind", kind), ("raw", raw)):
             if not isinstance(value, str):
-                raise InvalidMemory(f"The {name} {str(value)[:80]!r} is no text; give a string.")
+                raise InvalidMemory(f"The {name} {shown(value)!r} is no text; give a string.")
         auto_pin = chosen.flag("auto_pin")
         relevance, trust = chosen.text("relevance"), chosen.text("trust")
         draft = Draft(
@@ -122,7 +122,7 @@ class _Options:
 
     @staticmethod
     def _bad(name: str, value: object, remedy: str) -> InvalidInput:
-        return InvalidInput(f"{name} = {str(value)[:80]!r} cannot be used; {remedy}.")
+        return InvalidInput(f"{name} = {shown(value)!r} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
         value = self._values.get(name)

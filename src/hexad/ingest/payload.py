@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar, cast
@@ -10,7 +12,7 @@ from typing import Final, TypeVar, cast
 from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue, Relevance, Status, Trust, Turn
-from hexad.model.parse import parse_choice, parse_time
+from hexad.model.parse import parse_choice, parse_time, shown
 
 PAYLOAD_CHARACTERS_LIMIT: Final = 8 << 20
 KNOWN: Final = (
@@ -23,6 +25,8 @@ KNOWN: Final = (
 may stand there, as `Memory.to_dict` writes them, and change nothing."""
 _CHUNK_KEYS: Final = frozenset({"chunk_id", "text", "heading", "start", "lines"})
 _FROM_SUMMARY: Final = ("summary_long", "summary_short", "summary_micro")
+_MOST_POSITION: Final = 2**53
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _T = TypeVar("_T", Relevance, Status, Trust)
 
 
@@ -72,8 +76,8 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
         subject=found.text("subject"),
         attribute=found.text("attribute"),
         value=found.given.get("value"),
-        data_subjects=found.words("data_subjects"),
-        source=found.text("source"),
+        data_subjects=found.names("data_subjects"),
+        source=found.name("source"),
         source_id=found.text("source_id"),
         turn=_turn(found),
         structured=True,
@@ -90,7 +94,7 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
     if isinstance(given, Mapping):
         return given
     if not isinstance(given, str):
-        raise InvalidMemory(f"Invalid {what}: {str(given)[:80]!r} is neither an object nor a JSON text.")
+        raise InvalidMemory(f"Invalid {what}: {shown(given)!r} is neither an object nor a JSON text.")
     if len(given) > PAYLOAD_CHARACTERS_LIMIT:
         raise LimitExceeded(
             f"The {what} has {len(given):,} characters; at most {PAYLOAD_CHARACTERS_LIMIT:,} are read."
@@ -105,6 +109,8 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
     except (_Refused, RecursionError) as error:
         told = str(error) if isinstance(error, _Refused) else "it is nested too deeply"
         raise InvalidMemory(f"Invalid {what}: {told}.") from error
+    except ValueError as error:  # what is left of them: Python reads no number of over 4,300 digits
+        raise InvalidMemory(f"Invalid {what}: it holds a number that is too long; shorten it.") from error
     if not isinstance(value, Mapping):
         raise InvalidMemory(f'Invalid {what}: {given[:80]!r} is no JSON object; write {{"name": value}}.')
     return value
@@ -117,8 +123,7 @@ class _Refused(Exception):
 def _once(pairs: Sequence[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise _Refused(f"the key {twice!r} stands there twice; leave out one of the two")
     return found
 
@@ -135,15 +140,27 @@ class _Fields:
 
     @staticmethod
     def bad(name: str, value: object, remedy: str) -> InvalidMemory:
-        return InvalidMemory(
-            f"Invalid memory payload: {name} = {str(value)[:80]!r} cannot be used; {remedy}."
-        )
+        return InvalidMemory(f"Invalid memory payload: {name} = {shown(value)!r} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
         value = self.given.get(name)
         if value is not None and not isinstance(value, str):
             raise self.bad(name, value, "give a string, or leave it out")
         return value
+
+    def name(self, name: str) -> str | None:
+        """Return a text by which something is known: it is stored as it is, or not at all."""
+        value = self.text(name)
+        if value is not None and _HALF.search(value):
+            raise self.bad(name, value, "it holds half a surrogate pair; give whole characters")
+        return value
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        words = self.words(name)
+        for word in words or ():
+            if _HALF.search(word):
+                raise self.bad(name, word, "it holds half a surrogate pair; give whole characters")
+        return words
 
     def words(self, name: str) -> tuple[str, ...] | None:
         value = self.given.get(name)
@@ -171,6 +188,8 @@ class _Fields:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.bad(name, value, "give a number between 0 and 1")
+        if not 0 <= value <= 1:  # asked of the number itself: a float cannot hold every one of JSON
+            raise self.bad(name, value, "it is not between 0 and 1")
         return float(value)
 
     def time(self, name: str) -> datetime | None:
@@ -232,7 +251,7 @@ def _citations(found: _Fields) -> tuple[Citation, ...] | None:
     for at, row in enumerate(rows):
         fields = _Fields(row)
         unknown = sorted(set(row) - {"path", "symbol", "content_hash", "commit"}, key=str)
-        path = fields.text("path")
+        path = fields.name("path")
         if unknown or not path:
             raise found.bad(
                 f"citations[{at}]", dict(row), "a citation has path, symbol, content_hash and commit"
@@ -240,9 +259,9 @@ def _citations(found: _Fields) -> tuple[Citation, ...] | None:
         citations.append(
             Citation(
                 path=path,
-                symbol=fields.text("symbol"),
-                content_hash=fields.text("content_hash"),
-                commit=fields.text("commit"),
+                symbol=fields.name("symbol"),
+                content_hash=fields.name("content_hash"),
+                commit=fields.name("commit"),
             )
         )
     return tuple(citations)
@@ -253,7 +272,7 @@ def _turn(found: _Fields) -> Turn | None:
     if row is None:
         return None
     fields = _Fields(row)
-    conversation, session, speaker = map(fields.text, ("conversation", "session", "speaker"))
+    conversation, session, speaker = map(fields.name, ("conversation", "session", "speaker"))
     position = row.get("position")
     if (
         not conversation
@@ -261,6 +280,7 @@ def _turn(found: _Fields) -> Turn | None:
         or not speaker
         or isinstance(position, bool)
         or not isinstance(position, int)
+        or not -_MOST_POSITION <= position <= _MOST_POSITION
     ):
         raise found.bad(
             "turn", dict(row), "a turn has conversation, session, position (a number) and speaker"

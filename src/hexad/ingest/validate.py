@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from hexad.errors import InvalidMemory, LimitExceeded
@@ -16,6 +16,8 @@ METADATA_BYTES_LIMIT: Final = 64 << 10
 ID_LIMIT: Final = 200
 SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summary_long": 32_000}
 """Most characters of a summary that a caller brings along; what Hexad writes itself is shorter."""
+DEPTH_LIMIT: Final = 50
+"""How deep objects and lists of metadata and values may stand in each other; a space's file holds a few levels more."""
 _NAME_LIMIT: Final = 500
 
 
@@ -74,6 +76,8 @@ def _check_summaries(draft: Draft) -> None:
 
 
 def _check_json(name: str, value: object) -> None:
+    if value is None:
+        return
     key = _odd_key(value)
     if key is not None:
         raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
@@ -87,6 +91,19 @@ def _check_json(name: str, value: object) -> None:
         raise LimitExceeded(
             f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept."
         )
+    level: list[object] = [value]
+    for _ in range(DEPTH_LIMIT + 1):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise InvalidMemory(
+            f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it."
+        )
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _odd_key(value: object) -> object:
@@ -98,7 +115,5 @@ def _odd_key(value: object) -> object:
             for key in one:
                 if not isinstance(key, str):
                     return repr(key) if key is None else key
-            waiting.extend(one.values())
-        elif isinstance(one, list | tuple):
-            waiting.extend(one)
+        waiting.extend(_inside(one))
     return None

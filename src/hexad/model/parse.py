@@ -31,7 +31,7 @@ def parse_time(value: datetime | str | None, name: str) -> datetime | None:
     elif isinstance(value, datetime):
         parsed = value
     else:
-        raise InvalidInput(f"{name} = {value!r} is no time; give a datetime or a string.")
+        raise InvalidInput(f"{name} = {shown(value)} is no time; give a datetime or a string.")
     try:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
@@ -52,3 +52,11 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     if isinstance(words, str):
         raise InvalidInput(f'{name} = {words!r} must be a list of strings; write ["{words}"].')
     return tuple(words)
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value for a message, also of one whose digits Python refuses to write."""
+    try:
+        return str(value)[:80]
+    except ValueError:
+        return f"{type(value).__name__} with a number too long to write"
