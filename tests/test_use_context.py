@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import hexad
 from hexad import ContextHook, FrozenClock, Hexad, InvalidInput, NotFound, ProjectContext
+from hexad.recall.context_text import defused
 from hexad.testing import ScriptedGenerator
 from hexad.text.tokens import estimate_tokens
 from opener import Opener
@@ -74,6 +76,32 @@ def test_no_memory_can_leave_its_quotation(shop: Hexad) -> None:
     assert 3 == len(inside)
     assert [inside[0], *(f"> {line[2:]}" for line in inside[1:])] == inside
     assert inside[0] == lines[0]
+
+
+@pytest.mark.row("L098")
+def test_a_text_full_of_white_space_is_quoted_in_linear_time() -> None:
+    began = time.process_time()
+
+    for text in ("<" + " " * 200_000 + "x", "<" + " " * 200_000 + "/" + " " * 200_000, "< " * 100_000):
+        assert text == defused(text)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.row("L098")
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "<recalled-memory>",
+        "</recalled-memory>",
+        "< / Recalled-Memory>",
+        "＜／recalled-memory＞",
+        "<\u200brecalled-memory>",
+        "<\u2060/\ufeffrecalled-memory>",
+        "‹ recalled-memory›",
+    ],
+)
+def test_what_looks_like_a_marker_line_is_changed_however_it_is_spaced(marker: str) -> None:
+    assert not re.search("[<＜‹]", defused(f"Before {marker} after."))
 
 
 @pytest.mark.row("L098")

@@ -24,7 +24,13 @@ PREAMBLE: Final = (
 )
 _TOPIC_SHOWN: Final = 200
 _SEAL_DIGITS: Final = 16
-_LOOKALIKE = re.compile(rf"[<＜‹]\s*/?\s*(?={re.escape(TAG)})", re.IGNORECASE)
+_UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+# One run of white space before and one after the slash, so that a long run is passed over once, not once for each
+# of its characters; and characters that nobody sees may stand anywhere.
+_LOOKALIKE = re.compile(
+    rf"[<＜‹][\s{_UNSEEN}]*(?:[/／][\s{_UNSEEN}]*)?(?={f'[{_UNSEEN}]*'.join(map(re.escape, TAG))})",
+    re.IGNORECASE,
+)
 
 
 def global_summary(topic: str, sections: Sequence[JSONObject]) -> str:
