@@ -115,7 +115,8 @@ class SpaceView:
         self._apply(numbers)
         while self._journal and self._journal[-1][0] > rev:
             self._journal.pop()
-        self._journal.append((rev, numbers))  # going back, these are more than lie before `rev`: no harm
+        if numbers:  # going back, these are more than lie before `rev`: no harm
+            self._journal.append((rev, numbers))
         while sum(len(changed) for _, changed in self._journal) > _JOURNAL_MOST:
             self._journal_from = self._journal.popleft()[0]
         self.rev = rev

@@ -376,3 +376,16 @@ def test_what_a_text_said_about_a_topic_is_kept_until_the_text_changes(hx):
     assert (1, [6.0, 2.5, 2.5]) == asked()
     hx.remember("None any more.", space="s", id="m0007")
     assert (1, [2.5, 2.5, 2.5]) == asked()
+
+
+@pytest.mark.row("L138")
+def test_writes_to_other_spaces_leave_nothing_behind_in_a_view(hx: Hexad) -> None:
+    hx.remember("The gate opens at six.", space="s")
+    basic(hx, "gate")
+    for number in range(20):
+        hx.remember(f"Elsewhere {number}.", space="other")
+        basic(hx, "gate")
+
+    view = hx._parts.orderings._views[space_no(hx)]
+    assert view.rev == hx._parts.orderings._changes.current("memories")
+    assert 0 == len(view._journal)
