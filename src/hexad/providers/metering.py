@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from hexad.errors import ProviderError
+from hexad.errors import HexadError, ProviderError
 from hexad.model.contract import BudgetBook, Spend
 from hexad.observe import span
 from hexad.providers.generator import Generator, Prompt, Reply, instructions
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _ENVELOPE_TOKENS: Final = 32
 """What a request has beside its texts: roles, separators, the schema's wrapping."""
 _QUERY: Final = "recall"
+_MOST_TOKENS: Final = 100_000_000
+_MOST_USD: Final = 1e9
+_NAME_CHARACTERS: Final = 1_000
+"""Most of each that one call can have used, or be called."""
 
 EmbedPart = Callable[[Sequence[str]], "FloatRows"]
 
@@ -51,7 +55,7 @@ class MeteredGenerator:
     @property
     def name(self) -> str:
         """`provider:model` of what answers a prompt that names no model."""
-        return ":".join(self._generator.provider_of(self._model))
+        return ":".join(self._place(self._model))
 
     def generate(self, prompt: Prompt, *, space: str | None, operation: str) -> Reply:
         """Return the answer, with what it cost. What the call may cost at most is set aside before it is made.
@@ -62,14 +66,14 @@ class MeteredGenerator:
         prompt = replace(
             prompt, model=prompt.model or self._model, max_tokens=prompt.max_tokens or self._max_tokens
         )
-        provider, model = self._generator.provider_of(prompt.model)
+        provider, model = self._place(prompt.model)
         estimate = self._prices.of(self._estimate(prompt), provider=provider, model=model)
         number = self._book.reserve(
             space=space, provider=provider, model=model, operation=operation, estimate=estimate
         )
         try:
             with span("chat", provider=provider, model=model, operation=operation) as attributes:
-                reply = self._generator.generate(prompt)
+                reply = self._answer(prompt, f"{provider}:{model}")
                 attributes["input_tokens"] = reply.spend.input_tokens
                 attributes["output_tokens"] = reply.spend.output_tokens
         except ProviderError as error:
@@ -90,9 +94,72 @@ class MeteredGenerator:
         self._book.settle(number, spend)
         return replace(reply, spend=spend)
 
+    def _place(self, model: str | None) -> tuple[str, str]:
+        """Return the provider and the model that a prompt goes to; raises `ProviderError` for what is neither."""
+        try:
+            place: object = self._generator.provider_of(model)
+        except (HexadError, AssertionError):
+            raise
+        except Exception as error:
+            raise ProviderError(
+                f"The provider_of of {_called(self._generator)} raised {type(error).__name__}; mend the generator, or "
+                "set another one.",
+                charged=False,
+            ) from error
+        if not isinstance(place, tuple) or len(place) != 2 or not all(map(_is_name, place)):
+            raise ProviderError(
+                f"The provider_of of {_called(self._generator)} returned no provider and model; return two texts.",
+                charged=False,
+            )
+        return cast("tuple[str, str]", place)
+
+    def _answer(self, prompt: Prompt, place: str) -> Reply:
+        """Return the generator's reply with nothing in it that no reply can have; raises `ProviderError`."""
+        try:
+            reply: object = self._generator.generate(prompt)
+        except (HexadError, AssertionError):  # the latter is a test's own word
+            raise
+        # Foreign code may raise anything, and whoever waits for a text must be able to tell a failed generator from
+        # a defect of ours. Its words may hold the prompt: they go no further.
+        except Exception as error:
+            raise ProviderError(
+                f"Generator {place!r} raised {type(error).__name__}; mend it, or set another one."
+            ) from error
+        if not isinstance(reply, Reply):
+            raise ProviderError(f"Generator {place!r} returned {type(reply).__name__}; return a hexad.Reply.")
+        if not isinstance(reply.text, str):
+            raise ProviderError(
+                f"Generator {place!r} returned a reply whose text is {type(reply.text).__name__}; return a string."
+            )
+        model = reply.model if _is_name(reply.model) else place
+        return replace(reply, model=model, spend=_believed(reply.spend))
+
     def _estimate(self, prompt: Prompt) -> Spend:
         said = estimate_tokens(instructions(prompt)) + estimate_tokens(prompt.text) + _ENVELOPE_TOKENS
         return Spend(input_tokens=said, output_tokens=prompt.max_tokens or self._max_tokens)
+
+
+def _called(generator: object) -> str:
+    return type(generator).__qualname__
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= _NAME_CHARACTERS and name.isprintable()
+
+
+def _believed(spend: object) -> Spend:
+    """Return what a generator says that it used: nothing, which is then estimated, for what no call can have used."""
+    if not isinstance(spend, Spend):
+        return Spend()
+    counts: tuple[object, object] = (spend.input_tokens, spend.output_tokens)
+    if not all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts):
+        spend = replace(spend, input_tokens=0, output_tokens=0)
+    usd: object = spend.usd
+    if usd is not None and (
+        isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 <= usd <= _MOST_USD
+    ):
+        spend = replace(spend, usd=None)
+    return spend
 
 
 class MeteredEmbedder:

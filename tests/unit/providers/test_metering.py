@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -113,6 +113,101 @@ def test_what_an_endpoint_does_not_say_is_estimated():
     reply = ask(MeteredGenerator(Silent([]), book, PRICES))
 
     assert (book.reserved[0][4].input_tokens, 2) == (reply.spend.input_tokens, reply.spend.output_tokens)
+
+
+class Own:
+    """A generator that somebody wrote: it answers with whatever it was given, or raises it."""
+
+    name = "own:model"
+
+    def __init__(self, answer, place=("own", "model")):
+        self._answer, self._place = answer, place
+
+    def provider_of(self, model):
+        return self._said(self._place)
+
+    def generate(self, prompt):
+        return self._said(self._answer)
+
+    @staticmethod
+    def _said(what):
+        if isinstance(what, BaseException):
+            raise what
+        return what
+
+
+GOOD = Reply(text="abcdefgh", model="own:model", spend=Spend(input_tokens=3, output_tokens=2))
+
+
+@pytest.mark.row("L075", "L160")
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (RuntimeError("the words of the prompt"), "raised RuntimeError"),
+        (KeyError("the words of the prompt"), "raised KeyError"),
+        (None, "returned NoneType"),
+        ("a text", "returned str"),
+        (replace(GOOD, text=None), "text is NoneType"),
+        (replace(GOOD, text=b"abc"), "text is bytes"),
+    ],
+)
+def test_a_generator_that_breaks_its_promise_is_a_provider_error_and_counts(answer, said):
+    book = Notebook()
+    with pytest.raises(ProviderError, match=said) as raised:
+        ask(MeteredGenerator(Own(answer), book, PRICES))
+
+    assert "words of the prompt" not in str(raised.value)
+    assert "own:model" in str(raised.value)
+    assert [(1, book.reserved[0][4])] == book.ended
+
+
+@pytest.mark.row("L075", "L160")
+@pytest.mark.parametrize("place", [KeyError("x"), None, "own", ("own",), ("own", None), ("", "model")])
+def test_a_generator_that_does_not_say_where_it_sends_is_a_provider_error_before_anything_is_sent(place):
+    book = Notebook()
+    with pytest.raises(ProviderError, match="provider_of"):
+        ask(MeteredGenerator(Own(GOOD, place), book, PRICES))
+
+    assert [] == book.reserved
+
+
+@pytest.mark.row("L141", "L142", "L143")
+@pytest.mark.parametrize(
+    "spend",
+    [
+        None,
+        Spend(input_tokens=-1_000, output_tokens=2),
+        Spend(input_tokens=3, output_tokens=-1),
+        Spend(input_tokens=10**30, output_tokens=2),
+        Spend(input_tokens=1.5, output_tokens=2),
+        Spend(input_tokens=True, output_tokens=2),
+        Spend(input_tokens=float("nan"), output_tokens=2),
+    ],
+)
+def test_counts_that_no_call_can_have_used_are_estimated(spend):
+    book = Notebook()
+    reply = ask(MeteredGenerator(Own(replace(GOOD, spend=spend)), book, PRICES))
+
+    assert (book.reserved[0][4].input_tokens, 2) == (reply.spend.input_tokens, reply.spend.output_tokens)
+    assert [(1, reply.spend)] == book.ended
+
+
+@pytest.mark.row("L142", "L143")
+@pytest.mark.parametrize("usd", [-5.0, float("nan"), float("inf"), "5", True])
+def test_a_price_that_nothing_can_cost_is_not_believed(usd):
+    book = Notebook()
+    spend = Spend(input_tokens=3, output_tokens=2, usd=usd)
+    prices = Prices({"own:*": Price(input=1_000_000, output=2_000_000)})
+    reply = ask(MeteredGenerator(Own(replace(GOOD, spend=spend)), book, prices))
+
+    assert 7.0 == reply.spend.usd
+
+
+@pytest.mark.parametrize("model", [None, 5, "", "a\x1b[2Jb", "x" * 5_000])
+def test_a_model_whose_name_cannot_be_shown_is_called_what_was_asked_for(model):
+    reply = ask(MeteredGenerator(Own(replace(GOOD, model=model)), Notebook(), PRICES))
+
+    assert "own:model" == reply.model
 
 
 @pytest.mark.row("L084")
