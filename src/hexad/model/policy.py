@@ -15,6 +15,8 @@ from hexad.model.memory import JSONValue, Relevance
 RULES_LIMIT: Final = 200
 """Most rules in one list of a policy."""
 DAYS_LIMIT: Final = 36_500
+BUDGET_LIMIT: Final = 10**15
+"""Most tokens or dollars of a budget; a database counts no further than some thousand times that."""
 
 
 class Backend(StrEnum):
@@ -51,7 +53,7 @@ class Period(StrEnum):
 class Match:
     """Which memories a rule is about: every condition that is given holds, by any of its values.
 
-    `paths` are prefixes of whole parts, or patterns with `*`, `?` and `**`.
+    `paths` are prefixes of whole parts, or patterns with `*`, `?` and `**`. All are as the owner spelled them.
     """
 
     kinds: tuple[str, ...] = ()
@@ -178,6 +180,9 @@ def parse_budget(value: JSONValue, *, where: str = "budget") -> Budget:
         raise _bad(f"{where}.tokens", tokens, "give a whole number of tokens, 0 or more")
     if usd is not None and not _is_number(usd):
         raise _bad(f"{where}.usd", usd, "give an amount of US dollars, 0 or more")
+    for unit, bound in (("tokens", tokens), ("usd", usd)):
+        if bound is not None and cast("float", bound) > BUDGET_LIMIT:
+            raise _bad(f"{where}.{unit}", bound, f"{BUDGET_LIMIT:,} is the most; leave it out for no bound")
     if period not in tuple(Period):
         raise _bad(f"{where}.period", period, f"choose one of {', '.join(Period)}")
     return Budget(
@@ -220,7 +225,11 @@ def _days(policy: Mapping[str, JSONValue], name: str, *, zero: bool = False) -> 
     value = policy.get(name)
     if value is None:
         return None
-    if not _is_number(value) or cast("float", value) > DAYS_LIMIT or (value == 0 and not zero):
+    if (
+        not _is_number(value)
+        or cast("float", value) > DAYS_LIMIT
+        or (not timedelta(days=cast("float", value)) and not (zero and value == 0))
+    ):
         least = "0" if zero else "more than 0"
         raise _bad(name, value, f"give a number of days, {least} to {DAYS_LIMIT:,}, or null for ever")
     return timedelta(days=cast("float", value))
@@ -275,17 +284,20 @@ def _match(rule: JSONValue, name: str, *, also: Sequence[str] = (), needs_condit
                 value,
                 f"a rule has {', '.join(['kinds', 'tags', 'paths', 'relevance', *also])}",
             )
-        found[_CONDITIONS[key]] = _words(value, f"{name}.{key}")
+        condition = _CONDITIONS[key]
+        if condition in found:
+            raise _bad(f"{name}.{key}", value, f"the rule has {condition!r} already; write one list")
+        found[condition] = _words(value, f"{name}.{key}")
+        blank = next((word for word in found[condition] if not any(map(str.isalnum, word))), None)
+        if blank is not None and condition in ("kinds", "tags"):
+            raise _bad(f"{name}.{key}", blank, "no memory has it: give a word with a letter or a digit")
     if needs_condition and not found:
         raise _bad(name, dict(rule), "give at least one condition: kinds, tags, paths or relevance")
     levels = found.pop("relevance", ())
     for level in levels:
         if level not in tuple(Relevance):
             raise _bad(f"{name}.relevance", level, "choose high, medium or low")
-    lowered = {key: tuple(v.lower() for v in values) for key, values in found.items() if key != "paths"}
-    return Match(
-        paths=found.get("paths", ()), relevance=tuple(Relevance(level) for level in levels), **lowered
-    )
+    return Match(relevance=tuple(Relevance(level) for level in levels), **found)
 
 
 def _words(value: JSONValue, name: str) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import lru_cache
 from typing import Protocol
 
 from hexad.model.memory import Relevance
 from hexad.model.policy import Match, Policies
+from hexad.text.normalize import slug
 from hexad.text.paths import matches
 
 
@@ -31,13 +33,29 @@ class Judged(Protocol):
 
 
 def fits(match: Match, memory: Judged) -> bool:
-    """Return whether every condition of `match` that is given holds for the memory."""
+    """Return whether every condition of `match` that is given holds for the memory.
+
+    Kinds, tags and paths are compared as memories have them, however the rule spells them.
+    """
     return (
-        (not match.kinds or memory.kind in match.kinds)
-        and (not match.tags or any(tag in memory.tags for tag in match.tags))
-        and (not match.paths or any(matches(memory.path, pattern) for pattern in match.paths))
+        (not match.kinds or memory.kind in _slugs(match.kinds))
+        and (not match.tags or not _slugs(match.tags).isdisjoint(memory.tags))
+        and (not match.paths or any(matches(memory.path, pattern) for pattern in _paths(match.paths)))
         and (not match.relevance or memory.relevance in match.relevance)
     )
+
+
+@lru_cache(maxsize=1_000)
+def _slugs(words: tuple[str, ...]) -> frozenset[str]:
+    """Return kinds or tags as they are stored; a policy is parsed where slugs are not known."""
+    return frozenset(map(slug, words))
+
+
+@lru_cache(maxsize=1_000)
+def _paths(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return patterns without outer, doubled and `.` segments, which no memory's path has."""
+    parted = ((part.strip() for part in pattern.split("/")) for pattern in patterns)
+    return tuple("/".join(part for part in parts if part not in ("", ".")) for parts in parted)
 
 
 def pins(policies: Policies, memory: Judged) -> bool:
