@@ -20,6 +20,8 @@ _GARBAGE_SHARE: Final = 0.5
 _FOUND_MOST: Final = 64
 _MENDED_MOST: Final = 500
 """Overlaps that are counted one by one after a change; of more than these, all are counted anew when asked for."""
+_CHANGES_MENDED_MOST: Final = 32
+"""Changes after which overlaps are mended before anybody asks; after more, counting all at once costs less."""
 
 
 def split_tokens(text: str) -> list[str]:
@@ -55,6 +57,7 @@ class EntityMap:
         self._spans: dict[int, tuple[int, int]] = {}
         self._is_pinned: set[int] = set()
         self._overlap: NDArray[np.int64] | None = None
+        self._mended = 0  # changes since overlaps were last asked for
         self._found: dict[int, NDArray[np.int32]] = {}  # by token: slots, until the next change
 
     def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
@@ -143,6 +146,7 @@ class EntityMap:
         """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has."""
         import numpy as np
 
+        self._mended = 0
         if self._overlap is None or len(self._overlap) < size:
             owner = self._owner[: self._used]
             alive = owner >= 0
@@ -197,7 +201,8 @@ class EntityMap:
         """Bring the overlaps up to date after one memory changed; `pinned_tokens` it had or has as a pinned one."""
         import numpy as np
 
-        if overlap is None or slot >= len(overlap):
+        self._mended += 1
+        if overlap is None or slot >= len(overlap) or self._mended > _CHANGES_MENDED_MOST:
             self._overlap = None
             return
         # One more or one less of many changes nothing: whether another one has it stays as it was.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Parts = tuple[str, ...]
+_LISTED_MOST: Final = 32
 
 
 class _Node:
@@ -24,10 +25,19 @@ class _Node:
     def __init__(self, label: Parts) -> None:
         self.label = label
         self.children: dict[str, _Node] = {}
-        self.slots: list[int] = []
+        self.slots: list[int] | set[int] = []  # a set once there are many, of which any may go
         self.kept: NDArray[np.int64] | None = None
         self.came: set[int] | None = None
         self.went: set[int] | None = None
+
+    def put(self, slot: int) -> None:
+        """Put a slot at this very path."""
+        if isinstance(self.slots, set):
+            self.slots.add(slot)
+            return
+        self.slots.append(slot)
+        if len(self.slots) > _LISTED_MOST:
+            self.slots = set(self.slots)
 
     def note(self, slot: int, *, came: bool) -> None:
         """Remember for `kept` that a slot came or went."""
@@ -88,7 +98,7 @@ class RadixTree:
             if shared < len(child.label):
                 child = node.children[rest[0]] = _split(child, shared)
             node, rest = child, rest[shared:]
-        node.slots.append(slot)
+        node.put(slot)
         self._size += 1
 
     def remove(self, parts: Parts, slot: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,3 +75,17 @@ def test_any_changes_leave_the_tree_that_would_be_built_anew(steps) -> None:
         anew.insert(path, slot)
     assert anew.edges() == tree.edges()
     assert len(model) == len(tree)
+
+
+@pytest.mark.row("L104", "L117")
+def test_many_slots_at_one_path_are_taken_away_in_time_that_does_not_grow_with_their_number() -> None:
+    tree = RadixTree()
+    for slot in range(100_000):
+        tree.insert(("a", "b"), slot)
+    began = time.process_time()
+
+    for slot in reversed(range(1, 100_000)):
+        tree.remove(("a", "b"), slot)
+
+    assert [0] == tree.under(("a",)).tolist()
+    assert time.process_time() - began < 10  # it took minutes when all slots of a path were looked through
