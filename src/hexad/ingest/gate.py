@@ -77,21 +77,8 @@ class Gate:
         Raises `Conflict` for an id of another space, and for one that the actor may not see.
         """
         memories = self._stores.memories
-        named = None
-        if source_no is not None and draft.source_id is not None:
-            named = memories.identify_by_source(source_no, draft.source_id)
-            if named is not None:
-                self._free(named, draft.source_id)
+        named, known = self._named(draft, source_no)
         if draft.id is not None:
-            known = memories.identify(memory_id=draft.id)
-            if known is not None:
-                self._free(known, draft.id)
-                self._same_space(known, draft)
-            if named is not None and named.id != draft.id:
-                raise Conflict(
-                    f"The source id {draft.source_id!r} is memory {named.id!r} already, not {draft.id!r}; "
-                    "leave out one of the two."
-                )
             return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         if source_no is not None and draft.source_id is not None:
             return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
@@ -115,22 +102,44 @@ class Gate:
     def holds(self, draft: Draft, *, content_hash: str) -> bool:
         """Return whether the store has this text as the memory that `draft` would be; asked without a lock.
 
-        Raises `Conflict` for an id that `judge` would refuse, before anybody pays for understanding the text.
+        Raises what `judge` and the space would refuse, before anybody pays for understanding the text: `Conflict`
+        for an id, `InvalidSpace` for a name that differs from another space's only in case.
         """
         memories, space = self._stores.memories, self._stores.spaces.find(draft.space)
-        known = memories.identify(memory_id=draft.id) if draft.id is not None else None
-        if known is not None:
-            self._free(known, known.id)
-            self._same_space(known, draft)
-        if space is None or draft.id is not None:
-            return known is not None and known.content_hash == content_hash
-        if draft.source_id is not None:
+        if space is None:
+            self._stores.spaces.refuse_twin(draft.space)
+        source_no = None
+        if draft.source_id is not None and space is not None:
             uri = draft.source or f"caller:{draft.space}"
             source_no = self._stores.sources.find(uri, space=draft.space)
-            known = memories.identify_by_source(source_no, draft.source_id) if source_no is not None else None
-        else:
+        named, known = self._named(draft, source_no)
+        if draft.id is None:
+            known = named
+        if space is not None and draft.id is None and draft.source_id is None:
             known = memories.identify_by_hash(space.no, content_hash, fact=None)
         return known is not None and not known.hidden and known.content_hash == content_hash
+
+    def _named(self, draft: Draft, source_no: int | None) -> tuple[Identity | None, Identity | None]:
+        """Return the memory that a draft's source id names, and the one that its id names.
+
+        Raises `Conflict` when one of them is another space's, may not be seen, or when they are two.
+        """
+        memories, named, known = self._stores.memories, None, None
+        if source_no is not None and draft.source_id is not None:
+            named = memories.identify_by_source(source_no, draft.source_id)
+            if named is not None:
+                self._free(named, draft.source_id)
+        if draft.id is not None:
+            known = memories.identify(memory_id=draft.id)
+            if known is not None:
+                self._free(known, draft.id)
+                self._same_space(known, draft)
+            if named is not None and named.id != draft.id:
+                raise Conflict(
+                    f"The source id {draft.source_id!r} is memory {named.id!r} already, not {draft.id!r}; "
+                    "leave out one of the two."
+                )
+        return named, known
 
     def near_duplicates(
         self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime

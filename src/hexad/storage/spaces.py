@@ -43,12 +43,7 @@ class Spaces:
             return cast("int", row[0])
         validate_space(name)
         with self._db.joined() as con:
-            # "Docs" and "docs" would be one file on some disks: refuse the second instead of mixing them.
-            twin = con.execute("SELECT name FROM spaces WHERE folded = ?", (space_key(name),)).fetchone()
-            if twin is not None and twin[0] != name:
-                raise InvalidSpace(
-                    f"Invalid space {name!r}: it differs only in case from {twin[0]!r}; use that name."
-                )
+            self.refuse_twin(name)
             con.execute(
                 "INSERT OR IGNORE INTO spaces(name, folded, created_at, updated_at) VALUES(?,?,?,?)",
                 (name, space_key(name), to_micros(at), to_micros(at)),
@@ -57,6 +52,17 @@ class Spaces:
             found = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
         assert found is not None, name
         return cast("int", found[0])
+
+    def refuse_twin(self, name: str) -> None:
+        """Raise `InvalidSpace` when another space's name differs from this one only in case.
+
+        "Docs" and "docs" would be one file on some disks: the second is refused instead of being mixed in.
+        """
+        twin = self._db.query_one("SELECT name FROM spaces WHERE folded = ?", (space_key(name),))
+        if twin is not None and twin[0] != name:
+            raise InvalidSpace(
+                f"Invalid space {name!r}: it differs only in case from {twin[0]!r}; use that name."
+            )
 
     def admit(self, name: str) -> None:
         """Raise `AccessDenied` when a space of this name admits other roles only; its name is all that is said."""
