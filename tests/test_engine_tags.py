@@ -40,6 +40,35 @@ def test_a_changed_tag_changes_nothing_else_of_the_memory(hx, clock):
     assert [] == list(hx.history(before.id))
 
 
+SECRET = "ghp_" + "R4nd0mT0kenW1thEn0ughL3tters9876543210"[:36]
+
+
+@pytest.mark.row("L035", "L056", "L059")
+def test_a_secret_in_a_new_tag_is_taken_out_and_leaves_its_hash(hx):
+    memory = hx.remember(DEPLOYS, tags=["ops"], metadata={"own": 1})
+    like = hx.remember("Other words altogether.", tags=[SECRET])
+
+    tagged = hx.tag(memory.id, add=[SECRET, "late"])
+    again = hx.tag(memory.id, add=[SECRET])
+
+    assert ("late", "ops", "redacted-github-token") == tagged.tags
+    assert like.metadata["pii_flags"] == tagged.metadata["pii_flags"]
+    assert 1 == tagged.metadata["own"]
+    assert tagged.metadata == again.metadata == hx.get(memory.id).metadata
+    assert SECRET not in str(hx.get(memory.id).to_dict())
+
+
+@pytest.mark.row("L059")
+def test_flags_of_what_was_taken_out_of_tags_stay_with_them(hx):
+    memory = hx.remember(DEPLOYS, tags=[SECRET], id="deploys")
+
+    assert "unchanged" == hx.remember_structured("default", memory.to_dict()).receipt.outcome.value
+    changed = hx.remember_structured("default", {"id": "deploys", "raw": DEPLOYS, "pinned": True})
+    assert memory.metadata["pii_flags"] == changed.metadata["pii_flags"]
+    gone = hx.remember_structured("default", {"id": "deploys", "raw": DEPLOYS, "tags": ["ops"]})
+    assert [] == gone.metadata["pii_flags"]
+
+
 def test_a_memory_is_found_by_its_new_tag_and_no_longer_by_the_old_one(hx):
     memory = hx.remember(DEPLOYS, tags=["zeppelin"])
     hx.remember("The canteen opens at eleven.")

@@ -14,6 +14,8 @@ from hexad.ingest.semantic import Meaning, importance_of
 from hexad.model.contract import Draft
 from hexad.model.memory import JSONValue, Memory, Status
 from hexad.model.source import Section
+from hexad.text.normalize import slug
+from hexad.text.redact import PiiFlag
 
 
 def new_memory(one: Prepared, memory_id: str, *, project: str) -> Memory:
@@ -66,10 +68,7 @@ def _times(one: Prepared) -> tuple[datetime, datetime]:
 def _metadata(one: Prepared, project: str) -> dict[str, JSONValue]:
     draft = one.draft
     metadata = dict(draft.metadata or {})
-    flags: list[JSONValue] = [
-        {"rule": flag.rule, "kind": flag.kind, "hash": flag.hash, "count": flag.count}
-        for flag in one.clean.flags
-    ]
+    flags = [_written(flag) for flag in one.clean.flags]
     metadata.update(project=project, space=draft.space, hash=one.content_hash, pii_flags=flags)
     if draft.source_id is not None:
         metadata.setdefault("source", draft.source_id)
@@ -82,6 +81,18 @@ def _metadata(one: Prepared, project: str) -> dict[str, JSONValue]:
             speaker=draft.turn.speaker,
         )
     return metadata
+
+
+def _written(flag: PiiFlag) -> JSONValue:
+    return {"rule": flag.rule, "kind": flag.kind, "hash": flag.hash, "count": flag.count}
+
+
+def with_flags(metadata: Mapping[str, JSONValue], found: Sequence[PiiFlag]) -> dict[str, JSONValue]:
+    """Return a memory's metadata with flags of what was taken out besides; one that is there stays as it is."""
+    flags = list(cast("Sequence[JSONValue]", metadata.get("pii_flags", [])))
+    known = {(flag["rule"], flag["hash"]) for flag in cast("Sequence[Mapping[str, JSONValue]]", flags)}
+    flags += [_written(flag) for flag in found if (flag.rule, flag.hash) not in known]
+    return {**metadata, "pii_flags": flags}
 
 
 def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
@@ -143,14 +154,22 @@ def _merged_metadata(old: Memory, new: Memory, one: Prepared) -> dict[str, JSONV
         merged["project"] = old.metadata["project"]
     if replaces:
         return merged
+    draft = one.draft
     kept = json.dumps(
-        [{k: v for k, v in old.metadata.items() if k not in new.metadata}, old.subject, old.value]
+        [
+            {k: v for k, v in old.metadata.items() if k not in new.metadata},
+            old.subject,
+            old.value,
+            old.path if draft.path is None else None,
+        ]
     )
+    kept_tags = old.tags if draft.tags is None and not one.fresh else ()
     if old.content_hash == new.content_hash and one.clean.removed == 0:
         kept += new.raw  # the text as it is stored, handed back
     flags = list(cast("Sequence[JSONValue]", new.metadata["pii_flags"]))
     for flag in cast("Sequence[Mapping[str, JSONValue]]", old.metadata.get("pii_flags", [])):
-        if flag not in flags and f"[REDACTED:{flag['rule']}]" in kept:
+        placeholder = f"[REDACTED:{flag['rule']}]"
+        if flag not in flags and (placeholder in kept or slug(placeholder) in kept_tags):
             flags.append(flag)
     merged["pii_flags"] = flags
     return merged

@@ -13,7 +13,7 @@ from hexad.errors import InvalidMemory
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
-from hexad.text.normalize import clean
+from hexad.text.normalize import clean, slug, slugs
 from hexad.text.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 
 _BREAK = re.compile(r"\n")
@@ -217,9 +217,12 @@ def _still_true(earlier: Sequence[PiiFlag], found: Sequence[PiiFlag], draft: Dra
     if not earlier:
         return []
     known = {(flag.rule, flag.hash) for flag in found}
-    said = repr(draft)  # every field of it
+    said, tags = repr(draft), set(slugs(draft.tags or ()))  # every field of it; tags are slugs by now
     return [
-        flag for flag in earlier if (flag.rule, flag.hash) not in known and f"[REDACTED:{flag.rule}]" in said
+        flag
+        for flag in earlier
+        if (flag.rule, flag.hash) not in known
+        and (f"[REDACTED:{flag.rule}]" in said or slug(f"[REDACTED:{flag.rule}]") in tags)
     ]
 
 

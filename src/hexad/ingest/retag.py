@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from hexad.index.catalog import Catalog
+from hexad.ingest.records import with_flags
 from hexad.ingest.redaction import Redactor
 from hexad.model.contract import Draft
 from hexad.model.memory import Memory
@@ -38,20 +39,21 @@ class Retagger:
 
     def change(self, no: int, *, add: Collection[str], remove: Collection[str], at: datetime) -> None:
         """Change the tags of memory `no`, in the caller's transaction; what is there or gone already is no error,
-        and a tag that is added and taken away stays.
+        and a tag that is added and taken away stays. What was taken out of a new tag leaves its hash.
 
         Raises `InvalidInput` for a tag without a letter or digit.
         """
         memory = self._stores.memories.by_no([no])[no]
         given = Draft(text="", space=memory.space, tags=tuple(add))
-        clean = self._redactor.clean(given, self._rules(memory.space)).draft
-        tags = tuple(sorted(({*memory.tags} - {*slugs(remove)}) | {*slugs(clean.tags or ())}))
-        if tags == memory.tags:
+        clean = self._redactor.clean(given, self._rules(memory.space))
+        tags = tuple(sorted(({*memory.tags} - {*slugs(remove)}) | {*slugs(clean.draft.tags or ())}))
+        metadata = with_flags(memory.metadata, clean.flags)
+        if tags == memory.tags and metadata == memory.metadata:
             return
         chunks = self._stores.memories.chunks_of([no]).get(no, [])
         contexts = {stored.no: _context(stored, memory, tags) for stored in chunks}
         with self._catalog.rewritten(no):
-            self._tags.replace(no, tags, contexts, at=at)
+            self._tags.replace(no, tags, contexts, metadata=metadata, at=at)
         policies = parse_stored(self._stores.spaces.get(memory.space).policies)
         self._stores.audiences.assign(no, audience(policies, replace(memory, tags=tags)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from hexad.model.memory import JSONValue
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, to_micros
 from hexad.storage.connection import Database
@@ -16,15 +17,23 @@ class MemoryTags:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def replace(self, no: int, tags: Sequence[str], contexts: Mapping[int, str], *, at: datetime) -> None:
-        """Give memory `no` these tags, and its chunks, by row number, these words of context.
+    def replace(
+        self,
+        no: int,
+        tags: Sequence[str],
+        contexts: Mapping[int, str],
+        *,
+        metadata: Mapping[str, JSONValue],
+        at: datetime,
+    ) -> None:
+        """Give memory `no` these tags and metadata, and its chunks, by row number, these words of context.
 
         Everything else of the memory stays; in the caller's transaction.
         """
         with self._db.joined() as con:
             con.execute(
-                "UPDATE memories SET tags = ?, updated_at = max(?, created_at), rev = ? WHERE no = ?",
-                (dump(list(tags)), to_micros(at), bump(con, "memories"), no),
+                "UPDATE memories SET tags = ?, metadata = ?, updated_at = max(?, created_at), rev = ? WHERE no = ?",
+                (dump(list(tags)), dump(dict(metadata)), to_micros(at), bump(con, "memories"), no),
             )
             con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
             con.executemany(
