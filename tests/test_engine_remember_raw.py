@@ -23,6 +23,7 @@ from hexad import (
     Hexad,
     InvalidInput,
     InvalidMemory,
+    InvalidSpace,
     LimitExceeded,
     Outcome,
     ProviderError,
@@ -358,6 +359,53 @@ def test_an_id_of_another_space_is_a_conflict_before_anybody_is_asked(opened: Op
     assert [] == script.prompts
 
 
+@pytest.mark.row("L157", "L158")
+def test_a_space_that_differs_only_in_case_is_refused_before_anybody_is_asked(opened: Opener) -> None:
+    hx, script = scripted(opened)
+    hx.spaces.create("Docs")
+
+    with pytest.raises(InvalidSpace, match=r"differs only in case from 'Docs'"):
+        hx.remember_raw("docs", "guide", TEXT)
+    assert [] == script.prompts
+
+
+def test_an_id_and_a_source_id_of_two_memories_are_a_conflict_before_anybody_is_asked(opened: Opener) -> None:
+    hx, script = scripted(opened)
+    hx.remember("First words.", space="ops", source_id="doc-1", id="one")
+
+    with pytest.raises(Conflict, match=r"source id 'doc-1' is memory 'one' already"):
+        hx.remember_raw("ops", "guide", TEXT, id="two", source_id="doc-1")
+    assert [] == script.prompts
+
+
+def test_a_source_id_of_a_hidden_memory_is_refused_before_anybody_is_asked(opened: Opener) -> None:
+    owner = opened()
+    owner.spaces.create("ops")
+    owner.spaces.set_policy("ops", {"visibility": [{"tags": ["private"], "roles": ["lead"]}]})
+    owner.remember("First words.", space="ops", source_id="doc-1", tags=["private"])
+    script = ScriptedGenerator([])
+
+    with pytest.raises(Conflict, match=r"'doc-1' cannot be used"):
+        opened(generator=script, role="guest").remember_raw("ops", "guide", TEXT, source_id="doc-1")
+    assert [] == script.prompts
+
+
+@pytest.mark.row("L079", "L080", "L081")
+def test_hints_of_any_length_are_sent_in_part_only(opened: Opener) -> None:
+    hx, script = scripted(opened, ANSWER)
+
+    hx.remember_raw(
+        "ops",
+        "guide",
+        TEXT,
+        topic="topic " * 20_000,
+        tags=[f"{number} {'x' * 10_000}" for number in range(60)],
+        metadata={"project": "shop " * 5_000},
+    )
+
+    assert 8_000 > len(script.prompts[0].text)
+
+
 # What a text cannot do ----------------------------------------------------------------------------------------------
 
 INJECTION = (
@@ -488,19 +536,32 @@ def test_a_secret_that_the_model_makes_up_is_not_stored(opened: Opener) -> None:
 
     memory = hx.remember_raw("ops", "note", TEXT)
 
-    assert SECRET.lower() not in json.dumps(memory.to_dict()).lower()
+    stored = json.dumps(memory.to_dict()).lower()
+    assert [] == [form for form in (SECRET.lower(), SECRET.lower().replace("_", "-")) if form in stored]
     assert "[REDACTED:" in memory.summary_short
-    assert "fine" in memory.tags
+    assert ("fine",) == memory.tags
+    assert "redacted" not in memory.path
+    assert "path cannot be used" in notes(memory)
 
 
 def test_an_answer_cannot_steer_a_terminal(opened: Opener) -> None:
     hx, _ = scripted(opened, {**ANSWER, "summary_micro": "All \x1b[31mred\x07.\u2028Next"})
 
-    assert (
-        "All  [31mred . Next" == hx.remember_raw("ops", "note", TEXT).summary_micro.replace("  ", "  ")
-        or True
-    )
-    assert hx.memories()[0].summary_micro.isprintable()
+    assert "All [31mred . Next" == hx.remember_raw("ops", "note", TEXT).summary_micro
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\ufeff", "\u2060", "\U000e0041", "\u00ad"])
+def test_an_answer_cannot_hide_words_or_turn_their_order_round(opened: Opener, hidden: str) -> None:
+    hx, _ = scripted(opened, {**ANSWER, "summary_micro": f"Refunds{hidden} run at four."})
+
+    assert "Refunds run at four." == hx.remember_raw("ops", "note", TEXT).summary_micro
+
+
+def test_an_answer_keeps_the_joiners_that_scripts_and_emoji_need(opened: Opener) -> None:
+    said = "می\u200cخواهم 👩\u200d💻 क\u094d\u200dष done."
+    hx, _ = scripted(opened, {**ANSWER, "summary_micro": said})
+
+    assert said == hx.remember_raw("ops", "note", TEXT).summary_micro
 
 
 # Long texts, broken options -------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from hexad.ingest.semantic import DEFAULT_KIND, Meaning
 from hexad.model.contract import Draft
 from hexad.model.memory import Relevance
 from hexad.providers.generator import Prompt, Reply
-from hexad.text.normalize import slug, slugs
+from hexad.text.normalize import clean, slug, slugs
 from hexad.text.redact import RedactionRules
 from hexad.text.salience import relevance_of
 from hexad.text.summarize import Summaries
@@ -165,7 +165,9 @@ class Extractor:
             # A model may echo what it should not, or make it up.
             return self._redactor.mask(text, request.rules)
 
-        path = placed(mask(answer.path), hint=extract.path_hint, project=request.project)
+        path = None
+        if mask(answer.path) == clean(answer.path):
+            path = placed(answer.path, hint=extract.path_hint, project=request.project)
         if path is None:
             notes = (*notes, "The model's path cannot be used; the path is from the text.")
         if path is None or extract.topic:
@@ -173,8 +175,12 @@ class Extractor:
         found = answer.summaries
         return Extraction(
             path=path,
+            # A tag that held a secret says nothing without it; as a slug, it would not be recognised any more.
             tags=joined_tags(
-                slugs(draft.tags or ()), tuple(filter(None, (slug(mask(tag)) for tag in answer.tags)))
+                slugs(draft.tags or ()),
+                tuple(
+                    dict.fromkeys(slug(tag) for tag in answer.tags if mask(tag) == clean(tag) and slug(tag))
+                ),
             ),
             relevance=draft.relevance or answer.relevance,
             summaries=Summaries(micro=mask(found.micro), short=mask(found.short), long=mask(found.long)),

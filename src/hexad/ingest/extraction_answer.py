@@ -22,6 +22,8 @@ TAGS_LIMIT: Final = 12
 PATH_PARTS_LIMIT: Final = 6
 _ANSWERED_TAGS_LIMIT: Final = 100
 
+_JOINERS: Final = frozenset("\u061c\u200c\u200d\u200e\u200f")
+"""Characters without a form of their own that scripts and emoji need."""
 _FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 
 
@@ -31,7 +33,7 @@ class UnusableAnswer(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer that has the asked-for shape. `path` is still whatever the model said."""
+    """An answer that has the asked-for shape. `path` and `tags` are still whatever the model said."""
 
     path: str
     summaries: Summaries
@@ -44,6 +46,7 @@ def parse_answer(text: str) -> Answer:
     """Return what a model answered; raises `UnusableAnswer`. Fields that nobody asked for are not looked at."""
     if len(text.encode("utf-8", "replace")) > ANSWER_BYTES_LIMIT:
         raise UnusableAnswer(f"the answer is longer than {ANSWER_BYTES_LIMIT:,} bytes")
+    text = text.removeprefix("\ufeff")
     fenced = _FENCED.fullmatch(text)
     try:
         value = json.loads(fenced[1] if fenced is not None else text)
@@ -87,18 +90,21 @@ def _summary(value: Mapping[str, object], name: str, limit: int, *, one_line: bo
 
 
 def _printable(text: str) -> str:
-    """Return a text without characters that steer a terminal."""
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") else " "
-        for char in clean(text)
-    )
+    """Return a text without characters that steer a terminal, hide words, or turn their order round."""
+    return "".join(map(_shown, clean(text)))
+
+
+def _shown(char: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Cf":
+        return char if char in _JOINERS or "\u0600" <= char <= "\u06dd" else ""
+    return char if char in "\n\t" or category not in ("Cc", "Cs", "Zl", "Zp") else " "
 
 
 def _tags(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise UnusableAnswer("tags is not a list of strings")
-    named = (slug(tag) for tag in value[:_ANSWERED_TAGS_LIMIT])
-    return tuple(dict.fromkeys(tag for tag in named if tag))
+    return tuple(value[:_ANSWERED_TAGS_LIMIT])
 
 
 def joined_tags(

@@ -14,12 +14,15 @@ from hexad.model.contract import Draft
 from hexad.model.memory import JSONValue
 from hexad.providers.generator import Prompt
 from hexad.text.graphemes import cut
+from hexad.text.normalize import SLUG_LIMIT
 from hexad.text.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, summaries
 
 SENT_CHARACTERS: Final = 16_000
 """So much of a text's beginning is sent; of a longer one, an extract of the rest follows."""
 EXTRACTS: Final = 5
 """Places of the rest, evenly spread, from which the extract is taken."""
+HINT_CHARACTERS: Final = 500
+"""So much of a hint is sent; a path has bounds of its own."""
 _HINTED_TAGS: Final = 50
 _EXTRACT_WINDOW: Final = 8_000
 
@@ -63,15 +66,15 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
     extract = draft.extract
     assert extract is not None
     shown, notes = _shown(draft.text)
-    hints: dict[str, JSONValue] = {"project": project, "kind": kind}
+    hints: dict[str, JSONValue] = {"project": cut(project, HINT_CHARACTERS), "kind": kind}
     if extract.path_hint:
         hints["path"] = extract.path_hint
     if extract.topic:
-        hints["topic"] = extract.topic
+        hints["topic"] = cut(extract.topic, HINT_CHARACTERS)
     if draft.title:
-        hints["title"] = draft.title
+        hints["title"] = cut(draft.title, HINT_CHARACTERS)
     if draft.tags:
-        hints["tags"] = list(draft.tags[:_HINTED_TAGS])
+        hints["tags"] = [cut(tag, SLUG_LIMIT) for tag in draft.tags[:_HINTED_TAGS]]
     told = json.dumps(hints, ensure_ascii=False, sort_keys=True)
     fence = fence_of(shown + told)
     schema = dict(SCHEMA)

@@ -45,7 +45,7 @@ def test_the_callers_tags_all_stay_and_others_fill_up():
 def test_an_answer_is_read_and_what_nobody_asked_for_is_not():
     answer = parse_answer(json.dumps({**ANSWER, "pin": "yes", "id": 7}))
 
-    assert ("high", ("t",), False) == (answer.relevance.value, answer.tags, answer.pin)
+    assert ("high", ("T",), False) == (answer.relevance.value, answer.tags, answer.pin)
 
 
 @pytest.mark.parametrize(
