@@ -308,7 +308,7 @@ class Parts:
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:
-    """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
+    """Raise `InvalidSpace` for a policy whose redaction rules cannot be used."""
     from hexad.writing import check_policy
 
     check_policy(policy)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from hexad.clock import Clock
+from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.ingest.extraction import Extractor, SpaceGenerator
@@ -98,5 +99,8 @@ def build_writing(needs: WritingNeeds) -> Writing:
 
 
 def check_policy(policy: Mapping[str, JSONValue]) -> None:
-    """Raise `InvalidInput` for a policy whose redaction rules cannot be used."""
-    rules_from_policy(policy)
+    """Raise `InvalidSpace` for a policy whose redaction rules cannot be used."""
+    try:
+        rules_from_policy(policy)
+    except InvalidInput as error:
+        raise InvalidSpace(f"Invalid space policy: {error}") from error

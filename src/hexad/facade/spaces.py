@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidSpace
 from hexad.facade.access import require_whole
+from hexad.facade.objects import given_object
 from hexad.facade.space_files import FilesNeeds, SpaceFileCalls
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
@@ -32,8 +32,6 @@ from hexad.text.rules import audience
 from hexad.upkeep.purge import PURGE_BATCH, Purger
 from hexad.upkeep.retention import GcOptions, Retention
 
-OBJECT_BYTES_LIMIT: Final = 64 << 10
-"""Largest metadata or policy of a space."""
 _SUMMARIES: Final = "./"
 """Source id under which an ingest keeps its summary of a folder."""
 
@@ -77,7 +75,7 @@ class SpacesFacade(SpaceFileCalls):
         A reset purges every memory of the space, archived ones and their history too, and what is known of its
         sources: the same calls after it give the same bytes, ids that the caller gives included. Its policies stay,
         its metadata unless others are given. `metadata` is an object or JSON; document 1's `{"reset": true}` in it
-        means the option and is not stored.
+        means the option and is not stored. Secrets are taken out of it as of every text.
 
         Raises `Conflict` when the space is there and no reset is asked for, `InvalidSpace` for a bad name or
         metadata, `AccessDenied` where the policy says `allow_delete: false` or hides memories from the actor.
@@ -88,7 +86,7 @@ class SpacesFacade(SpaceFileCalls):
         ...     hx.spaces.create("docs", {"reset": True}).memories
         0
         """
-        given = None if metadata is None else _object(metadata, "metadata")
+        given = None if metadata is None else given_object(metadata, "metadata")
         asked = (given or {}).pop("reset", False)
         if not isinstance(asked, bool):
             raise InvalidSpace(f"Invalid space metadata: 'reset' is {asked!r}; give true or false.")
@@ -106,7 +104,7 @@ class SpacesFacade(SpaceFileCalls):
                 )
             self._stores.spaces.ensure(name, at=at)
             if given:
-                self._stores.spaces.set_metadata(name, given, at=at)
+                self._stores.spaces.set_metadata(name, self._files.importer().masked(given, {}), at=at)
         return self.get(name)
 
     def list(self) -> Sequence[SpaceInfo]:
@@ -155,7 +153,7 @@ class SpacesFacade(SpaceFileCalls):
         ...     hx.spaces.set_policy("docs", {"ttl_days": 30, "allow_delete": True}).policies
         {'allow_delete': True, 'ttl_days': 30}
         """
-        given = _object(policy, "policy")
+        given = given_object(policy, "policy")
         at = self._clock.now()
         with self._stores.db.transaction():
             space = self._stores.spaces.get(name)
@@ -264,7 +262,8 @@ class SpacesFacade(SpaceFileCalls):
         def finish(found: Space) -> None:
             self._stores.purges.forget_sources(found.no)
             if metadata:
-                self._stores.spaces.set_metadata(found.name, metadata, at=at)
+                masked = self._files.importer().masked(metadata, found.policies)
+                self._stores.spaces.set_metadata(found.name, masked, at=at)
             self._stores.spaces.restart(found.name, at=at)
 
         self._empty(space, "reset", at=at, may=self._refuse_reset, finish=finish)
@@ -346,29 +345,3 @@ class SpacesFacade(SpaceFileCalls):
             self._stores.audiences.narrow_summaries(space.no, _SUMMARIES)
         self._stores.audiences.forget_unused()
         return changed
-
-
-def _object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, JSONValue]:
-    """Return an object that a caller gave, itself or as JSON; raises `InvalidSpace`."""
-    example = '{"owner": "docs"}' if what == "metadata" else '{"ttl_days": 30}'
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError as error:
-            raise InvalidSpace(
-                f"Invalid space {what}: not JSON at line {error.lineno}, column {error.colno} ({error.msg}); "
-                f"give an object, such as {example}."
-            ) from error
-    if not isinstance(value, Mapping):
-        raise InvalidSpace(f"Invalid space {what} {str(value)[:80]!r}: give an object, such as {example}.")
-    try:
-        text = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
-        size = len(text.encode())
-    except (TypeError, ValueError) as error:
-        raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
-    if size > OBJECT_BYTES_LIMIT:
-        raise InvalidSpace(
-            f"Invalid space {what}: {size:,} bytes are more than the {OBJECT_BYTES_LIMIT:,} it may have."
-        )
-    copy: dict[str, JSONValue] = json.loads(text)
-    return copy

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
+from typing import Final, cast
 
 from hexad.clock import Clock
 from hexad.errors import Conflict, HexadError, InvalidSpace
@@ -105,6 +105,15 @@ class SpaceImporter:
             plan = self._plan(parsed, may, whole=whole)
         with self._stores.db.transaction():
             return self._apply(parsed, self._plan(parsed, may, whole=whole), within)
+
+    def masked(
+        self, metadata: Mapping[str, JSONValue], policies: Mapping[str, JSONValue]
+    ) -> Mapping[str, JSONValue]:
+        """Return a space's metadata without what is redacted under its policies, as reading its file would."""
+        masked = self._redactor.mask_object(
+            {"metadata": metadata}, self._redactor.rules(policies), place=None
+        )
+        return cast("Mapping[str, JSONValue]", masked["metadata"])
 
     # Looking, without a lock --------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,40 +56,50 @@ def load_json(file: Path) -> object:
         line = data.count(b"\n", 0, error.start) + 1
         _refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
     try:
+        return read_json(text)
+    except ValueError as error:
+        _refuse(file, str(error))
+
+
+def read_json(text: str) -> object:
+    """Return what a JSON text says; raises `ValueError` with what is wrong with it, and where.
+
+    Nothing is guessed: a key that an object has twice, a number that no JSON has, and half of a character are refused.
+    """
+    try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        _refuse(file, f"line {error.lineno}, column {error.colno}: {error.msg}")
-    except (ValueError, RecursionError) as error:
-        _refuse(file, str(error))
-    if _depth(value) > DEPTH_LIMIT:
-        _refuse(file, f"its lists and objects stand in each other more than {DEPTH_LIMIT} deep")
+        raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+    if depth(value, DEPTH_LIMIT) > DEPTH_LIMIT:
+        raise ValueError(f"its lists and objects stand in each other more than {DEPTH_LIMIT} deep")
     if _SURROGATE_ESCAPE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            _refuse(file, "a text holds half of a character (a lone surrogate such as \\ud800)")
+        except UnicodeEncodeError as error:
+            raise ValueError("a text holds half of a character (a lone surrogate such as \\ud800)") from error
     return value
 
 
-def _depth(value: object) -> int:
-    """Return how deep a value is nested, or one more than is allowed."""
-    level, depth = [value] if isinstance(value, dict | list) else [], 0
-    while level and depth <= DEPTH_LIMIT:
-        depth += 1
+def depth(value: object, limit: int) -> int:
+    """Return how deep lists and objects stand in each other, or one more than `limit`."""
+    level, found = [value] if isinstance(value, dict | list) else [], 0
+    while level and found <= limit:
+        found += 1
         level = [
             one
             for outer in level
             for one in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(one, dict | list)
         ]
-    return depth
+    return found
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise ValueError(f"an object has the key {twice[:80]!r} twice")
     return found
 
