@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hexad.errors import AccessDenied
@@ -26,6 +26,7 @@ from hexad.upkeep.purge import PURGE_BATCH, Purger
 IDS_LISTED: Final = 100
 """Ids that a report names."""
 _PAGE: Final = 5_000
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,14 +168,17 @@ class _Judge:
 
     @property
     def cutoff(self) -> datetime | None:
-        """The latest last change that can be old enough."""
+        """The latest last change that can be old enough; None when no time is."""
         shortest = min(_lifetimes(self._policies), default=None)
-        return None if shortest is None else self._at - shortest
+        # Ages are compared, never ends of lifetimes: those may lie past the last year that there is.
+        if shortest is None or self._at - _FIRST < shortest:
+            return None
+        return self._at - shortest
 
     def is_due(self, row: AgedRow) -> bool:
         """Whether a memory is past its lifetime; archiving by hand counts as a change."""
         kept = lifetime(self._policies, row)
-        return kept is not None and row.updated_at + kept <= self._at
+        return kept is not None and self._at - row.updated_at >= kept
 
     def has_work(self, row: AgedRow) -> bool:
         """Whether anything is to be done with a memory that is due."""
@@ -190,7 +194,7 @@ class _Judge:
         if self._wait is None:
             return False
         since = self._at if row.status is Status.ACTIVE else row.archived_at
-        return since + self._wait <= self._at
+        return self._at - since >= self._wait
 
 
 def _policies(space: Space, ttl: timedelta | None) -> Policies:
