@@ -96,16 +96,11 @@ class MeteredGenerator:
 
     def _place(self, model: str | None) -> tuple[str, str]:
         """Return the provider and the model that a prompt goes to; raises `ProviderError` for what is neither."""
-        try:
-            place: object = self._generator.provider_of(model)
-        except (HexadError, AssertionError):
-            raise
-        except Exception as error:
-            raise ProviderError(
-                f"The provider_of of {_called(self._generator)} raised {type(error).__name__}; mend the generator, or "
-                "set another one.",
-                charged=False,
-            ) from error
+        place = _said(
+            lambda: self._generator.provider_of(model),
+            f"The provider_of of {_called(self._generator)}",
+            charged=False,
+        )
         if not isinstance(place, tuple) or len(place) != 2 or not all(map(_is_name, place)):
             raise ProviderError(
                 f"The provider_of of {_called(self._generator)} returned no provider and model; return two texts.",
@@ -115,16 +110,7 @@ class MeteredGenerator:
 
     def _answer(self, prompt: Prompt, place: str) -> Reply:
         """Return the generator's reply with nothing in it that no reply can have; raises `ProviderError`."""
-        try:
-            reply: object = self._generator.generate(prompt)
-        except (HexadError, AssertionError):  # the latter is a test's own word
-            raise
-        # Foreign code may raise anything, and whoever waits for a text must be able to tell a failed generator from
-        # a defect of ours. Its words may hold the prompt: they go no further.
-        except Exception as error:
-            raise ProviderError(
-                f"Generator {place!r} raised {type(error).__name__}; mend it, or set another one."
-            ) from error
+        reply = _said(lambda: self._generator.generate(prompt), f"Generator {place!r}", charged=True)
         if not isinstance(reply, Reply):
             raise ProviderError(f"Generator {place!r} returned {type(reply).__name__}; return a hexad.Reply.")
         if not isinstance(reply.text, str):
@@ -137,6 +123,20 @@ class MeteredGenerator:
     def _estimate(self, prompt: Prompt) -> Spend:
         said = estimate_tokens(instructions(prompt)) + estimate_tokens(prompt.text) + _ENVELOPE_TOKENS
         return Spend(input_tokens=said, output_tokens=prompt.max_tokens or self._max_tokens)
+
+
+def _said(call: Callable[[], object], who: str, *, charged: bool) -> object:
+    """Return what a generator says; raises `ProviderError` where it raises what no generator may."""
+    try:
+        return call()
+    except (HexadError, AssertionError):  # the latter is a test's own word
+        raise
+    # Foreign code may raise anything, and whoever waits for a text must be able to tell a failed generator from
+    # a defect of ours. Its words may hold the prompt: they go no further.
+    except Exception as error:
+        raise ProviderError(
+            f"{who} raised {type(error).__name__}; mend it, or set another generator.", charged=charged
+        ) from error
 
 
 def _called(generator: object) -> str:
