@@ -45,8 +45,8 @@ class PolicyBook:
         written = self._written(space)
         key = json.dumps([written.get("pii_redaction"), written.get("env_allow")], sort_keys=True)
         if key not in self._rules:
-            # Never cleared: the redactor remembers fields by the identity of their rules.
-            self._rules[key] = self._redactor.rules(written)
+            # Never cleared, and the first of two threads wins: writers ask whether the rules are the same ones.
+            self._rules.setdefault(key, self._redactor.rules(written))
         return self._rules[key]
 
     def _written(self, name: str) -> Mapping[str, JSONValue]:

@@ -53,7 +53,7 @@ class Redactor:
     def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str] = frozenset()) -> None:
         self._salt = salt
         self._env_allow = env_allow
-        self._known: dict[tuple[int, str], Redacted] = {}
+        self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
         """Return the rules for a space: secrets always, personal data by its policy."""
@@ -64,14 +64,14 @@ class Redactor:
         """Redact a field. The items of a source share most of theirs, so what is short is remembered."""
         if len(text) > FIELD_REMEMBERED:
             return redact(text, rules=rules, salt=self._salt())
-        # By identity: rules live as long as the pipeline that asks, which makes one for each policy.
+        # By identity, which is no other rules' as long as what is remembered holds them.
         key = (id(rules), text)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= FIELDS_REMEMBERED:
                 self._known.clear()
-            known = self._known[key] = redact(text, rules=rules, salt=self._salt())
-        return known
+            known = self._known[key] = (rules, redact(text, rules=rules, salt=self._salt()))
+        return known[1]
 
     def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
         """Raise `InvalidMemory` for a name that holds a secret: masking it would make it another name."""
