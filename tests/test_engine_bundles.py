@@ -321,6 +321,42 @@ def test_the_call_goes_before_the_policy_and_the_policy_before_the_environment(
     assert "temporal" == used(opened(), backend="temporal")
 
 
+@pytest.mark.row("L111")
+def test_an_empty_variable_is_none(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    for ours, theirs, used in (
+        ("", "raptor", "raptor"),
+        ("", "", "basic"),
+        ("temporal", "raptor", "temporal"),
+    ):
+        monkeypatch.setenv("HEXAD_MEMORY_BACKEND", ours)
+        monkeypatch.setenv("LEXON_MEMORY_BACKEND", theirs)
+        with opened() as hx:
+            hx.remember("Retries stop after five.", space="shop", id="mem_one")
+            bundle = hx.recall_context("shop", "retries")
+        assert (used, ()) == (bundle.backend, bundle.notes)
+
+
+@pytest.mark.row("L088", "L126")
+def test_what_is_no_character_is_replaced_in_a_topic_and_refused_in_a_name(
+    shop: Hexad, project: Path
+) -> None:
+    bundle = shop.recall_context("shop", "retries \ud83d\ude00 \udcff")
+    assert "retries \U0001f600 \ufffd" == bundle["topic"]
+    assert bundle.to_json().encode()
+    assert shop.use_context("shop", "retries \udcff").text.encode()
+    for call in (
+        lambda: shop.recall_context("sh\udcff", "x"),
+        lambda: shop.recall_kind("sh\udcff", "note"),
+        lambda: shop.use_context("sh\udcff", "x").text,
+        lambda: shop.link("mem_retries", "\udcff"),
+    ):
+        with pytest.raises(InvalidInput, match="half of a character"):
+            call()
+    hx, _ = with_graph(project, [("\udcff", 1.0), ("mem_spans", 0.5)])
+    with hx:
+        assert "mem_spans" == ids(hx.recall_context("shop", "x", backend="graph"))[0]
+
+
 @pytest.mark.row("L168")
 def test_an_unknown_backend_is_noted_and_basic_is_used(
     shop: Hexad, opened: Opener, monkeypatch: pytest.MonkeyPatch

@@ -129,7 +129,9 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
     for name in _KEYS:
-        given = environ.get(f"HEXAD_{name.upper()}", environ.get(_ALIASES.get(name, "")))
+        given = environ.get(f"HEXAD_{name.upper()}")
+        if name in _ALIASES:  # an empty one is as if it were not there
+            given = given or environ.get(_ALIASES[name]) or None
         if given is not None and name not in _TABLES:
             values[name] = _from_environment(name, given)
     embedder = cast("str | None", values.get("embedder", "default"))

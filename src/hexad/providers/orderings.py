@@ -9,6 +9,7 @@ from typing import Final, Protocol, cast
 
 from hexad.errors import InvalidInput, ProviderError
 from hexad.model.policy import BACKEND_ALIASES, Backend
+from hexad.text.normalize import whole_characters
 
 IDS_MOST: Final = 1_000
 """Ids of one answer that are looked at; more are an error, so that nothing is cut in silence."""
@@ -63,7 +64,7 @@ def _checked(pair: object) -> tuple[str, float]:
     if isinstance(memory_id, str) and isinstance(score, int | float) and not isinstance(score, bool):
         number = float(score)
         if math.isfinite(number):
-            return memory_id, number
+            return whole_characters(memory_id), number
     raise ProviderError(f"it answered {str(pair)[:80]!r}, which is no pair of an id and a number")
 
 

@@ -16,7 +16,7 @@ from hexad.model.bundle import (
     BundleOptions,
 )
 from hexad.model.parse import parse_time
-from hexad.text.normalize import slug
+from hexad.text.normalize import slug, whole_characters
 from hexad.text.paths import normalize_path
 
 TOPIC_CHARACTERS_MOST: Final = 10_000
@@ -59,14 +59,16 @@ def parse_bundle_options(given: GivenOptions, keywords: Mapping[str, object]) ->
 
 
 def check_topic(topic: object) -> str:
-    """Return the topic as it was given, also an empty one; raises `InvalidInput`, or `LimitExceeded` past 10,000."""
+    """Return the topic, also an empty one, in characters that can be written; raises `InvalidInput`, or
+    `LimitExceeded` past 10,000.
+    """
     if not isinstance(topic, str):
         raise InvalidInput(f"topic = {topic!r} is no text; give a few words, or '' for no topic.")
     if len(topic) > TOPIC_CHARACTERS_MOST:
         raise LimitExceeded(
             f"The topic has {len(topic):,} characters; at most {TOPIC_CHARACTERS_MOST:,} are read. Give a few words."
         )
-    return topic
+    return whole_characters(topic)
 
 
 def check_deadline(deadline_ms: object) -> None:

@@ -101,7 +101,7 @@ class Bundles:
         self, spaces: Sequence[str], label: str, topic: str, options: BundleOptions, *, cost: Cost
     ) -> Bundle:
         """Return one bundle of several spaces, called `label`, without a digest; merged by score, then the ties."""
-        check_topic(topic)
+        topic = check_topic(topic)
         now = options.freeze_clock or self._clock.now()
         picked: list[Picked] = []
         notes: list[str] = []

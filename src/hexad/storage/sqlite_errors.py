@@ -32,15 +32,20 @@ def extended_code(error: apsw.Error) -> int:
     return int(getattr(error, "extendedresult", 0))
 
 
-# A text that is not UTF-8 is damage: everything stored was encoded by the driver.
-FOREIGN = (apsw.Error, UnicodeDecodeError)
+# A text that is not UTF-8 is damage: everything stored was encoded by the driver. One that cannot be encoded is the
+# caller's: half of a surrogate pair, as a terminal makes of bytes that are no UTF-8.
+FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError)
 
 
-def translated_error(error: apsw.Error | UnicodeDecodeError, path: Path) -> HexadError:
+def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError:
     """Return the `HexadError` that says what `error` means for the store at `path`."""
     match error:
         case UnicodeDecodeError():
             return IntegrityError(f"The store {path} is damaged: a text in it is not valid UTF-8. {_RESTORE}")
+        case UnicodeEncodeError():
+            return InvalidInput(
+                f"{error.object[:80]!r} holds {error.object[error.start]!r}, half of a character; write it in UTF-8."
+            )
         case apsw.ConstraintError():
             return Conflict(f"The store {path} holds something that contradicts the change: {error}.")
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():

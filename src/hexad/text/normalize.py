@@ -35,9 +35,14 @@ def clean(text: str) -> str:
         text = text.replace("\0", "")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.isascii() and _SURROGATE.search(text):
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.rstrip()
+    return whole_characters(text).rstrip()
+
+
+def whole_characters(text: str) -> str:
+    """Return `text` with a pair of surrogates as its character and a lone one as U+FFFD, so that it can be encoded."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def fold(text: str) -> str:
