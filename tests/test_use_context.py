@@ -266,6 +266,59 @@ def test_the_topic_may_be_made_from_the_arguments(shop: Hexad) -> None:
 
 
 @pytest.mark.row("L098")
+def test_methods_of_every_kind_can_be_decorated(shop: Hexad) -> None:
+    use = shop.use_context("shop", topic=lambda about: about)
+
+    class Agent:
+        @use
+        def method(self, about: str, *, context: Any) -> tuple[type, str]:
+            return type(self), context.topic
+
+        @use
+        @classmethod
+        def over_class(cls, about: str, *, context: Any) -> tuple[type, str]:
+            return cls, context.topic
+
+        @classmethod
+        @use
+        def under_class(cls, about: str, *, context: Any) -> tuple[type, str]:
+            return cls, context.topic
+
+        @use
+        @staticmethod
+        def over_static(about: str, /, *, context: Any) -> tuple[type, str]:
+            return Agent, context.topic
+
+        async def __call__(self, about: str, *, context: Any) -> tuple[type, str]:
+            assert threading.current_thread() is threading.main_thread()
+            return type(self), context.topic
+
+    class Sub(Agent):
+        pass
+
+    assert (Sub, "a") == Sub().method("a")
+    assert (Sub, "b") == Sub.over_class("b") == Sub().over_class("b") == Sub.under_class("b")
+    assert (Agent, "c") == Sub.over_static("c") == Agent().over_static("c")
+    assert asyncio.iscoroutinefunction(use(Sub()))
+    assert (Sub, "d") == asyncio.run(use(Sub())("d"))  # type: ignore[arg-type]
+
+
+@pytest.mark.row("L098")
+@pytest.mark.parametrize(
+    ("function", "topic"),
+    [
+        (dict, "retries"),
+        (3, "retries"),
+        (lambda about, *, context: None, str),
+        (lambda about, *, context: None, lambda about, /: about),
+    ],
+)
+def test_what_cannot_be_asked_for_its_parameters_is_refused(shop: Hexad, function: Any, topic: Any) -> None:
+    with pytest.raises(InvalidInput, match="parameters|by name"):
+        shop.use_context("shop", topic)(function)
+
+
+@pytest.mark.row("L098")
 def test_without_a_context_parameter_it_goes_before_prompt_or_messages(shop: Hexad) -> None:
     hook = shop.use_context("shop", "retries", freeze_clock=FROZEN)
 

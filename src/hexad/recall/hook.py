@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, wraps
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
@@ -20,6 +20,7 @@ CONTEXT: Final = "context"
 PROMPT: Final = "prompt"
 MESSAGES: Final = "messages"
 _NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_GIVEN: Final = (inspect.Parameter.POSITIONAL_ONLY, *_NAMED)
 
 
 class ContextHook:
@@ -96,10 +97,13 @@ class ContextHook:
 
         As keyword `context` where the function has that parameter; else before the text of its parameter `prompt`,
         else before the list of its parameter `messages`. A `context` that the caller gives is left alone. Works
-        for functions and coroutine functions. Raises `InvalidInput` for a function with none of the three, and for
-        a topic that is a function of other arguments.
+        for functions, coroutine functions and methods. Raises `InvalidInput` for a function with none of the three,
+        and for a topic that is a function of other arguments.
         """
-        signature = inspect.signature(function)
+        if isinstance(function, classmethod | staticmethod):
+            # The decorator above the other one: it is what stands inside that is decorated.
+            return cast("Callable[Given, Result]", type(function)(self(function.__func__)))
+        signature = _signature(function)
         target = _target(signature, _name(function))
         topic_of = self._topic_of(signature, _name(function))
 
@@ -109,14 +113,16 @@ class ContextHook:
                 _hand_over(bound, target, self._recall(topic_of(bound)))
             return bound
 
-        if inspect.iscoroutinefunction(function):
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
             # Only a program that has an event loop has imported it already.
             import asyncio
+
+            step = cast("Callable[..., Awaitable[object]]", function)
 
             @wraps(function)
             async def awaited(*args: Given.args, **kwargs: Given.kwargs) -> object:
                 bound = await asyncio.to_thread(prepare, args, dict(kwargs))
-                return await function(*bound.args, **bound.kwargs)
+                return await step(*bound.args, **bound.kwargs)
 
             return cast("Callable[Given, Result]", awaited)
 
@@ -131,11 +137,18 @@ class ContextHook:
         topic = self._topic
         if isinstance(topic, str):
             return lambda _bound: topic
-        wanted = inspect.signature(topic).parameters.values()
+        wanted = _signature(topic).parameters.values()
+        nameless = [
+            one.name for one in wanted if one.kind is one.POSITIONAL_ONLY and one.default is one.empty
+        ]
+        if nameless:
+            raise InvalidInput(
+                f"The topic's function takes {nameless[0]!r} by position; arguments are handed to it by name."
+            )
         takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in wanted)
         names = [one.name for one in wanted if one.kind in _NAMED]
         known = [
-            one.name for one in signature.parameters.values() if one.kind in _NAMED and one.name != CONTEXT
+            one.name for one in signature.parameters.values() if one.kind in _GIVEN and one.name != CONTEXT
         ]
         required = [one.name for one in wanted if one.kind in _NAMED and one.default is one.empty]
         strange = [one for one in required if one not in known]
@@ -156,6 +169,15 @@ class ContextHook:
             return topic(**given)
 
         return found
+
+
+def _signature(function: Callable[..., object]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{function!r} cannot be asked for its parameters ({error}); wrap it in a function."
+        ) from error
 
 
 def _name(function: object) -> str:
