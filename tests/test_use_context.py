@@ -314,7 +314,7 @@ def test_methods_of_every_kind_can_be_decorated(shop: Hexad) -> None:
     ],
 )
 def test_what_cannot_be_asked_for_its_parameters_is_refused(shop: Hexad, function: Any, topic: Any) -> None:
-    with pytest.raises(InvalidInput, match="parameters|by name"):
+    with pytest.raises(InvalidInput, match=r"parameters|by name"):
         shop.use_context("shop", topic)(function)
 
 
