@@ -88,7 +88,7 @@ TEMPLATE: Final = """\
 #                                   # "ollama:MODEL", "huggingface:MODEL", each with "@https://host/v1" for an endpoint
 #                                   # of your own; keys come from variables: docs/generators.md
 # llm_model = ""                    # the model asked for where a call names none; "" is the generator's own
-# memory_semantic_model = ""        # the same under the name of document 1; it wins over llm_model
+# memory_semantic_model = ""        # the model of remember_raw; it wins over llm_model
 # llm_timeout_s = 60.0              # how long a whole answer may take
 # llm_max_tokens = 4096             # most tokens of one answer
 # otel = false                      # hand spans, never texts, to OpenTelemetry
