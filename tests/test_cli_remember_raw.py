@@ -172,6 +172,48 @@ def test_a_file_that_is_no_text_is_a_clear_error(
     assert (exit_code, True) == (code, said in capsys.readouterr().err)
 
 
+_ENDLESS = "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2); from hexad.interfaces.cli.main import main; main(sys.argv[1:])"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command", ["remember-raw --kind log /dev/zero", "remember-raw --kind log -", "remember -", "ingest -"]
+)
+def test_what_never_ends_is_given_up_before_it_fills_the_memory(repository: Path, command: str) -> None:
+    with Path("/dev/zero").open("rb") as endless:
+        done = subprocess.run(
+            [sys.executable, "-c", _ENDLESS, *command.split()],
+            check=False,
+            stdin=endless,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    assert "is larger than" in done.stderr
+    assert "`hexad ingest` stores" in done.stderr
+
+
+def test_what_a_shell_puts_in_a_files_place_is_a_text_of_its_own(repository: Path) -> None:
+    for text in ("We decided to ship.", "Never ship on a Friday."):
+        command = f"{sys.executable} -m hexad remember-raw --kind note <(printf '%s' '{text}')"
+        subprocess.run(["bash", "-c", command], check=True, capture_output=True, timeout=60)
+
+    with hexad.open(repository, embedder=None, background=False) as hx:
+        found = {(memory.raw, memory.source_id) for memory in hx.memories()}
+    assert {("We decided to ship.", None), ("Never ship on a Friday.", None)} == found
+
+
+@pytest.mark.parametrize("metadata", ['{"a": 1, "a": 2}', "[" * 100_000, '{"a": ' + "9" * 5_000 + "}"])
+def test_metadata_that_cannot_be_read_are_named_in_part(
+    repository: Path, capsys: pytest.CaptureFixture[str], metadata: str
+) -> None:
+    assert 2 == main(["remember-raw", "--kind", "code", "--metadata", metadata, "src/spans.rs"])
+
+    said = capsys.readouterr().err
+    assert "--metadata" in said
+    assert 400 > len(said)
+
+
 def test_a_text_with_a_byte_order_mark_is_read(repository: Path) -> None:
     (repository / "wide.txt").write_bytes("Größe zählt.".encode("utf-16"))
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
 import click
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 EXIT_OK: Final = 0
 EXIT_INTEGRITY: Final = 5
 EXIT_INTERRUPTED: Final = 130
+
+TEXT_BYTES_LIMIT: Final = 16 << 20
+"""So much is read of a text that is to become one memory: a memory holds 1 MiB, and some notations take more."""
+_SHOWN: Final = 80
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -266,22 +270,39 @@ def confirm(question: str, *, yes: bool, without: str) -> None:
 
 
 def read_stdin() -> str:
-    """Return what was piped in; bytes that are no UTF-8 become U+FFFD."""
-    data: bytes = sys.stdin.buffer.read()
-    return data.decode("utf-8", "replace")
+    """Return what was piped in; bytes that are no UTF-8 become U+FFFD. Raises `LimitExceeded` for what has no end."""
+    return read_bounded(sys.stdin.buffer, "What was piped in").decode("utf-8", "replace")
+
+
+def read_bounded(stream: BinaryIO, what: str) -> bytes:
+    """Return what a stream holds; raises `LimitExceeded` when that is far more than a memory can."""
+    data = stream.read(TEXT_BYTES_LIMIT + 1)
+    if len(data) > TEXT_BYTES_LIMIT:
+        raise hexad.LimitExceeded(
+            f"{what} is larger than a memory; `hexad ingest` stores a large file in parts."
+        )
+    return data
 
 
 def parse_object(text: str | None, option: str) -> dict[str, Any] | None:
     """Return a JSON object; raises `BadParameter` naming `option` for anything else."""
     if text is None:
         return None
+    shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is no JSON: {error}.", param_hint=option) from error
+        value = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{shown} is no JSON: {error}.", param_hint=option) from error
     if not isinstance(value, dict):
-        raise click.BadParameter(f'{text!r} is no JSON object; write {{"name": value}}.', param_hint=option)
+        raise click.BadParameter(f'{shown} is no JSON object; write {{"name": value}}.', param_hint=option)
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
 
 
 def several(values: Sequence[str]) -> list[str] | None:

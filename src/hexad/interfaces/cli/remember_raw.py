@@ -5,19 +5,25 @@ from __future__ import annotations
 import codecs
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, note, parse_object, print_json, read_stdin, several, state
+from hexad.interfaces.cli.base import (
+    Command,
+    note,
+    parse_object,
+    print_json,
+    read_bounded,
+    read_stdin,
+    several,
+    state,
+)
 from hexad.interfaces.cli.render import clean, count
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
-
-_SIZE_LIMIT: Final = 16 << 20
-"""A larger file is not even read: a memory holds 1 MiB."""
 
 
 @click.command("remember-raw", cls=Command)
@@ -52,13 +58,14 @@ def remember_raw(file: str | None, **options: Any) -> None:
         file = path  # `--path FILE` alone says all there is to say, and a loop keeps its stdin
     if file is None and sys.stdin.isatty():
         raise click.UsageError("Nothing to remember: give a FILE, or pipe a text in.")
-    text = read_stdin() if file in (None, "-") else _read(Path(str(file)))
+    named = Path(file) if file is not None and file != "-" else None
+    text = read_stdin() if named is None else _read(named)
     metadata, source_id = options.pop("metadata"), options.pop("source_id")
     id_, tags = options.pop("id_"), several(options.pop("tags"))
     space, kind = options.pop("space"), options.pop("kind")
     with state().opened(create=True, embeds=True) as hx:
-        if source_id is None and id_ is None and file not in (None, "-"):
-            source_id = _place(hx, Path(str(file)))
+        if source_id is None and id_ is None and named is not None and named.is_file():
+            source_id = _place(hx, named)  # a pipe has no place to come back to
         memory = hx.remember_raw(
             space,
             kind,
@@ -79,11 +86,8 @@ def _read(file: Path) -> str:
     try:
         if file.is_dir():
             raise hexad.InvalidInput(f"{str(file)!r} is a folder; `hexad ingest` takes folders.")
-        if file.stat().st_size > _SIZE_LIMIT:
-            raise hexad.LimitExceeded(
-                f"{str(file)!r} is larger than a memory; `hexad ingest` stores it in parts."
-            )
-        data = file.read_bytes()
+        with file.open("rb") as stream:
+            data = read_bounded(stream, repr(str(file)))
     except FileNotFoundError as error:
         raise hexad.NotFound(
             f"There is no file {str(file)!r}; check its name, or give - for stdin."
