@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -21,6 +24,8 @@ from hexad.errors import StorageFailure
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_DIR_MODE = 0o700
 _COPY_CHUNK_BYTES = 1 << 20
+_TOKEN_BYTES = 6
+_NAME_BYTES = 200
 
 Hook = Callable[[str, Path], None]
 _hook: Hook | None = None
@@ -133,12 +138,20 @@ def atomic_write(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> N
     _replace(path, [data], mode=mode, durable=True)
 
 
-def stream_write(path: Path, pieces: Iterable[bytes], *, mode: int = PRIVATE_FILE_MODE) -> None:
+def stream_write(
+    path: Path,
+    pieces: Iterable[bytes],
+    *,
+    mode: int = PRIVATE_FILE_MODE,
+    may_replace: Callable[[], object] | None = None,
+) -> None:
     """Replace `path` as `atomic_write` does by what `pieces` yield, without holding all of it in memory.
 
-    Whatever `pieces` raise leaves the old content in place.
+    Whatever `pieces` raise leaves the old content in place; so does what `may_replace` raises, which is asked last.
+    What a write of the same file left half done when its process was killed is removed.
     """
-    _replace(path, _gathered(pieces), mode=mode, durable=True)
+    remove_abandoned(path)
+    _replace(path, _gathered(pieces), mode=mode, durable=True, may_replace=may_replace)
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -161,11 +174,59 @@ def write_cache(path: Path, data: bytes | memoryview) -> None:
     _replace(path, [data], mode=PRIVATE_FILE_MODE, durable=False)
 
 
-def _replace(path: Path, pieces: Iterable[bytes | memoryview], *, mode: int, durable: bool) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    try:
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{_mark(path)}.{secrets.token_hex(_TOKEN_BYTES)}.tmp")
+
+
+def _mark(path: Path) -> str:
+    """Return what the temporary names of a file have in common; a long name would leave no room for the rest."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= _NAME_BYTES else hashlib.blake2b(name, digest_size=16).hexdigest()
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove what killed processes left of writing `path`; what somebody still writes is locked, and stays.
+
+    Nobody misses it: a failure to remove it is the next writer's to mend.
+    """
+    ours = re.compile(rf"\.{re.escape(_mark(path))}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.tmp")
+    with contextlib.suppress(OSError):
+        with os.scandir(path.parent) as entries:
+            found = [path.parent / one.name for one in entries if ours.fullmatch(one.name)]
+        for temporary in found:
+            with contextlib.suppress(OSError):
+                fd = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    temporary.unlink()
+                finally:
+                    os.close(fd)
+
+
+def _created(path: Path, mode: int) -> tuple[int, Path]:
+    """Create a temporary file for `path`, locked for as long as it is open; returns its descriptor and its path."""
+    while True:
+        temporary = _temporary(path)
         with operation("open", temporary, "create"):
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+            with contextlib.suppress(OSError):  # a file system without locks has no others who look for them
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.stat(temporary, follow_symlinks=False)):
+                return fd, temporary
+        os.close(fd)  # taken for abandoned before it was locked
+
+
+def _replace(
+    path: Path,
+    pieces: Iterable[bytes | memoryview],
+    *,
+    mode: int,
+    durable: bool,
+    may_replace: Callable[[], object] | None = None,
+) -> None:
+    fd, temporary = _created(path, mode)
+    try:
         try:
             for at, data in enumerate(pieces):
                 with operation("write", temporary, "write"):
@@ -174,10 +235,12 @@ def _replace(path: Path, pieces: Iterable[bytes | memoryview], *, mode: int, dur
                     _write_all(fd, data)
             if durable:
                 fdatasync(fd, temporary)
+            if may_replace is not None:
+                may_replace()
+            with operation("rename", path, "replace"):
+                os.replace(temporary, path)
         finally:
             os.close(fd)
-        with operation("rename", path, "replace"):
-            os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -192,7 +255,7 @@ def create_exclusive(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) 
     Of several callers exactly one wins, and nobody ever sees an empty or half-written file: the content is
     synced under a temporary name and then linked, which fails when the name is taken.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = _temporary(path)
     try:
         with operation("open", temporary, "create"):
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
