@@ -19,6 +19,7 @@ from hexad.model.policy import parse_stored
 from hexad.model.source import Skip
 from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, RestoreReport
 from hexad.storage.exports import FORMAT, verify_export, write_export
+from hexad.storage.files import unlink
 from hexad.storage.keys import KeyStore
 from hexad.storage.space_reader import ParsedSpace, load_json, parse_space
 from hexad.storage.spacefile import Step, space_document, space_file, write_space_file
@@ -73,7 +74,11 @@ class SpaceFileCalls:
         with files.stores.db.read():
             space = self._whole(name, "its file")
             path = space_file(files.directory / "spaces", name)
-            return write_space_file(path, space_document(files.stores, space), step=progress)
+            write_space_file(path, space_document(files.stores, space), step=progress)
+        if files.stores.spaces.find(name) is None:  # deleted meanwhile, with the file that was there then
+            unlink(path)
+            files.stores.spaces.get(name)
+        return path
 
     def read_file(
         self,
@@ -154,7 +159,7 @@ class SpaceFileCalls:
         files.stores.db.require_writable()
         with files.stores.db.read():
             space = self._whole(name, "an export")
-            path = _resolved(Path(out)) if out is not None else self._default_path(space)
+            path = self._given_path(out) if out is not None else self._default_path(space)
             report = write_export(
                 path,
                 space_document(files.stores, space, include_archived=include_archived),
@@ -241,6 +246,20 @@ class SpaceFileCalls:
         require_whole(self._files.actor, parse_stored(space.policies), space=name, doing=doing)
         return space
 
+    def _given_path(self, out: str | Path) -> Path:
+        """Return where a caller wants an export: anywhere but among the store's own files, `force` or not."""
+        path = _resolved(Path(out))
+        if self._is_the_stores(path):
+            raise InvalidInput(
+                f"Cannot export to {path}: it is among the store's own files. Name a file outside of "
+                f"{self._files.directory}, or one in its folder exports/."
+            )
+        return path
+
+    def _is_the_stores(self, path: Path) -> bool:
+        directory = self._files.directory.resolve()
+        return path.is_relative_to(directory) and not path.is_relative_to(directory / "exports")
+
     def _default_path(self, space: Space) -> Path:
         """Return where the policy, or the default, has the export; never outside the project's folder."""
         directory = self._files.directory
@@ -254,8 +273,7 @@ class SpaceFileCalls:
             path, inside = (space_file(path, space.name) if given.endswith("/") else path), directory.parent
         path = _resolved(path)
         outside = not path.is_relative_to(inside.resolve() if given is not None else directory.resolve())
-        of_the_store = path.is_relative_to(directory.resolve()) and not path.is_relative_to(exports.resolve())
-        if outside or of_the_store:
+        if outside or self._is_the_stores(path):
             where = "outside the project's folder" if outside else "among the store's own files"
             raise InvalidInput(
                 f"The export path {str(given or path)!r} of space {space.name!r} leads to {path}, {where}. Set another "
@@ -267,7 +285,7 @@ class SpaceFileCalls:
 def _resolved(path: Path) -> Path:
     try:
         return path.expanduser().resolve()
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise InvalidInput(f"Cannot export to {str(path)!r}: {error}. Choose another file.") from error
 
 

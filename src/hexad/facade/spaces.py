@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import AccessDenied, Conflict, InvalidSpace
+from hexad.errors import AccessDenied, Conflict, InvalidInput, InvalidSpace, NotFound
 from hexad.facade.access import require_whole
 from hexad.facade.objects import given_object
 from hexad.facade.space_files import FilesNeeds, SpaceFileCalls
@@ -22,7 +23,7 @@ from hexad.model.parse import parse_time
 from hexad.model.policy import Policies, parse_policies, parse_stored
 from hexad.model.spending import BudgetLine
 from hexad.storage.audiences import JudgedRow
-from hexad.storage.files import unlink
+from hexad.storage.files import remove_abandoned, unlink
 from hexad.storage.space_summaries import SpaceSummaries, SpaceSummary
 from hexad.storage.spacefile import space_file
 from hexad.storage.spaces import Space
@@ -32,6 +33,8 @@ from hexad.text.rules import audience
 from hexad.upkeep.purge import PURGE_BATCH, Purger
 from hexad.upkeep.retention import GcOptions, Retention
 
+_TRIES: Final = 3
+"""How often a space is made or emptied anew because somebody else made or deleted it at the same moment."""
 _SUMMARIES: Final = "./"
 """Source id under which an ingest keeps its summary of a folder."""
 
@@ -93,19 +96,30 @@ class SpacesFacade(SpaceFileCalls):
         at = parse_time(freeze_clock, "freeze_clock") or self._clock.now()
         validate_space(name)
         self._stores.spaces.admit(name)
-        there = self._stores.spaces.find(name)
-        if there is not None and (reset or asked):
-            self._reset(there, given, at=at)
-            return self.get(name)
-        with self._stores.db.transaction():
-            if self._stores.spaces.find(name) is not None:
+        for _ in range(_TRIES):
+            there = self._stores.spaces.find(name)
+            if there is None:
+                if self._made(name, given, at=at):
+                    break
+            elif not (reset or asked):
                 raise Conflict(
                     f"Space {name!r} is there already; choose another name, use it as it is, or empty it with reset."
                 )
-            self._stores.spaces.ensure(name, at=at)
-            if given:
-                self._stores.spaces.set_metadata(name, self._files.importer().masked(given, {}), at=at)
+            else:
+                with contextlib.suppress(NotFound):  # somebody deletes it
+                    self._reset(there, given, at=at)
+                    break
         return self.get(name)
+
+    def _made(self, name: str, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> bool:
+        """Make a space; False when somebody else was first."""
+        with self._stores.db.transaction():
+            if self._stores.spaces.find(name) is not None:
+                return False
+            self._stores.spaces.ensure(name, at=at)
+            if metadata:
+                self._stores.spaces.set_metadata(name, self._files.importer().masked(metadata, {}), at=at)
+        return True
 
     def list(self) -> Sequence[SpaceInfo]:
         """Return all spaces that the actor may see, by name, each with a summary of what is in it."""
@@ -225,7 +239,7 @@ class SpacesFacade(SpaceFileCalls):
             memories=self._stores.purges.count_of_space(space.no),
             links_lost=self._stores.purges.links_from_elsewhere(space.no),
             file_removed=file.exists(),
-            exports_left=tuple(str(path) for path in self._exports(space) if path.exists()),
+            exports_left=tuple(map(str, self._exports(space))),
         )
         if dry_run:
             return report
@@ -233,9 +247,10 @@ class SpacesFacade(SpaceFileCalls):
         self._refuse_delete(space)
         # Before the memories: were it the other way round, a crash would leave their texts in a file that no space
         # names. The store is the truth, and the file can be written again.
-        if report.file_removed:
-            unlink(file)
+        self._remove_file(file)
         self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
+        if self._stores.spaces.find(name) is None:  # somebody may have written the file meanwhile
+            self._remove_file(file)
         return report
 
     def _info(self, space: Space, summary: SpaceSummary | None) -> SpaceInfo:
@@ -314,15 +329,22 @@ class SpacesFacade(SpaceFileCalls):
                 "Set allow_delete to true first; a dry run shows what would go."
             )
 
+    @staticmethod
+    def _remove_file(file: Path) -> None:
+        remove_abandoned(file)
+        if file.is_symlink() or file.exists():
+            unlink(file)
+
     def _remove(self, space: Space) -> None:
         self._stores.purges.remove_space(space.no)
         self._stores.audiences.forget_unused()
 
     def _exports(self, space: Space) -> Sequence[Path]:
-        directory = self._needs.directory
-        found = [space_file(directory / "exports", space.name)]
-        path = parse_stored(space.policies).export_path
-        return found if path is None else [*found, directory.parent / path]
+        """Return the exports of a space that lie where exports go without being told."""
+        found = [space_file(self._needs.directory / "exports", space.name)]
+        with contextlib.suppress(InvalidInput):  # nothing was exported to where an export would not go
+            found.append(self._default_path(space))
+        return [path for path in dict.fromkeys(found) if _is_file(path)]
 
     def _show_to_whom_it_concerns(self, space: Space, old: Policies, new: Policies) -> int:
         """Say of a space's memories who may see them, where that has changed; returns of how many."""
@@ -345,3 +367,10 @@ class SpacesFacade(SpaceFileCalls):
             self._stores.audiences.narrow_summaries(space.no, _SUMMARIES)
         self._stores.audiences.forget_unused()
         return changed
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -36,6 +36,10 @@ _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
 _HEAD_BYTES: Final = 64 << 10
+_P: Final = 2**255 - 19
+_ORDER_8: Final = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_WEAK: Final = frozenset({0, 1, _P - 1, _P, _P + 1, _ORDER_8, _P - _ORDER_8})
+"""Keys under which one signature fits every text: the curve's points of small order, by their y coordinate."""
 
 
 def key_fingerprint(public_key: str) -> str:
@@ -72,7 +76,13 @@ def write_export(
     }
     head = {**statement, "signature": key.sign(_signed_bytes(statement)).hex()}
     ensure_dir(path.parent)
-    stream_write(path, _pieces(head, document, step), mode=mode)
+    stream_write(
+        path,
+        _pieces(head, document, step),
+        mode=mode,
+        # Writing takes its time: somebody else's file may have come meanwhile.
+        may_replace=lambda: _replaceable(path, space, force=force),
+    )
     return ExportReport(
         path=path,
         space=space,
@@ -209,6 +219,8 @@ def _is_signed(head: Mapping[str, JSONValue], public_key: str) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    if int.from_bytes(bytes.fromhex(public_key), "little") & ~(1 << 255) in _WEAK:
+        return False
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(cast("str", head["signature"])), _signed_bytes(head))
@@ -220,10 +232,11 @@ def _is_signed(head: Mapping[str, JSONValue], public_key: str) -> bool:
 def _trusted(path: Path, public_key: str, trusted_key: str | None) -> bool:
     if trusted_key is None:
         return False
-    wanted = re.sub(r"[\s:]", "", trusted_key).lower()
+    wanted = re.sub(r"[\s:]", "", str(trusted_key)).lower()
     if _KEY.fullmatch(wanted) is None:
         raise InvalidInput(
-            f"trusted_key {trusted_key[:80]!r} is no key; give a public key or its fingerprint, 64 hexadecimal digits."
+            f"trusted_key {str(trusted_key)[:80]!r} is no key; give a public key or its fingerprint, 64 hexadecimal "
+            "digits."
         )
     if wanted not in {public_key, key_fingerprint(public_key).replace(":", "")}:
         raise _broken(
