@@ -120,15 +120,21 @@ class RecordCalls:
     # Changing ---------------------------------------------------------------------------------------------------
 
     def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Archive a memory: gone from recall, recoverable with `restore`. Raises `NotFound`."""
+        """Archive a memory: gone from recall, recoverable with `restore`.
+
+        Raises `NotFound`, and `Conflict` for a path that memories of several spaces have, where no space is given.
+        """
         return self._change(
             id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
         )
 
     def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Bring an archived memory back into recall. Raises `NotFound`."""
+        """Bring an archived memory back into recall. Raises what `forget` does."""
         memory = self._change(
-            id_or_path, space, lambda no: self._parts.catalog.restore(no, at=self._parts.clock.now())
+            id_or_path,
+            space,
+            lambda no: self._parts.catalog.restore(no, at=self._parts.clock.now()),
+            archived=True,
         )
         self._parts.wake()
         return memory
@@ -137,7 +143,7 @@ class RecordCalls:
         """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
 
         Of several memories at one path it is the active one that was changed last. `updated_at` becomes now.
-        Raises `NotFound` with document 1's words.
+        Raises `NotFound` with document 1's words, and `Conflict` for a path of several spaces without a space.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -148,7 +154,7 @@ class RecordCalls:
         return self._set_pin(names, space, pinned=True)
 
     def unpin(self, *names: str, space: str | None = None) -> Memory:
-        """Unpin a memory, named as for `pin`. Raises `NotFound`."""
+        """Unpin a memory, named as for `pin`. Raises what `pin` does."""
         return self._set_pin(names, space, pinned=False)
 
     def tag(
@@ -161,8 +167,8 @@ class RecordCalls:
     ) -> Memory:
         """Add tags to a memory and take tags away; everything else of it stays. Returns the memory as it is then.
 
-        A tag that is there already, or gone already, is no error. Raises `NotFound`, and `InvalidInput` for a tag
-        without a letter or digit.
+        A tag that is there already, or gone already, is no error. Raises what `forget` does, and `InvalidInput` for
+        a tag without a letter or digit.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -186,9 +192,11 @@ class RecordCalls:
         memories, now = self._parts.stores.memories, self._parts.clock.now()
         return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
 
-    def _change(self, id_or_path: str, space: str | None, change: Callable[[int], object]) -> Memory:
+    def _change(
+        self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
+    ) -> Memory:
         memories = self._parts.stores.memories
         with self._parts.stores.db.transaction():
-            no = memories.resolve(id_or_path, space=space)
+            no = memories.resolve_one(id_or_path, space=space, archived=archived)
             change(no)
             return memories.by_no([no])[no]

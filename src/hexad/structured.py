@@ -167,8 +167,8 @@ class StructuredCalls:
         `kind` says how, read from source to target (`related`, `based-on`, …). Drawn again, it is the same link.
         A recall follows links only when asked (`follow_links`), and only to what the actor may see.
 
-        Raises `NotFound` for a memory that is not there, `InvalidInput` for a kind that cannot be used or a memory
-        linked with itself.
+        Raises `NotFound` for a memory that is not there, `Conflict` for a path that memories of several spaces have,
+        `InvalidInput` for a kind that cannot be used or a memory linked with itself.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -181,8 +181,8 @@ class StructuredCalls:
         stores = self._parts.stores
         check_link_kind(kind)
         with stores.db.transaction():
-            source_no = stores.memories.resolve(source, space=None)
-            target_no = stores.memories.resolve(target, space=None)
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
             if source_no == target_no:
                 raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
             stores.links.put(source_no, target_no, kind, at=self._parts.clock.now())
@@ -193,12 +193,12 @@ class StructuredCalls:
     def unlink(self, source: str, target: str, *, kind: str | None = None) -> int:
         """Remove the link from `source` to `target`, of one kind or of all; returns how many there were.
 
-        Raises `NotFound` for a memory that is not there.
+        Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
         """
         stores = self._parts.stores
         with stores.db.transaction():
-            source_no = stores.memories.resolve(source, space=None)
-            target_no = stores.memories.resolve(target, space=None)
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
             return stores.links.remove(source_no, target_no, kind)
 
     def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:

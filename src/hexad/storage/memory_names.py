@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
-from hexad.errors import NotFound
+from hexad.errors import Conflict, NotFound
 from hexad.model.memory import Status
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.memory_rows import seen_sql
+
+_NAMED: Final = 5
+"""Spaces that a message names; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,34 @@ class MemoryNames:
             if row is not None:
                 return cast("int", row[0])
         raise NotFound(f"Memory '{id_or_path}' not found{where}")
+
+    def resolve_one(
+        self, id_or_path: str, *, space: str | None = None, archived: bool = False, spaces: bool = True
+    ) -> int:
+        """Return what `resolve` does, for a change: raises `Conflict` for a path of active memories of several spaces.
+
+        With `archived`, memories that are not active count too. Within one space the one changed last is meant.
+        `spaces` says whether the caller could have named one.
+        """
+        no = self.resolve(id_or_path, space=space)
+        if space is not None or self._db.query_one(
+            "SELECT 1 FROM memories WHERE no = ? AND id = ?", (no, id_or_path)
+        ):
+            return no
+        seen, params = seen_sql("m", self._roles)
+        found = self._db.query(
+            "SELECT s.name, m.id, max(m.updated_at) FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE m.path = ? AND (? OR m.status = 'active'){seen} GROUP BY s.no ORDER BY s.name",
+            (id_or_path, archived, *params),
+        )
+        if len(found) < 2:
+            return no
+        named = ", ".join(f"{name}: {memory_id}" for name, memory_id, _ in found[:_NAMED])
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        raise Conflict(
+            f"The path {id_or_path!r} is that of memories in {len(found):,} spaces ({named}{more}); nothing was "
+            f"changed. Give an id{', or name the space (--space)' if spaces else ''}."
+        )
 
     def identify(self, *, memory_id: str) -> Identity | None:
         """Return the identity of an id, hidden or not: it is taken either way."""

@@ -36,8 +36,8 @@ _COMMANDS: Final = {
     "completion": f"{_HERE}.completion:completion",
 }
 _EPILOG: Final = (
-    "Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 conflict, 5 integrity, 6 locked or timed out, "
-    "130 interrupted."
+    "Exit codes: 0 ok, 1 failure or not allowed, 2 usage or limit, 3 not found, 4 conflict, 5 integrity, "
+    "6 locked or timed out, 130 interrupted."
 )
 _EXIT_PIPE: Final = 128 + signal.SIGPIPE
 _EXIT_TERM: Final = 128 + signal.SIGTERM
