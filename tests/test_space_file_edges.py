@@ -226,3 +226,52 @@ def test_a_key_under_which_everything_is_signed_signs_nothing(hx: Hexad, tmp_pat
 
     with pytest.raises(IntegrityError, match="signature does not fit"):
         hexad.verify_export(forged)
+
+
+# Other people's files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("L053", "L156")
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"objects": [{"raw": "Rosa cooks soup.", "id": "r1"}], "name": "docs", "x": 1},
+        {"x": 1, "objects": [{"raw": "Rosa cooks soup.", "id": "r1"}]},
+        {"metadata": {"a": 1}, "policies": {"zz": 1}, "objects": [], "name": "docs"},
+    ],
+    ids=["name last", "no name", "no objects"],
+)
+def test_a_restored_space_writes_the_same_file_whatever_the_order_of_its_keys(
+    hx: Hexad, opened: Opener, tmp_path: Path, document: dict[str, object]
+) -> None:
+    file = tmp_path / "docs.json"
+    file.write_text(json.dumps(document))
+    hx.spaces.read_file(file)
+    written = hx.spaces.write_file("docs").read_bytes()
+    export = hx.spaces.export("docs", tmp_path / "export.json")
+
+    other = opened(tmp_path)
+    other.spaces.restore(export.path)
+
+    assert json.dumps(document) == json.dumps(json.loads(written))
+    assert written == other.spaces.write_file("docs").read_bytes()
+
+
+@pytest.mark.row("L013", "L158")
+@pytest.mark.parametrize("said", ["lexon demo", "a" * 200, "CON", "../x"])
+def test_a_file_whose_space_cannot_be_called_so_is_read_under_another_name(
+    hx: Hexad, tmp_path: Path, said: str
+) -> None:
+    file = tmp_path / "a b.json"
+    file.write_text(
+        json.dumps({"name": said, "objects": [{"raw": "Rosa cooks.", "metadata": {"space": said}}]})
+    )
+
+    with pytest.raises(hexad.InvalidSpace):
+        hx.spaces.read_file(file)
+    report = hx.spaces.read_file(file, name="demo")
+
+    assert ("demo", 1, ["demo"]) == (report.space, report.created, [space.name for space in hx.spaces.list()])
+    assert 1 == hx.spaces.read_file(file, name="demo").unchanged
+    with pytest.raises(hexad.InvalidSpace):
+        hx.spaces.read_file(file, name=said)

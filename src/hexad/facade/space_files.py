@@ -103,7 +103,8 @@ class SpaceFileCalls:
         document = load_json(path)
         if isinstance(document, Mapping) and document.get("format") == FORMAT:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
-        return self._read(parse_space(document, file=path), name, dry_run=dry_run, progress=progress)
+        parsed = parse_space(document, file=path, renamed=name is not None)
+        return self._read(parsed, name, dry_run=dry_run, progress=progress)
 
     def read_folder(self, folder: str | Path, *, format: str = "lexon") -> FolderReport:
         """Read every space file of another program's folder: `.lexon`, or the project that it lies in.
@@ -191,7 +192,9 @@ class SpaceFileCalls:
         `read_file` raises; then nothing was stored.
         """
         verified = verify_export(file, trusted_key=trusted_key)
-        parsed = parse_space({"name": verified.space, **verified.document}, file=verified.file)
+        parsed = parse_space(
+            verified.document, file=verified.file, said=verified.space, renamed=name is not None
+        )
         target = parsed.name if name is None else name
         detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}
         report = self._read(
@@ -221,8 +224,8 @@ class SpaceFileCalls:
         files = self._files
         if not dry_run:
             files.stores.db.require_writable()
-        if name is not None and name != parsed.name:
-            parsed = _renamed(parsed, validate_space(name))
+        if name is not None and validate_space(name) != parsed.name:
+            parsed = _renamed(parsed, name)
         files.stores.spaces.admit(parsed.name)
 
         def may(policies: Mapping[str, JSONValue]) -> None:

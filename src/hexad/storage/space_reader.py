@@ -126,22 +126,29 @@ def read_space_file(file: Path) -> ParsedSpace:
     return parse_space(load_json(file), file=file)
 
 
-def parse_space(document: object, *, file: Path) -> ParsedSpace:
-    """Return the space of a document that was read from `file`; raises `InvalidSpace` for what cannot be stored."""
+def parse_space(
+    document: object, *, file: Path, said: str | None = None, renamed: bool = False
+) -> ParsedSpace:
+    """Return the space of a document that was read from `file`; raises `InvalidSpace` for what cannot be stored.
+
+    `said` is the name of a document that gives none, by default that of the file. With `renamed` the caller gives
+    the space another name, and this one may be anything.
+    """
     if not isinstance(document, Mapping):
         _refuse(file, f"it holds {kind_of(document)}, not a space: an object with 'name' and 'objects'")
     if not {"name", "objects"} & set(document):
         _refuse(file, "it has neither 'name' nor 'objects', so it is no space")
-    name = document.get("name", None)
+    name = document.get("name", said)
     if name is None:
         try:
-            name = space_of_file_name(file.stem)
+            name = file.stem if renamed else space_of_file_name(file.stem)
         except InvalidSpace as error:
             _refuse(file, f"it has no 'name', and its own will not do: {error}")
     if not isinstance(name, str):
         _refuse(file, f"name is {kind_of(name)}; it must be a text")
     try:
-        validate_space(name)
+        if not renamed:
+            validate_space(name)
         created_at = time_of(document, "created_at")
         updated_at = time_of(document, "updated_at")
         metadata, policies = mapping_of(document, "metadata"), mapping_of(document, "policies")
