@@ -11,7 +11,13 @@ import click
 import hexad
 from hexad.config import store_root
 from hexad.interfaces.cli.base import Command, note, print_json, state, warn
-from hexad.interfaces.cli.demo_questions import Question, hide_the_questions, in_other_words, questions
+from hexad.interfaces.cli.demo_questions import (
+    Question,
+    hide_the_questions,
+    in_other_words,
+    questions,
+    topic_of,
+)
 from hexad.interfaces.cli.ingest import report_lines
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, excerpt, hit_lines, size, width
@@ -58,8 +64,9 @@ class _Demo:
 def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
     """Show what Hexad does, on a repository, in a throw-away store.
 
-    Ingests files and history, asks five questions while the vectors are still being computed, remembers a
-    decision, forgets it, brings it back, and checks the store. Exit code 1 when a step does not hold.
+    Ingests files and history, asks five questions while the vectors are still being computed and a sixth in
+    other words, bundles what it knows about a topic, remembers a decision, forgets it, brings it back, and
+    checks the store. Exit code 1 when a step does not hold.
     """
     root = _root(path)
     if keep is not None:
@@ -100,6 +107,7 @@ def _run(run: _Demo) -> None:
     run.record["questions"] = [_ask(run, number, question) for number, question in enumerate(asked, start=1)]
     if asked:
         _ask_by_meaning(run, in_other_words(asked, run.root))
+    _bundle(run, topic_of(run.hx, run.root))
     _remember_and_forget(run)
     _check(run)
     _sum_up(run)
@@ -152,19 +160,42 @@ def _ask_by_meaning(run: _Demo, question: Question) -> None:
     run.record["by_meaning"] = _ask(run, len(run.record["questions"]) + 1, question)
 
 
-def _timed(run: _Demo, query: str) -> tuple[Hits, float]:
+def _bundle(run: _Demo, topic: str) -> None:
+    """Show what the whole space says of a topic, as it would stand before an agent's step."""
+    run.title(f"What the project knows about {topic!r}, for an agent's step")
     before = run.hx.clock.monotonic()
-    hits = run.hx.recall(query, limit=5, explain=True)
+    bundle = run.hx.recall_context("default", topic, limit=4, prefer_kinds=["guide"])
+    took = 1_000 * (run.hx.clock.monotonic() - before)
+    room = width()
+    for line in bundle.global_summary.splitlines():
+        run.say("  " + clean(line)[: room - 2])
+    run.say(
+        click.style(
+            f"  ({took:.0f} ms, ordering {bundle.backend}; the same bytes for the same state)", dim=True
+        )
+    )
+    run.record["bundle"] = {
+        "topic": topic,
+        "ms": round(took, 1),
+        "sections": [one.path for one in bundle.memories],
+    }
+    if not bundle.memories:
+        run.failures.append(f"Nothing was found about {topic!r}.")
+
+
+def _timed(run: _Demo, query: str, **filters: Any) -> tuple[Hits, float]:
+    before = run.hx.clock.monotonic()
+    hits = run.hx.recall(query, limit=5, explain=True, **filters)
     return hits, 1_000 * (run.hx.clock.monotonic() - before)
 
 
 def _ask(run: _Demo, number: int, question: Question) -> dict[str, Any]:
-    hits, took = _timed(run, question.text)
+    hits, took = _timed(run, question.text, kinds=question.kinds, path=question.path)
     share = _embedded(run)
     run.say()
     run.say(
         f"{click.style(f'Q{number}', bold=True)} {clean(question.text)}  "
-        + click.style(f"(in {question.where}; {took:.0f} ms, {hits.mode}, {share:.0%} embedded)", dim=True)
+        + click.style(f"({question.where}; {took:.0f} ms, {hits.mode}, {share:.0%} embedded)", dim=True)
     )
     for place, hit in enumerate(hits[:_HITS_SHOWN], start=1):
         for line in hit_lines(place, hit, query=question.text, explain=True, room=width(), lines=3):

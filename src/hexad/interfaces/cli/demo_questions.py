@@ -1,7 +1,8 @@
-"""What `hexad demo` asks: five questions whose answers lie in different kinds of source."""
+"""What `hexad demo` asks: five questions whose answers lie in different kinds of source, and a topic."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,22 +18,31 @@ _KINDS: Final = ("code", "guide", "decision", "commit", "config", "log", "note")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, and in words where its answer should lie."""
+    """A question, in words where its answer should lie, and what of the store is asked."""
 
     text: str
     where: str
+    kinds: tuple[str, ...] | None = None
+    path: str | None = None
 
 
 _OWN: Final = (
-    Question(text="Which code splits camelCase and snake_case identifiers into words?", where="code"),
-    Question(text="What is not encrypted?", where="a guide"),
-    Question(text="Why is full text not in a tokenizer written in Python?", where="a decision"),
-    Question(text="Which change added leases and the key file?", where="the commit history"),
-    Question(text="What is the line length for ruff?", where="configuration"),
+    Question(
+        text="Which code splits camelCase and snake_case identifiers into words?",
+        where="code under src",
+        kinds=("code",),
+        path="src",
+    ),
+    Question(text="What is not encrypted?", where="guides", kinds=("guide",)),
+    Question(text="Why is full text not in a tokenizer written in Python?", where="guides", kinds=("guide",)),
+    Question(
+        text="Which change linked memories of different projects?",
+        where="the commit history",
+        kinds=("commit",),
+    ),
+    Question(text="What is the line length for ruff?", where="all of it"),
 )
-_OWN_IN_OTHER_WORDS: Final = Question(
-    text="How are credentials of people kept away from the disk?", where="code"
-)
+_OWN_IN_OTHER_WORDS: Final = Question(text="May I use this at work for free?", where="all of it")
 _OWN_MARK: Final = Path("src", "hexad", "interfaces", "cli", "demo_questions.py")
 
 
@@ -49,6 +59,20 @@ def questions(hx: Hexad, root: Path, *, history: bool) -> list[Question]:
 def in_other_words(asked: list[Question], root: Path) -> Question:
     """Return a question for recall by meaning: a prepared one for Hexad's own repository, else the first again."""
     return _OWN_IN_OTHER_WORDS if (root / _OWN_MARK).exists() else asked[0]
+
+
+def topic_of(hx: Hexad, root: Path) -> str:
+    """Return what a bundle is asked for: a prepared topic for Hexad's own repository, else a common tag or word."""
+    if (root / _OWN_MARK).exists():
+        return "redaction"
+    memories = sorted(hx.memories(limit=_LOOKED_AT), key=lambda memory: memory.path)
+    words = Counter(
+        word
+        for memory in memories
+        for word in memory.summary_micro.lower().split()
+        if len(word) > 4 and word.isalpha()
+    )
+    return max(words, key=lambda word: (words[word], word), default="project")
 
 
 def hide_the_questions(hx: Hexad, root: Path) -> None:
