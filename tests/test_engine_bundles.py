@@ -357,6 +357,23 @@ def test_what_is_no_character_is_replaced_in_a_topic_and_refused_in_a_name(
         assert "mem_spans" == ids(hx.recall_context("shop", "x", backend="graph"))[0]
 
 
+@pytest.mark.row("L106")
+def test_a_cluster_counts_sixty_four_words_and_says_so(shop: Hexad) -> None:
+    shop.remember("w3 and w63 and w64 and w900", space="shop", id="mem_words", kind="note")
+    words = [f"w{n}" for n in range(1_000)]
+    plain = shop.recall_context("shop", " ".join(words), freeze_clock=FROZEN, limit=100)
+    bundle = shop.recall_context("shop", " ".join(words), backend="raptor", freeze_clock=FROZEN, limit=100)
+    listed = shop.recall_kind("shop", "note", backend="raptor", prefer_tags=words)
+
+    gained = dict(zip(ids(bundle), bundle.scores, strict=True))["mem_words"]
+    had = dict(zip(ids(plain), plain.scores, strict=True))["mem_words"]
+    # "w3", "w6" in "w63" and "w64", "w63", "w9" in "w900"
+    assert 4 * 1.5 <= gained - had < 4 * 1.5 + 1.0
+    assert ("raptor counted the first 64 of 1,000 topic words.",) == bundle.notes
+    assert ("raptor counted the first 64 of 1,000 preferred tags.",) == listed.notes
+    assert () == shop.recall_context("shop", " ".join(words[:64]), backend="raptor").notes
+
+
 @pytest.mark.row("L168")
 def test_an_unknown_backend_is_noted_and_basic_is_used(
     shop: Hexad, opened: Opener, monkeypatch: pytest.MonkeyPatch

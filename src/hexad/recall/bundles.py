@@ -12,6 +12,8 @@ from hexad.clock import Clock
 from hexad.errors import ProviderError
 from hexad.index.orderings.choice import resolve_backend
 from hexad.index.orderings.orderings import Ordered, Orderings
+from hexad.index.orderings.question import ask
+from hexad.index.orderings.raptor import uncounted
 from hexad.model.bundle import Bundle, BundleOptions, KindList
 from hexad.model.link import Linked
 from hexad.model.memory import JSONObject, Memory, Relevance, format_time
@@ -114,6 +116,7 @@ class Bundles:
                 notes += more
             else:
                 chosen, used = self._topic(space, topic, options, backend, now), backend.value
+                notes += uncounted(ask(topic, options, now=now)) if backend is Backend.RAPTOR else []
             picked += chosen
             backends[used] = None
         if len(spaces) > 1:
@@ -145,6 +148,8 @@ class Bundles:
         if isinstance(backend, NamedOrdering):
             notes = [f"Ordering {backend.name!r} orders topics, not kinds; the order is that of basic."]
             backend = Backend.BASIC
+        if backend is Backend.RAPTOR:
+            notes += uncounted(ask("", options, now=now))
         if options.digest:
             notes.append("A list by kind has no digest; recall_context makes one.")
         with self._stores.db.read():

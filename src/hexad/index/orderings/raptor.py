@@ -4,6 +4,9 @@ A cluster of words scores 1.5 × the number of distinct words that equal a tag o
 `summary_long`, in lower case. For a topic: `basic` + the larger cluster of the topic's words (split at white space) and
 of the preferred tags + max(0, 1 − age / 30), where the age is that of `updated_at` in days, 0 for a time ahead of
 `now`. For a kind: `updated_at` in whole milliseconds / 1e9 + the cluster of the preferred tags + 5.0 if pinned.
+
+Of a topic's words, and of the preferred tags, the first 64 are counted in a cluster: each is looked up in what all
+memories say, and nobody means ten thousand.
 """
 
 from __future__ import annotations
@@ -20,10 +23,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+CLUSTER_WORDS_MOST: Final = 64
 _WORD: Final = 1.5
 _DAY_MICROS: Final = 86_400_000_000
 _FRESH_DAYS: Final = 30.0
 _PINNED: Final = 5.0
+
+
+def uncounted(question: Question) -> list[str]:
+    """Return notes of what is left out of the clusters of a question."""
+    return [
+        f"raptor counted the first {CLUSTER_WORDS_MOST} of {len(words):,} {what}."
+        for words, what in ((question.words, "topic words"), (question.prefer_tags, "preferred tags"))
+        if len(words) > CLUSTER_WORDS_MOST
+    ]
 
 
 class _Cluster:
@@ -33,6 +46,7 @@ class _Cluster:
         import numpy as np
 
         self._view = view
+        words = words[:CLUSTER_WORDS_MOST]
         self.claims = [Claim("long", word, view.may_hold("long", word)) for word in words]
         self._tagged = []
         for word in words:
