@@ -527,3 +527,4 @@ def test_a_command_acts_in_the_role_that_is_given(
     code, refused = seen("--role", "dev", "check")
     assert (1, True) == (code, "role dev is not its owner" in refused)
     assert 2 == seen("--role", "No Role", "memory", "list")[0]
+    assert 2 == seen("--role", "", "memory", "list")[0]

@@ -111,7 +111,8 @@ class _Present(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 def _set(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         del param
-        if value:
+        # An empty text is a value: `--role "$ROLE"` of a variable that is not set must not make an owner.
+        if value is not None and value is not False:
             setattr(ctx.find_root().ensure_object(State), name, value)
 
     return callback
