@@ -804,11 +804,48 @@ def test_rules_judge_most_texts_as_people_do(hx: Hexad, examples: tuple[Example,
     assert least <= sum(label == found for label, found in judged) / len(judged)
 
 
+MODULE = '''"""Taking secrets and personal data out of a text before anything is stored."""
+
+from __future__ import annotations
+
+import re
+from hexad.model.contract import Draft, Rules
+from hexad.text.normalize import (
+    clean,
+    slug,
+)
+
+LIMITS = {
+    "path": 512,
+}
+
+
+class Redactor:
+    """Cleans texts."""
+
+    def clean(self, text: str) -> str:
+        return text
+'''
+
+
+@pytest.mark.row("L068", "L070")
+def test_a_module_is_told_by_its_docstring_and_not_by_the_words_of_its_imports(hx: Hexad) -> None:
+    memory = hx.remember_raw("ops", "code", MODULE + "\n# It must be asked.\n")
+
+    assert memory.summary_micro.startswith(
+        "Taking secrets and personal data out of a text before anything is stored."
+    )
+    assert [] == [tag for tag in memory.tags if tag.startswith("hexad-")]
+    assert "medium" == memory.relevance.value
+
+
 @pytest.mark.row("L067", "L069")
 @pytest.mark.parametrize(
     ("text", "options", "path", "tags"),
     [
         ("def parse_header(line):\n    return line.partition(':')\n", {"kind": "code"}, "project/code/parse-header", {"parse-header", "line-partition"}),
+        ('def draw(graph, name):\n    """Draw a graph and save it."""\n    graph.save(name)\n', {"kind": "code"}, "project/code/draw", {"draw", "graph"}),
+        (MODULE, {"kind": "code"}, "project/code/secrets-personal-data-text-stored", {"redactor"}),
         (TEXT, {"path_hint": "docs/jobs/refund.md"}, "docs/jobs/refund.md", {"refund", "job"}),
         (TEXT, {"path_hint": "docs/jobs/"}, "docs/jobs/refund-job-runs-four-reads", {"refund"}),
         (TEXT, {"path_hint": "docs", "topic": "Night Refunds"}, "docs/night-refunds", {"refund"}),

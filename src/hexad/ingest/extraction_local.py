@@ -10,8 +10,9 @@ from hexad.model.contract import Draft
 from hexad.text.graphemes import cut
 from hexad.text.keywords import CONSIDERED_CHARACTERS, keywords
 from hexad.text.normalize import slug
-from hexad.text.outline import outline
+from hexad.text.outline import begins_with, outline
 from hexad.text.paths import normalize_path
+from hexad.text.stopwords import STOP_WORDS
 from hexad.text.summarize import Summaries, summaries
 
 TAGS_LIMIT: Final = 8
@@ -20,6 +21,8 @@ _SHORT_CHARACTERS: Final = 400
 _SHORT_TAGS: Final = 5
 _TAG_CHARACTERS: Final = 32
 _TOPIC_WORDS: Final = 5
+_FEW_WORDS: Final = 3
+"""Fewer key words are no place: half of a project's modules would be `code/text`."""
 _CONSIDERED: Final = 24
 _UNTITLED: Final = "untitled"
 
@@ -31,6 +34,11 @@ _NOISE = re.compile(
     r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\b[^\s@]{1,64}@[^\s@]{1,200}|\b(?:self|this|cls)\."
     r"|\b(?:[A-Za-z_]{0,40}\d){5}\w*|\b(?=\w{0,40}\d)[0-9a-fA-F]{7,}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{13,}"
 )
+_IMPORTS = re.compile(
+    r"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b(?:[ \t]*\([^)]{0,2000}\)|[^\n]*)|(?:import|package)[ \t][^\n]*"
+    r"|#[ \t]*include\b[^\n]*|(?:pub[ \t]+)?use[ \t]+[\w:{}, *]+;)"
+)
+"""Lines that name other modules: in code, they say little of this one."""
 _SYNTAX: Final = frozenset(
     """
     abstract assert async await bool break case catch char class const continue def default del
@@ -44,6 +52,7 @@ _SYNTAX: Final = frozenset(
 )
 """Words of programming languages: in code, they say nothing of what it is about."""
 _DEFINED = re.compile(r"^Defines ([\w$]+)")
+_DEFINES = re.compile(r"\bDefines [\w$, ]+[.…]?\s*$")
 _WORD = re.compile(r"[^\W_]+(?:[._-]+[^\W_]+)*")
 
 
@@ -67,16 +76,31 @@ def local_topic(draft: Draft, found: Summaries) -> str:
     """Return what a text is about as one part of a path: the caller's topic, a title, a heading, its key words."""
     if draft.extract is not None and draft.extract.topic:
         return slug(draft.extract.topic) or _UNTITLED
-    heading = None if outline(draft.text) is not None else _heading(draft.text)
+    coded = outline(draft.text) is not None
+    heading = None if coded else _heading(draft.text)
     for title in (draft.title, heading):
         if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
             return named
-    if defined := _DEFINED.match(found.micro):
-        return slug(defined[1]) or _UNTITLED
-    telling = {word for word, _ in keywords(_quiet(draft.text), limit=_CONSIDERED)}
-    said = [word for word in _WORD.findall(_quiet(found.micro)) if word.lower() in telling]
-    words = list(dict.fromkeys(map(str.lower, said)))[:_TOPIC_WORDS]
-    return slug(" ".join(words)) or slug(" ".join(found.micro.split()[: _TOPIC_WORDS + 1])) or _UNTITLED
+    said = _DEFINES.sub(" ", found.micro) if coded else found.micro
+    defined = begins_with(draft.text) or (None if said.strip() else _DEFINED.match(found.micro))
+    if coded and defined:
+        name = defined if isinstance(defined, str) else defined[1]
+        return slug(name) or _UNTITLED
+    return (
+        slug(" ".join(_telling(draft.text, said)))
+        or slug(" ".join(said.split()[: _TOPIC_WORDS + 1]))
+        or _UNTITLED
+    )
+
+
+def _telling(text: str, said: str) -> list[str]:
+    """Return the first words of what a text says that tell what it is about: its key words, else all with a meaning."""
+    telling = {word for word, _ in keywords(_quiet(text), limit=_CONSIDERED)}
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(_quiet(said))))
+    key = [word for word in words if word in telling]
+    if len(key) < _FEW_WORDS:
+        key = [word for word in words if word in telling or not (word in STOP_WORDS or word.isdigit())]
+    return key[:_TOPIC_WORDS]
 
 
 def _quiet(text: str) -> str:
@@ -95,9 +119,11 @@ def local_tags(text: str, *, kind: str = "") -> tuple[str, ...]:
     >>> local_tags("The ledger is synced by LedgerWriter. Then the ledger is sealed.")
     ('ledger', 'ledgerwriter', 'sealed', 'synced')
     """
-    noise = _SYNTAX if kind == "code" or outline(text) is not None else frozenset()
+    coded = kind == "code" or outline(text) is not None
+    noise = _SYNTAX if coded else frozenset()
     limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
-    ranked = (slug(word) for word, _ in keywords(_quiet(text), limit=_CONSIDERED) if word not in noise)
+    told = _IMPORTS.sub(" ", cut(text, CONSIDERED_CHARACTERS)) if coded else text
+    ranked = (slug(word) for word, _ in keywords(_quiet(told), limit=_CONSIDERED) if word not in noise)
     return tuple(sorted(_distinct(ranked, limit)))
 
 

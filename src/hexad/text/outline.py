@@ -21,6 +21,8 @@ _CODE_LINE = re.compile(
     r"(?:def|class|return|import|from|if|elif|else|for|while|try|except|with|raise|async|await|yield"
     r"|assert)\b"
     r"[^.?!]*[:)\]}\w*\"']$"
+    r"|from[ \t]+[\w.]+[ \t]+import\b.*|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?(?:,[ \t]*[\w.]+)*;?$"
+    r"|[ \t]+[\w.*]+,$|[\"'][^\"']*[\"'](?:[ \t]*:[ \t]*\S.*)?,$"
     r"|@\w|#include\b|#!|//|/\*|\*/|[})\]]+[;,]?$"
     r"|(?:export|const|let|var|function|public|private|protected|static|final|void|fn|pub|impl|struct|enum"
     r"|use|func|package|type|interface|namespace|using|module|require|local"
@@ -79,6 +81,8 @@ def _is_code(lines: list[str]) -> bool:
         if marks and line.count(marks) == 1:
             quote = marks
             code += 1
+        elif marks and line.lstrip("rRbBuU \t").startswith(marks) and line.endswith(marks):
+            continue  # a docstring of one line
         elif line and _CODE_LINE.match(line):
             code += 1
         elif line and not _COMMENT.match(line):
@@ -90,6 +94,20 @@ def _is_code(lines: list[str]) -> bool:
 
 def _defines(line: str) -> bool:
     return _DEFINITION.match(line) is not None and line.rstrip().endswith((":", "{", ")", ";"))
+
+
+def begins_with(text: str) -> str | None:
+    """Return the name of what a piece of code begins to define, after comments and decorators; None for no name.
+
+    >>> begins_with("@cached\\ndef total(orders):\\n    return sum(orders)")
+    'total'
+    """
+    for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
+        if not line.strip() or _COMMENT.match(line) or line.lstrip().startswith(("@", "#[", "template<")):
+            continue
+        found = _DEFINITION.match(line)
+        return found[1] if found is not None else None
+    return None
 
 
 def _documented(text: str) -> list[str]:

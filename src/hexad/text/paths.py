@@ -97,8 +97,9 @@ def validate_space(name: str) -> str:
     with a dot, at most 128 characters, and no name that a file system would open as a device. A bad name
     raises `InvalidSpace`; it is never folded into another.
     """
-    if not isinstance(name, str):
-        shown = repr(name)[:SPACE_NAME_LIMIT]
+    given: object = name
+    if not isinstance(given, str):
+        shown = repr(given)[:SPACE_NAME_LIMIT]
         raise InvalidSpace(f"Invalid space {shown}: the name is no text; give one, such as 'default'.")
     problem = _space_problem(name)
     if problem is not None:

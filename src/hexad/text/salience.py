@@ -29,7 +29,10 @@ _KINDS: Final = {
 
 # Of one group, the first sign counts and no second.
 _SIGNS: Final = tuple(
-    (weight, re.compile(rf"(?i)\b(?:{words})\b"))
+    (
+        weight,
+        re.compile(rf"(?i)(?<![\w.])(?:{words})\b(?!\.\w)"),
+    )  # `model.contract` is a name and no contract
     for weight, words in (
         (
             2.0,
