@@ -160,6 +160,16 @@ def test_the_terminal_may_change_its_size_at_any_time(folder):
         assert 0 == person.ended()
 
 
+def test_a_terminal_that_says_no_size_is_taken_to_have_the_usual_one(folder):
+    with typist(folder) as person:
+        person.waits_for("41 memories")
+        ioctl(person.master, termios.TIOCSWINSZ, pack("HHHH", 0, 0, 0, 0))
+        person.types("/item-07\r")
+        person.waits_for("1 of 1 memory")
+        person.types("q")
+        assert 0 == person.ended()
+
+
 def test_no_colour_is_used_when_none_is_wanted(folder):
     def colours(**variables: str) -> bool:
         with typist(folder, **{"TERM": "xterm-256color", **variables}) as person:

@@ -77,8 +77,10 @@ class Terminal:
         window.keypad(True)
 
     def size(self) -> tuple[int, int]:
-        """Return the width and height as they are now."""
+        """Return the width and height as they are now; what a terminal does not know, as some never do, stays."""
         width, height = os.get_terminal_size(sys.stdout.fileno())
+        lines, columns = self._window.getmaxyx()
+        width, height = width or columns, height or lines
         if (height, width) != self._window.getmaxyx():
             curses.resizeterm(height, width)
             self._window.clear()
