@@ -14,7 +14,7 @@ from hexad.facade.access import require_owner
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
-from hexad.model.parse import parse_choice, parse_time, word_list
+from hexad.model.parse import parse_choice, parse_place, parse_text, parse_time, value_list, word_list
 from hexad.model.query import Filters, Hits
 from hexad.model.status import MaintenanceReport, StoreStatus
 from hexad.observe import span
@@ -120,7 +120,9 @@ class Hexad(RecordCalls, StructuredCalls):
             subject=subject,
             attribute=attribute,
             value=value,
-            citations=None if citations is None else tuple(citations),
+            citations=None
+            if citations is None
+            else value_list(citations, "citations", of="`Citation` objects"),
             data_subjects=None if data_subjects is None else word_list(data_subjects, "data_subjects"),
             metadata=metadata,
             now=parse_time(freeze_clock, "freeze_clock"),
@@ -151,12 +153,13 @@ class Hexad(RecordCalls, StructuredCalls):
 
         Raises `NotFound` when there is no such source, `InvalidInput` when it cannot be read.
         """
+        source = parse_place(source, "source")
         options = IngestOptions(
             space=space,
-            kind=kind,
+            kind=parse_text(kind, "kind"),
             tags=word_list(tags, "tags"),
             trust=parse_choice(Trust, trust, "trust"),
-            project=project,
+            project=parse_text(project, "project"),
         )
         self._parts.handouts.flush()
         report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
@@ -231,15 +234,15 @@ class Hexad(RecordCalls, StructuredCalls):
         ...     [hit.text for hit in hx.recall("when do we deploy?")]
         ['Deploys happen on Tuesday.']
         """
-        spaces = (space,) if isinstance(space, str) else None if space is None else tuple(space)
+        spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
         for name in spaces or ():
             self._parts.stores.spaces.get(name)
         options = RecallOptions(
             filters=Filters(
                 spaces=spaces,
                 kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
-                tags=None if tags is None else slugs(tags),
-                path=path,
+                tags=None if tags is None else slugs(word_list(tags, "tags")),
+                path=parse_text(path, "path"),
                 since=parse_time(since, "since"),
                 until=parse_time(until, "until"),
                 roles=self._parts.stores.roles,

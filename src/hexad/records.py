@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hexad.errors import InvalidInput
 from hexad.model.memory import JSONValue, Memory, Status, format_time
-from hexad.model.parse import parse_choice, word_list
+from hexad.model.parse import parse_choice, parse_text, parse_whole, word_list
 from hexad.model.query import Filters
 from hexad.storage.duplicates import NEAR_DUPLICATE
 from hexad.storage.memory_rows import ORDERS
@@ -50,10 +50,8 @@ class RecordCalls:
 
         Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
         """
-        if limit is not None and limit < 1:
-            raise InvalidInput(f"limit = {limit!r} is not at least 1; None means all.")
-        if offset < 0:
-            raise InvalidInput(f"offset = {offset!r} is less than 0.")
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        parse_whole(offset, "offset", least=0)
         if order not in ORDERS:
             raise InvalidInput(f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.")
         filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
@@ -95,9 +93,9 @@ class RecordCalls:
         filters = Filters(
             spaces=None if space is None else (space,),
             kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
-            tags=None if tags is None else slugs(tags),
-            path=path,
-            text=None if text is None else tuple(text.split()),
+            tags=None if tags is None else slugs(word_list(tags, "tags")),
+            path=parse_text(path, "path"),
+            text=None if (words := parse_text(text, "text")) is None else tuple(words.split()),
             pinned=pinned,
             roles=self._parts.stores.roles,
         )

@@ -23,6 +23,7 @@ from hexad.ingest.prepare import Prepared, Preparer
 from hexad.ingest.records import carried, merged, new_memory, same, with_tags
 from hexad.ingest.redaction import Redactor
 from hexad.ingest.semantic import new_chunks
+from hexad.ingest.validate import validate
 from hexad.model.contract import Draft
 from hexad.model.memory import Memory, Outcome, Receipt, Status
 from hexad.model.policy import Policies
@@ -81,6 +82,7 @@ class Pipeline:
 
         Raises `AccessDenied` for a space that is not open to the actor, before a model is asked.
         """
+        validate(draft)
         self._stores.spaces.admit(draft.space)
         return self._preparer.prepare(draft, rules=rules)
 

@@ -18,7 +18,6 @@ from hexad.ingest.policies import PolicyBook
 from hexad.ingest.redaction import CleanDraft, Redactor, moved
 from hexad.ingest.semantic import Meaning, understand
 from hexad.ingest.spans import completed, locate
-from hexad.ingest.validate import validate
 from hexad.model.contract import Draft
 from hexad.model.memory import Relevance
 from hexad.model.source import Section
@@ -83,11 +82,10 @@ class Preparer:
         self._project = project
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
-        """Return `draft` ready to be stored; raises what `Pipeline.write` does.
+        """Return `draft`, which is valid, ready to be stored; raises what `Pipeline.write` does.
 
         `rules` say what is redacted where the space is not there yet; by default those of its policy.
         """
-        validate(draft)
         self._policies.admit(draft.space)  # before its text goes anywhere
         own, rules = rules is None, self._policies.rules(draft.space) if rules is None else rules
         self._redactor.refuse_secret_names(draft, rules)

@@ -8,7 +8,8 @@ from typing import Final
 
 from hexad.errors import InvalidMemory, LimitExceeded
 from hexad.model.contract import Draft
-from hexad.model.memory import MEMORY_BYTES_LIMIT
+from hexad.model.memory import MEMORY_BYTES_LIMIT, Citation
+from hexad.model.parse import quoted
 from hexad.text.normalize import slug
 from hexad.text.paths import validate_space
 
@@ -19,11 +20,13 @@ SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summar
 DEPTH_LIMIT: Final = 50
 """How deep objects and lists of metadata and values may stand in each other; a space's file holds a few levels more."""
 _NAME_LIMIT: Final = 500
+_TEXTS: Final = ("kind", "path", "id", "source_id", "subject", "attribute", "project", "supersedes")
 
 
 def validate(draft: Draft) -> None:
     """Raise `InvalidMemory`, `InvalidSpace` or `LimitExceeded` for a draft that cannot be stored."""
     validate_space(draft.space)
+    _check_types(draft)
     size = len(draft.text.encode("utf-8", "replace"))
     if size > MEMORY_BYTES_LIMIT:
         raise LimitExceeded(
@@ -63,6 +66,24 @@ def validate(draft: Draft) -> None:
         )
     for name, value in (("metadata", draft.metadata), ("value", draft.value)):
         _check_json(name, value)
+
+
+def _check_types(draft: Draft) -> None:
+    """Raise `InvalidMemory` for a value of another type than its field has: not every caller has a type checker."""
+    if not isinstance(draft.text, str):
+        raise InvalidMemory(f"The text {quoted(draft.text)} is no text; give a string.")
+    for name in _TEXTS:
+        value: object = getattr(draft, name)  # a loop over names, as they stand in the message
+        if value is not None and not isinstance(value, str):
+            raise InvalidMemory(f"The {name} {quoted(value)} is no text; give a string.")
+    if draft.pinned is not None and not isinstance(draft.pinned, bool):
+        raise InvalidMemory(f"pinned {quoted(draft.pinned)} cannot be used; give true or false.")
+    for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise InvalidMemory(f"The {name} {quoted(number)} is no number; give one between 0 and 1.")
+    for citation in draft.citations or ():
+        if not isinstance(citation, Citation):
+            raise InvalidMemory(f"citations hold {quoted(citation)}; give `Citation` objects.")
 
 
 def _check_summaries(draft: Draft) -> None:

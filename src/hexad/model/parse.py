@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TypeVar
 
 from hexad.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=StrEnum)
+Value = TypeVar("Value")
 
 
 def parse_time(value: datetime | str | None, name: str) -> datetime | None:
@@ -51,7 +53,52 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
     if isinstance(words, str):
         raise InvalidInput(f'{name} = {words!r} must be a list of strings; write ["{words}"].')
-    return tuple(words)
+    found = value_list(words, name, of="strings")
+    for word in found:
+        if not isinstance(word, str):
+            raise InvalidInput(f"{name} hold {quoted(word)}, which is no text; give a list of strings.")
+    return found
+
+
+def value_list(values: Iterable[Value], name: str, *, of: str) -> tuple[Value, ...]:
+    """Return values as a tuple; raises `InvalidInput` for what holds none, naming what it should hold."""
+    if isinstance(values, bytes | str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} = {quoted(values)} cannot be used; give a list of {of}.")
+    return tuple(values)
+
+
+def parse_whole(value: int, name: str, *, least: int) -> int:
+    """Return a whole number that is at least `least`; raises `InvalidInput` naming `name` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidInput(f"{name} = {quoted(value)} is not a whole number of at least {least}.")
+    return value
+
+
+def parse_place(value: str | Path, name: str) -> str | Path:
+    """Return a path or an address; raises `InvalidInput` naming `name` for anything else."""
+    if not isinstance(value, str | Path):
+        raise InvalidInput(f"{name} = {quoted(value)} is no place; give a path.")
+    return value
+
+
+def parse_text(value: str | None, name: str) -> str | None:
+    """Return a text, None for None; raises `InvalidInput` naming `name` for anything else."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{name} = {quoted(value)} is no text; give a string.")
+    return value
+
+
+def is_text(value: object) -> bool:
+    """Whether a value that its type says is a text is one: not every caller has a type checker."""
+    return isinstance(value, str)
+
+
+def quoted(value: object) -> str:
+    """Return the beginning of a value as it is written in Python, also of one whose digits Python refuses to write."""
+    try:
+        return repr(value)[:80]
+    except ValueError:
+        return shown(value)
 
 
 def shown(value: object) -> str:

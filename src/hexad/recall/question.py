@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hexad.errors import InvalidInput, LimitExceeded
+from hexad.model.parse import is_text, quoted
 from hexad.model.query import Filters
 
 LIMIT_MOST: Final = 1_000
@@ -36,6 +37,8 @@ def _whole(number: object) -> bool:
 
 def check_query(query: str) -> str:
     """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long."""
+    if not is_text(query):
+        raise InvalidInput(f"The question {quoted(query)} is no text; give a string.")
     if not query.strip():
         raise InvalidInput("The question is empty; say what to recall. `hexad memory list` shows everything.")
     if len(query) > QUERY_CHARACTERS_MOST:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from hexad.errors import Conflict, NotFound
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.model.memory import Status
+from hexad.model.parse import is_text, quoted
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.memory_rows import seen_sql
 
@@ -45,6 +46,8 @@ class MemoryNames:
 
         What the roles may not see is not found.
         """
+        if not is_text(id_or_path):
+            raise InvalidInput(f"The id or path {quoted(id_or_path)} is no text; give a string.")
         where = f" in space '{space}'" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
         for name, order in (
@@ -81,7 +84,7 @@ class MemoryNames:
         )
         if len(found) < 2:
             return no
-        named = ", ".join(f"{name}: {memory_id}" for name, memory_id, _ in found[:_NAMED])
+        named = ", ".join(f"{name!s}: {memory_id!s}" for name, memory_id, _ in found[:_NAMED])
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         raise Conflict(
             f"The path {id_or_path!r} is that of memories in {len(found):,} spaces ({named}{more}); nothing was "

@@ -9,6 +9,7 @@ from typing import cast
 
 from hexad.errors import AccessDenied, InvalidSpace, NotFound
 from hexad.model.memory import JSONValue
+from hexad.model.parse import is_text
 from hexad.model.policy import parse_stored
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, from_micros, load_object, to_micros
@@ -75,7 +76,9 @@ class Spaces:
             )
 
     def get(self, name: str) -> Space:
-        """Return the space; raises `NotFound`."""
+        """Return the space; raises `NotFound`, and `InvalidSpace` for what is no name."""
+        if not is_text(name):
+            validate_space(name)
         for space in self._load("WHERE name = ?", (name,)):
             return space
         raise NotFound(f"Space {name!r} not found. `hexad spaces list` shows the spaces there are.")
