@@ -221,14 +221,14 @@ class Memories(MemoryNames):
     def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
         """Store a new memory without its chunks; returns its row number."""
         with self._db.joined() as con:
-            columns = row_of(memory, space_no=space_no, source_no=source_no)
+            rev = bump(con, "memories")
+            columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
             names, marks = ",".join(columns), ",".join("?" * len(columns))
             con.execute(f"INSERT INTO memories({names}) VALUES({marks})", tuple(columns.values()))
             no = con.last_insert_rowid
             self._put_tags(no, memory.tags)
             if memory.turn is not None:
                 self._put_turn(no, space_no, memory.turn)
-            self._mark_changed(con, no)
         return no
 
     def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
@@ -240,7 +240,8 @@ class Memories(MemoryNames):
                 " content_hash, metadata, raw FROM memories WHERE no = ? AND content_hash <> ?",
                 (to_micros(memory.updated_at), no, memory.content_hash),
             )
-            columns = row_of(memory, space_no=space_no, source_no=source_no)
+            rev = bump(con, "memories")
+            columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
             # A change that names no source leaves the memory with the one that it is from.
             kept = {"source_no", "source_id"}
             assignments = ",".join(
@@ -251,7 +252,6 @@ class Memories(MemoryNames):
             self._put_tags(no, memory.tags)
             if memory.turn is not None:
                 self._put_turn(no, space_no, memory.turn)
-            self._mark_changed(con, no)
 
     def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
         """Store the chunks of memory `no`, which has none; returns their row numbers."""

@@ -126,8 +126,8 @@ def batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
         yield numbers[start : start + _BATCH]
 
 
-def row_of(memory: Memory, *, space_no: int, source_no: int | None) -> Mapping[str, SQLValue]:
-    """Return the columns of a memory."""
+def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) -> Mapping[str, SQLValue]:
+    """Return the columns of a memory; `rev` is the number of the change that writes them."""
     raw = memory.raw
     return {
         "id": memory.id,
@@ -162,6 +162,7 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None) -> Mapping[s
         "words": len(raw.split()),
         "asks": int(raw.rstrip("\"' )]*_").endswith(("?", "？"))),
         "raw": raw,
+        "rev": rev,
     }
 
 
