@@ -56,7 +56,6 @@ class Pipeline:
         self._catalog = catalog
         self._gate = Gate(stores)
         self._ids = ids
-        self._project = project
         self._policies = PolicyBook(stores, redactor)
         self._preparer = Preparer(
             self._policies, redactor, self._gate, extractor, clock=clock, project=project
@@ -73,8 +72,9 @@ class Pipeline:
             for _ in range(_TRIES):
                 prepared = [self.prepare(draft) for draft in drafts]
                 with self._stores.db.transaction():
-                    if all(one.rules is self._policies.rules(one.draft.space) for one in prepared):
-                        return self.store(prepared)
+                    decided = self._decided(prepared)
+                    if all(one.rules is decided[one.draft.space][1] for one in prepared):
+                        return [self._store(one, decided[one.draft.space][0]) for one in prepared]
         raise Conflict("What is redacted in the space changes all the time; nothing was stored, try again.")
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
@@ -89,9 +89,11 @@ class Pipeline:
     def store(self, prepared: Sequence[Prepared]) -> list[Memory]:
         """Store what was prepared in one transaction, or in the caller's; returns the memories in order."""
         with self._stores.db.transaction():
-            spaces = {one.draft.space for one in prepared}
-            policies = {space: self._policies.policies(space) for space in spaces}
-            return [self._store(one, policies[one.draft.space]) for one in prepared]
+            decided = self._decided(prepared)
+            return [self._store(one, decided[one.draft.space][0]) for one in prepared]
+
+    def _decided(self, prepared: Sequence[Prepared]) -> dict[str, tuple[Policies, RedactionRules]]:
+        return {space: self._policies.decided(space) for space in {one.draft.space for one in prepared}}
 
     def rules_of(self, name: str) -> RedactionRules:
         """Return what is redacted in the space of that name."""
@@ -116,7 +118,7 @@ class Pipeline:
         if verdict.known is not None:
             return self._change(one, verdict, policies, space_no=space_no, source_no=source_no)
         memory_id = self._ids.new("mem") if draft.id is None else draft.id
-        memory = new_memory(one, memory_id, project=self._project)
+        memory = new_memory(one, memory_id)
         if self._may_pin(one) and not memory.pinned:
             memory = replace(memory, pinned=pins(policies, self._judged(one, memory)))
         no = self._stores.memories.insert(
@@ -152,7 +154,7 @@ class Pipeline:
         old = self._stores.memories.by_no([no])[no]
         if old.status is Status.ARCHIVED and not one.draft.revives:
             return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
-        new = merged(old, new_memory(one, old.id, project=self._project), one)
+        new = merged(old, new_memory(one, old.id), one)
         if self._may_pin(one) and not new.pinned:
             # A rule that matched before and was overruled by hand stays overruled.
             new = replace(new, pinned=pins(policies, self._judged(one, new)) and not pins(policies, old))
@@ -176,7 +178,9 @@ class Pipeline:
         chunks = new_chunks(one.draft, one.meaning, memory_id=memory.id)
         self._catalog.add(no, memory, chunks)
         near = self._gate.near_duplicates(no, memory.raw, one.mark, space_no=space_no, at=one.now)
-        self._stores.audiences.assign(no, audience(policies, memory))
+        roles = audience(policies, memory)
+        if roles is not None or outcome is not Outcome.CREATED:  # a new memory is everybody's
+            self._stores.audiences.assign(no, roles)
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
         memory = replace(memory, chunks=tuple(new.chunk for new in chunks))

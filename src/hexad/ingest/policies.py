@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hexad.ingest.redaction import Redactor
+from hexad.ingest.validate import NAME_LIMIT, is_name
 from hexad.model.memory import JSONValue
 from hexad.model.policy import Policies, parse_stored
 from hexad.storage.stores import Stores
@@ -31,7 +32,24 @@ class PolicyBook:
 
     def policies(self, space: str) -> Policies:
         """Return the policies of a space; the defaults for one that is not there yet."""
+        return self._policies_of(self._written(space))
+
+    def project(self, space: str) -> str | None:
+        """Return the project that a space says it is of; None where it says none that could be a memory's."""
+        found = self._stores.spaces.find(space)
+        project = None if found is None else found.metadata.get("project")
+        return project if isinstance(project, str) and is_name(project, NAME_LIMIT) else None
+
+    def rules(self, space: str) -> RedactionRules:
+        """Return what is redacted in a space; the same object for the same policy."""
+        return self._rules_of(self._written(space))
+
+    def decided(self, space: str) -> tuple[Policies, RedactionRules]:
+        """Return both, read once."""
         written = self._written(space)
+        return self._policies_of(written), self._rules_of(written)
+
+    def _policies_of(self, written: Mapping[str, JSONValue]) -> Policies:
         key = json.dumps(written, sort_keys=True) if written else ""
         known = self._parsed.get(key)
         if known is None:
@@ -40,9 +58,7 @@ class PolicyBook:
             known = self._parsed[key] = parse_stored(written)
         return known
 
-    def rules(self, space: str) -> RedactionRules:
-        """Return what is redacted in a space; the same object for the same policy."""
-        written = self._written(space)
+    def _rules_of(self, written: Mapping[str, JSONValue]) -> RedactionRules:
         key = json.dumps([written.get("pii_redaction"), written.get("env_allow")], sort_keys=True)
         if key not in self._rules:
             # Never cleared, and the first of two threads wins: writers ask whether the rules are the same ones.
