@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -16,19 +16,43 @@ _LISTED_MOST: Final = 32
 class _Node:
     """One compressed edge and what hangs below it.
 
-    `kept` are the slots below, once somebody asked for them; what came and went since stands beside it, so that a
-    large subtree is not gathered anew for each change.
+    `waiting` are slots below that nobody went past yet, with the rest of their paths: they take their places when
+    somebody does. `kept` are the slots below, once somebody asked for them; what came and went since stands beside
+    it, so that a large subtree is not gathered anew for each change.
     """
 
-    __slots__ = ("came", "children", "kept", "label", "slots", "went")
+    __slots__ = ("came", "children", "kept", "label", "slots", "waiting", "went")
 
     def __init__(self, label: Parts) -> None:
         self.label = label
         self.children: dict[str, _Node] = {}
         self.slots: list[int] | set[int] = []  # a set once there are many, of which any may go
+        self.waiting: list[tuple[Parts, int]] = []
         self.kept: NDArray[np.int64] | None = None
         self.came: set[int] | None = None
         self.went: set[int] | None = None
+
+    def grow(self) -> None:
+        """Give what waits its place: at this node, or at a child, where it may wait again."""
+        if not self.waiting:
+            return
+        groups: dict[str, list[tuple[Parts, int]]] = {}
+        for rest, slot in self.waiting:
+            if rest:
+                groups.setdefault(rest[0], []).append((rest, slot))
+            else:
+                self.put(slot)
+        self.waiting = []
+        for first, group in groups.items():
+            label = group[0][0]
+            for rest, _ in group:
+                if rest[: len(label)] != label:
+                    label = label[: _shared(label, rest)]
+            child = self.children[first] = _Node(label)
+            if len(group) == 1:
+                child.slots.append(group[0][1])
+            else:
+                child.waiting = [(rest[len(label) :], slot) for rest, slot in group]
 
     def put(self, slot: int) -> None:
         """Put a slot at this very path."""
@@ -61,6 +85,7 @@ class _Node:
             while waiting:
                 node = waiting.pop()
                 found.extend(node.slots)
+                found.extend(slot for _, slot in node.waiting)
                 waiting.extend(node.children.values())
             self.kept = np.array(found, dtype=np.int64)
         else:
@@ -75,9 +100,10 @@ class _Node:
 class RadixTree:
     """Slots by the parts of their paths. A slot has one path."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: Iterable[tuple[Parts, int]] = ()) -> None:
         self._root = _Node(())
-        self._size = 0
+        self._root.waiting = list(slots)
+        self._size = len(self._root.waiting)
 
     def __len__(self) -> int:
         return self._size
@@ -89,6 +115,7 @@ class RadixTree:
             node.note(slot, came=True)
             if not rest:
                 break
+            node.grow()
             child = node.children.get(rest[0])
             if child is None:
                 child = node.children[rest[0]] = _Node(rest)
@@ -107,6 +134,7 @@ class RadixTree:
         node = trail[-1] if trail else self._root
         if sum(len(each.label) for each in trail) != len(parts):
             raise KeyError(parts)
+        node.grow()
         node.slots.remove(slot)
         self._size -= 1
         for each in (self._root, *trail):
@@ -128,6 +156,7 @@ class RadixTree:
 
         node, rest = self._root, tuple(prefix)
         while rest:
+            node.grow()
             child = node.children.get(rest[0])
             if child is None:
                 return np.empty(0, dtype=np.int64)
@@ -142,6 +171,7 @@ class RadixTree:
         waiting, count = [self._root], 0
         while waiting:
             node = waiting.pop()
+            node.grow()
             count += len(node.children)
             waiting.extend(node.children.values())
         return count
@@ -149,6 +179,7 @@ class RadixTree:
     def _trail(self, parts: Parts) -> Iterator[_Node]:
         node, rest = self._root, parts
         while rest:
+            node.grow()
             child = node.children.get(rest[0])
             if child is None or child.label != rest[: len(child.label)]:
                 return

@@ -321,11 +321,8 @@ class SpaceView:
     def tree(self) -> RadixTree:
         """Return the tree of paths, built when it is first asked for."""
         if self._tree is None:
-            made = RadixTree()
             with _uncollected():
-                for slot in self._slot_of.values():
-                    made.insert(parts_of(self.lowered[slot]), slot)
-            self._tree = made
+                self._tree = RadixTree((parts_of(self.lowered[slot]), slot) for slot in self._slot_of.values())
         return self._tree
 
     def entities(self) -> EntityMap:

@@ -58,21 +58,24 @@ def test_what_is_not_in_the_tree_cannot_be_removed():
 
 @pytest.mark.row("L104", "L118")
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(steps=steps)
-def test_any_changes_leave_the_tree_that_would_be_built_anew(steps) -> None:
-    tree, model = RadixTree(), {}
+@given(first=st.lists(parts, max_size=12), steps=steps, asks=st.booleans())
+def test_any_changes_leave_the_tree_that_would_be_built_anew(first, steps, asks) -> None:
+    """Also when it began with many at once, of which those that nobody asked for have no place yet."""
+    model = dict(enumerate(first))
+    tree = RadixTree((path, slot) for slot, path in model.items())
     for what, slot, path in steps:
         if what == "put" and slot not in model:
             tree.insert(path, slot)
             model[slot] = path
         elif what == "take" and slot in model:
             tree.remove(model.pop(slot), slot)
-        for length in range(len(path) + 1):
+        for length in range(len(path) + 1) if asks or what == "ask" else ():
             expected = sorted(slot for slot, held in model.items() if held[:length] == path[:length])
             assert expected == under(tree, *path[:length])
     anew = RadixTree()
     for slot, path in model.items():
         anew.insert(path, slot)
+    assert sorted(model) == under(tree)
     assert anew.edges() == tree.edges()
     assert len(model) == len(tree)
 
