@@ -85,13 +85,15 @@ class Hexad(RecordCalls, StructuredCalls):
         citations: Iterable[Citation] | None = None,
         data_subjects: Iterable[str] | None = None,
         metadata: Mapping[str, JSONValue] | None = None,
+        project: str | None = None,
         freeze_clock: datetime | str | None = None,
     ) -> Memory:
         """Store a text durably and return its memory; `memory.receipt` says what was done with it.
 
         Secrets are removed first. The same text again in the same space is evidence for the memory that is
         there; a text that a recall handed out comes back as an echo; an `id` or `source_id` that is known
-        changes its memory and keeps the older text (`history`). What is not given is filled in, or kept.
+        changes its memory and keeps the older text (`history`). What is not given is filled in, or kept. `project`
+        counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
 
         Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
         for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
@@ -125,6 +127,7 @@ class Hexad(RecordCalls, StructuredCalls):
             else value_list(citations, "citations", of="`Citation` objects"),
             data_subjects=None if data_subjects is None else word_list(data_subjects, "data_subjects"),
             metadata=metadata,
+            project=project,
             now=parse_time(freeze_clock, "freeze_clock"),
         )
         self._parts.handouts.flush()

@@ -14,7 +14,8 @@ from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidInput, InvalidSpace, NotFound
 from hexad.facade.access import require_whole
 from hexad.facade.objects import given_object
-from hexad.facade.space_files import FilesNeeds, SpaceFileCalls
+from hexad.facade.space_files import FilesNeeds
+from hexad.facade.space_metadata import SpaceMetadataCalls
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
@@ -54,7 +55,7 @@ class SpacesNeeds:
     spent: Callable[[str | None], Sequence[BudgetLine]]
 
 
-class SpacesFacade(SpaceFileCalls):
+class SpacesFacade(SpaceMetadataCalls):
     """Creates, lists, describes, governs, empties and deletes spaces."""
 
     def __init__(self, needs: SpacesNeeds, files: FilesNeeds) -> None:
@@ -103,7 +104,8 @@ class SpacesFacade(SpaceFileCalls):
                     break
             elif not (reset or asked):
                 raise Conflict(
-                    f"Space {name!r} is there already; choose another name, use it as it is, or empty it with reset."
+                    f"Space {name!r} is there already; choose another name, use it as it is, change what is said of it "
+                    "(set_metadata), or empty it (reset=True)."
                 )
             else:
                 with contextlib.suppress(NotFound):  # somebody deletes it

@@ -34,7 +34,8 @@ class Prepared:
     `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `told` is
     what the caller said of it, without anything inferred: rules that pin judge by it, so that no text pins itself;
     None where nothing was inferred, or where the policy lets what was inferred count. `spans` are the caller's own
-    chunks, where they fit the text. `rules` are those of the space by which the draft was cleaned, None for others.
+    chunks, where they fit the text. `project` is what the caller named, `home` what holds else: the space's, or the
+    store's. `rules` are those of the space by which the draft was cleaned, None for others.
     """
 
     clean: CleanDraft
@@ -42,6 +43,7 @@ class Prepared:
     mark: Fingerprint
     content_hash: str
     project: str | None
+    home: str
     rules: RedactionRules | None
     now: datetime
     told: Meaning | None = None
@@ -94,17 +96,19 @@ class Preparer:
         if not text.strip():
             raise InvalidMemory("The text is empty; give at least one character that is not blank.")
         project = _project_of(cleaned.draft)
+        home = self._policies.project(draft.space) or self._project
         notes: tuple[str, ...] = ()
         spans = self._own_spans(draft, text, rules)
         if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
-        meaning = understand(cleaned.draft, project=project or self._project, spans=spans)
+        meaning = understand(cleaned.draft, project=project or home, spans=spans)
         one = Prepared(
             clean=cleaned,
             meaning=meaning,
             mark=fingerprint(text, from_source=draft.source_id is not None),
             content_hash=content_hash(text),
             project=project,
+            home=home,
             rules=rules if own else None,
             now=draft.now or self._clock.now(),
             spans=spans,
@@ -118,7 +122,7 @@ class Preparer:
         policies = self._policies.policies(draft.space)
         request = Request(
             draft=draft,
-            project=one.project or self._project,
+            project=one.project or one.home,
             rules=self._policies.rules(draft.space),
             model_may_pin=policies.model_may_pin,
         )

@@ -18,8 +18,8 @@ from hexad.text.normalize import slug
 from hexad.text.redact import PiiFlag
 
 
-def new_memory(one: Prepared, memory_id: str, *, project: str) -> Memory:
-    """Return the memory that a draft describes, as if there were none yet; `project` is the store's."""
+def new_memory(one: Prepared, memory_id: str) -> Memory:
+    """Return the memory that a draft describes, as if there were none yet."""
     draft, found = one.draft, one.meaning
     given = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
     created, updated = _times(one)
@@ -33,7 +33,7 @@ def new_memory(one: Prepared, memory_id: str, *, project: str) -> Memory:
         summary_short=found.summaries.short,
         summary_long=found.summaries.long,
         tags=found.tags,
-        metadata=_metadata(one, one.project or project),
+        metadata=_metadata(one, one.project or one.home),
         relevance=found.relevance,
         importance=0.5 if given is None else given,
         confidence=1.0 if draft.confidence is None else draft.confidence,

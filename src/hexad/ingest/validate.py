@@ -19,7 +19,7 @@ SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summar
 """Most characters of a summary that a caller brings along; what Hexad writes itself is shorter."""
 DEPTH_LIMIT: Final = 50
 """How deep objects and lists of metadata and values may stand in each other; a space's file holds a few levels more."""
-_NAME_LIMIT: Final = 500
+NAME_LIMIT: Final = 500
 _TEXTS: Final = ("kind", "path", "id", "source_id", "subject", "attribute", "project", "supersedes")
 
 
@@ -37,12 +37,12 @@ def validate(draft: Draft) -> None:
         ("id", draft.id, ID_LIMIT),
         ("source_id", draft.source_id, 4 * ID_LIMIT),
         ("kind", draft.kind, 64),
-        ("subject", draft.subject, _NAME_LIMIT),
+        ("subject", draft.subject, NAME_LIMIT),
         ("supersedes", draft.supersedes, ID_LIMIT),
-        ("project", draft.project, _NAME_LIMIT),
-        ("attribute", draft.attribute, _NAME_LIMIT),
+        ("project", draft.project, NAME_LIMIT),
+        ("attribute", draft.attribute, NAME_LIMIT),
     ):
-        if text is not None and (not text.strip() or len(text) > limit or not text.isprintable()):
+        if text is not None and not is_name(text, limit):
             raise InvalidMemory(
                 f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters."
             )
@@ -66,6 +66,11 @@ def validate(draft: Draft) -> None:
         )
     for name, value in (("metadata", draft.metadata), ("value", draft.value)):
         _check_json(name, value)
+
+
+def is_name(text: str, limit: int) -> bool:
+    """Whether a text can be a name: printable, not blank, and no longer than `limit`."""
+    return bool(text.strip()) and len(text) <= limit and text.isprintable()
 
 
 def _check_types(draft: Draft) -> None:

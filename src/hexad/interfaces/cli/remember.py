@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "--kind", help="guide, config, decision, log, code, note, … (found from the text if not given)."
 )
 @click.option("--path", help="Its place, such as shop/billing/refunds.")
+@click.option("--project", help="First part of the path; default: the space's project, else the store's.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @click.option("--pin/--no-pin", "pinned", default=None, help="Keep it before others.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")

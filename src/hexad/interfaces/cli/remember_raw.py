@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--kind", required=True, help="guide, config, decision, log, code, note, …")
 @click.option("--path", help="Its place, or a folder for it when it ends in '/'; may be the file's own path.")
 @click.option("--topic", help="The last part of its place.")
-@click.option("--project", help="The first part of its place; default: the store's project.")
+@click.option("--project", help="The first part of its place; default: the space's project, else the store's.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated. Others are found in the text.")
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")

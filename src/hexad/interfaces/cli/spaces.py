@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+import hexad
 from hexad.interfaces.cli.base import Group, confirm, note, parse_object, print_json, state
 from hexad.interfaces.cli.emptying import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.render import clean, clip, count, hanging, size, table, table_room, width
@@ -96,7 +98,56 @@ def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: 
             _show(done)
         return
     with state().opened(create=True) as hx:
-        _show(hx.spaces.create(name, given))
+        try:
+            _show(hx.spaces.create(name, given))
+        except hexad.Conflict as error:
+            spoken = str(error).replace("(set_metadata)", "(`hexad spaces metadata`)")
+            raise hexad.Conflict(spoken.replace("(reset=True)", "(--reset)")) from error
+
+
+@spaces.command()
+@click.argument("name")
+@click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--set", "whole", metavar="JSON", help="Replace all of it with this object.")
+@click.option("--unset", multiple=True, metavar="KEY", help="Take this name out; repeatable.")
+def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tuple[str, ...]) -> None:
+    """Show the metadata of the space NAME, or change it.
+
+    KEY=VALUE sets one name, such as project=shop; the value is JSON, else a text. `project` is that of what is
+    written into the space from then on, and joins it to that project's use-context.
+    """
+    changes = _changes([*map(_setting, values), *((key, None) for key in unset)])
+    base = parse_object(whole, "--set")
+    with state().opened() as hx:
+        space = hx.spaces.get(name)
+        _require_known(unset, space.metadata if base is None else base)
+        if base is not None:
+            given = {key: value for key, value in {**base, **changes}.items() if key not in unset}
+            space = hx.spaces.set_metadata(name, given)
+        elif changes:
+            space = hx.spaces.set_metadata(name, changes, merge=True)
+    if state().json:
+        print_json(space.to_dict())
+        return
+    for line in _named_lines(space.metadata, room=width()):
+        click.echo(line)
+    if not space.metadata:
+        note(f"Nothing is said of the space {clean(name)!r}.")
+
+
+def _changes(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return what is to be changed by name; raises `UsageError` for a name that is given twice."""
+    twice = next((key for key, times in Counter(key for key, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"{twice!r} is given twice; say once what it is to be.")
+    return dict(pairs)
+
+
+def _require_known(unset: Sequence[str], there: Mapping[str, Any]) -> None:
+    for key in unset:
+        if key not in there:
+            names = ", ".join(sorted(there)) or "none"
+            raise click.UsageError(f"--unset {key!r}: there is no such name; there are: {names}.")
 
 
 @spaces.command()
@@ -124,11 +175,10 @@ def policy(
     KEY=VALUE changes one setting, such as ttl_days=30 or allow_delete=true; the value is JSON, else a text.
     `docs/spaces.md` names every setting. What is redacted applies to what is written from now on.
     """
-    changes: dict[str, Any] = dict(map(_setting, settings))
-    changes.update(dict.fromkeys(unset))
-    changes.update(
-        {key: list(values) for key, values in (("pii_redaction", pii), ("env_allow", env_allow)) if values}
-    )
+    lists = [
+        (key, list(values)) for key, values in (("pii_redaction", pii), ("env_allow", env_allow)) if values
+    ]
+    changes = _changes([*map(_setting, settings), *((key, None) for key in unset), *lists])
     base = _whole(whole, file)
     with state().opened() as hx:
         if base is not None:
@@ -150,7 +200,7 @@ def _setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise click.UsageError(
-            f"{text!r} is no setting; write KEY=VALUE such as ttl_days=30, or --set JSON for a whole policy."
+            f"{text!r} is no setting; write KEY=VALUE such as ttl_days=30 or project=shop, or --set JSON for all."
         )
     try:
         return key.strip(), json.loads(value)
