@@ -111,7 +111,7 @@ class Audiences:
         for start in range(0, len(numbers), _BATCH):
             rows = self._db.query(
                 "SELECT no, kind, path, relevance, tags, audience_no FROM memories"
-                " WHERE no IN (SELECT value FROM json_each(?)) AND space_no = ?",
+                " WHERE no IN (SELECT value FROM json_each(?)) AND +space_no = ?",
                 (json.dumps(numbers[start : start + _BATCH]), space_no),
             )
             yield [

@@ -50,14 +50,15 @@ class MemoryNames:
             raise InvalidInput(f"The id or path {quoted(id_or_path)} is no text; give a string.")
         where = f" in space '{space}'" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
-        for name, order in (
-            ("id", ""),
-            ("path", " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id"),
+        # Paths have an index within each space, so the spaces come first; ids have one of their own.
+        for within, name, order in (
+            ("+m.space_no", "id", ""),
+            ("m.space_no", "path", " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id"),
         ):
             row = self._db.query_one(
-                "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
-                f" WHERE m.{name} = ? AND (? IS NULL OR s.name = ?){seen}{order} LIMIT 1",
-                (id_or_path, space, space, *params),
+                f"SELECT m.no FROM memories m WHERE {within} IN (SELECT no FROM spaces WHERE ? IS NULL OR name = ?)"
+                f" AND m.{name} = ?{seen}{order} LIMIT 1",
+                (space, space, id_or_path, *params),
             )
             if row is not None:
                 return cast("int", row[0])
@@ -78,7 +79,7 @@ class MemoryNames:
             return no
         seen, params = seen_sql("m", self._roles)
         found = self._db.query(
-            "SELECT s.name, m.id, max(m.updated_at) FROM memories m JOIN spaces s ON s.no = m.space_no"
+            "SELECT s.name, m.id, max(m.updated_at) FROM spaces s CROSS JOIN memories m ON m.space_no = s.no"
             f" WHERE m.path = ? AND (? OR m.status = 'active'){seen} GROUP BY s.no ORDER BY s.name",
             (id_or_path, archived, *params),
         )
@@ -106,7 +107,7 @@ class MemoryNames:
 
         `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact.
         """
-        where = "m.content_hash = ? AND m.space_no = ? AND m.source_no IS NULL AND m.status = 'active'"
+        where = "m.content_hash = ? AND +m.space_no = ? AND m.source_no IS NULL AND +m.status = 'active'"
         params: tuple[SQLValue, ...] = (content_hash, space_no)
         if fact is not None:
             where += " AND m.subject IS ? AND m.attribute IS ? AND m.value IS ?"
@@ -116,7 +117,7 @@ class MemoryNames:
     def identify_by_place(self, space_no: int, content_hash: str, *, path: str, kind: str) -> Identity | None:
         """Return the identity of this content at a path of a space: an active memory first, then the oldest."""
         return self._identity(
-            "m.content_hash = ? AND m.space_no = ? AND m.path = ? AND m.kind = ?",
+            "m.content_hash = ? AND +m.space_no = ? AND m.path = ? AND m.kind = ?",
             (content_hash, space_no, path, kind),
             order="m.status = 'active' DESC, m.no",
             seen_only=True,

@@ -71,9 +71,9 @@ class Purges:
         return cast("int", row[0]) if row else 0
 
     def numbers_of_space(self, space_no: int, *, limit: int) -> list[int]:
-        """Return the first row numbers of a space's memories, whatever their status."""
+        """Return row numbers of a space's memories, whatever their status; in the order of an index, to sort none."""
         rows = self._db.query(
-            "SELECT no FROM memories WHERE space_no = ? ORDER BY no LIMIT ?", (space_no, limit)
+            "SELECT no FROM memories WHERE space_no = ? LIMIT ?", (space_no, limit)
         )
         return [cast("int", row[0]) for row in rows]
 

@@ -53,8 +53,8 @@ class RetentionRows:
         return [
             _aged(row)
             for row in self._db.query(
-                f"SELECT {_COLUMNS} FROM memories WHERE no IN (SELECT value FROM json_each(?)) AND space_no = ?"
-                " AND status IN ('active', 'archived') ORDER BY no",
+                f"SELECT {_COLUMNS} FROM memories WHERE no IN (SELECT value FROM json_each(?)) AND +space_no = ?"
+                " AND +status IN ('active', 'archived') ORDER BY no",
                 (json.dumps(list(numbers)), space_no),
             )
         ]

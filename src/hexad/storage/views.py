@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
-from hexad.storage.codec import load_object
+from hexad.model.memory import JSONValue
+from hexad.storage.codec import load_object, load_objects
 from hexad.storage.connection import Database, Row, SQLValue
 from hexad.storage.memory_rows import batches, seen_by_sql
 
@@ -83,7 +84,7 @@ class Views:
         where, params = self._visible()
         sql = (
             f"SELECT {_COLUMNS} FROM memories m LEFT JOIN signatures g ON g.memory_no = m.no"
-            " WHERE m.no IN (SELECT value FROM json_each(?)) AND m.space_no = ? AND m.status = 'active'"
+            " WHERE m.no IN (SELECT value FROM json_each(?)) AND +m.space_no = ? AND +m.status = 'active'"
             f"{where}"
         )
         for batch in batches(numbers):
@@ -100,16 +101,21 @@ class Views:
         )
         return [cast("int", row[0]) for row in rows]
 
-    def entities(self, space_no: int) -> Iterator[EntityRow]:
-        """Give what the entity tokens of all active memories of a space are made of."""
+    def values(self, space_no: int) -> Iterator[tuple[Sequence[int], Sequence[str]]]:
+        """Give the numbers of all active memories of a space, some thousands at a time, and what metadata say.
+
+        The texts of one memory's metadata, as `values_of` has them, are joined by white space.
+        """
         where, params = self._visible()
         hint = "NOT INDEXED" if self._is_large(space_no) else ""
-        sql = (
-            f"SELECT m.no, m.path, m.metadata FROM memories m {hint}"
-            f" WHERE m.space_no = ? AND m.status = 'active'{where}"
-        )
+        sql = f"SELECT m.no, m.metadata FROM memories m {hint} WHERE m.space_no = ? AND m.status = 'active'{where}"
         with self._db.read() as con:
-            yield from map(_entity_row, con.execute(sql, (space_no, *params)))
+            rows = iter(con.execute(sql, (space_no, *params)))
+            while some := list(islice(rows, _ROWS_AT_ONCE)):
+                numbers, texts = cast(
+                    "tuple[tuple[int, ...], tuple[str, ...]]", tuple(zip(*some, strict=True))
+                )
+                yield numbers, [" ".join(strings_of(metadata)) for metadata in load_objects(texts)]
 
     def entities_of(self, numbers: Sequence[int]) -> list[EntityRow]:
         """Return what the entity tokens of these memories are made of."""
@@ -151,8 +157,13 @@ def _entity_row(row: Row) -> EntityRow:
 
 def values_of(row: EntityRow) -> list[str]:
     """Return the texts in the metadata's values: those that are texts, and those in lists."""
+    return strings_of(load_object(row.metadata))
+
+
+def strings_of(metadata: Mapping[str, JSONValue]) -> list[str]:
+    """Return the texts among the values of metadata, and those in lists among them."""
     values: list[str] = []
-    for value in load_object(row.metadata).values():
+    for value in metadata.values():
         if isinstance(value, str):
             values.append(value)
         elif isinstance(value, list):

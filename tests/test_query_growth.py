@@ -1,0 +1,107 @@
+"""What a call asks of the database must not grow with its space: counted in SQLite's own steps, not in time.
+
+The stores are new, so that SQLite has no statistics to plan by: it then likes to go over a whole space to find a few
+rows of known number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import pytest
+
+from hexad import Hexad
+from hexad.model.contract import Draft
+from opener import Opener
+
+NEAR: Final = "The service number {} restarts every night at three and writes its report into the common folder of the team."
+SMALL, LARGE = 100, 1_000
+
+
+def filled(opened: Opener, folder: Path, count: int) -> Path:
+    """Make a store with memories of which half are near-duplicates, and some were handed out."""
+    folder.mkdir()
+    hx = opened(folder, embedder=None)
+    texts = [
+        NEAR.format(number)
+        if number % 2
+        else f"zebra{number} unique{number * 7} text{number * 13} crossing{number}"
+        for number in range(count)
+    ]
+    drafts = [
+        Draft(space="docs", text=text, id=f"m{number}", path=f"p/{number}")
+        for number, text in enumerate(texts)
+    ]
+    hx._parts.writing.writer.write(drafts)
+    hx.spaces.set_policy("docs", {"visibility": [{"kinds": ["decision"], "roles": ["lead"]}]})
+    for number in range(20):
+        hx.recall(f"service number {number}", space="docs")
+    hx.close()
+    return folder
+
+
+def as_new(hx: Hexad) -> Hexad:
+    """Take away what closing a store finds out for SQLite's plans."""
+    with hx._parts.stores.db.transaction() as con:
+        con.execute("DELETE FROM sqlite_stat1")
+        con.execute("ANALYZE sqlite_schema")
+    return hx
+
+
+def steps(hx: Hexad, call: Callable[[Hexad], object]) -> int:
+    """Return how many steps SQLite takes for a call; full text counts its own without end, and is left out."""
+    taken = 0
+
+    def count(event: Mapping[str, Any]) -> None:
+        nonlocal taken
+        if "'main'." not in event["sql"]:
+            taken += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+
+    with hx._parts.stores.db.read() as con:
+        sqlite = con.sqlite
+    sqlite.trace_v2(apsw.SQLITE_TRACE_PROFILE, count, id="steps")
+    try:
+        call(hx)
+    finally:
+        sqlite.trace_v2(0, None, id="steps")
+    return taken
+
+
+CALLS: Final[dict[str, Callable[[Hexad], object]]] = {
+    "remember": lambda hx: hx.remember("alpha beta gamma delta epsilon zeta", space="docs"),
+    "remember a near-duplicate": lambda hx: hx.remember(NEAR.format("one"), space="docs"),
+    "remember again": lambda hx: hx.remember(NEAR.format(1), space="docs"),
+    "remember by source id": lambda hx: hx.remember("alpha beta gamma", space="docs", source_id="s1"),
+    "change": lambda hx: hx.remember("alpha beta gamma delta", space="docs", id="m5"),
+    "remember_structured": lambda hx: hx.remember_structured(
+        "docs", {"raw": "alpha beta gamma", "path": "p/5"}
+    ),
+    "get by id": lambda hx: hx.get("m7"),
+    "get by path": lambda hx: hx.get("p/7"),
+    "get by path in a space": lambda hx: hx.get("p/7", space="docs"),
+    "pin by path": lambda hx: hx.pin("docs", "p/8"),
+    "tag": lambda hx: hx.tag("p/9", add=["x"]),
+    "forget": lambda hx: hx.forget("m10"),
+    "near_duplicates": lambda hx: hx.near_duplicates("m11"),
+    "link": lambda hx: hx.link("p/12", "p/13"),
+}
+
+
+@pytest.fixture
+def folders(opened: Opener, tmp_path: Path) -> tuple[Path, Path]:
+    return filled(opened, tmp_path / "small", SMALL), filled(opened, tmp_path / "large", LARGE)
+
+
+@pytest.mark.row("L085", "L113", "L170")
+@pytest.mark.parametrize("role", [None, "dev"])
+def test_a_call_about_one_memory_asks_the_same_of_a_large_space(
+    opened: Opener, folders: tuple[Path, Path], role: str | None
+) -> None:
+    small, large = (as_new(opened(folder, embedder=None, role=role)) for folder in folders)
+
+    taken = {name: (steps(small, call), steps(large, call)) for name, call in CALLS.items()}
+
+    assert {} == {name: (few, many) for name, (few, many) in taken.items() if many > few * 1.3 + 300}
