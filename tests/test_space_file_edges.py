@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import hexad
-from hexad import Conflict, Hexad, IntegrityError, InvalidInput, NotFound
+from hexad import Conflict, FrozenClock, Hexad, IntegrityError, InvalidInput, NotFound
 from opener import Opener
 
 LONGEST = ("é" * 120, "日" * 80, "a" + "/d" * 59)
@@ -230,14 +231,21 @@ def test_a_key_under_which_everything_is_signed_signs_nothing(hx: Hexad, tmp_pat
 
 # Other people's files ---------------------------------------------------------------------------------------------
 
+TIMES = {"created_at": "2025-12-01T11:32:00Z", "updated_at": "2025-12-01T12:04:00Z"}
+SOUP: dict[str, object] = {
+    "metadata": {"project": "kitchen"}, "raw": "Rosa cooks soup.", "id": "r1", "path": "kitchen/soup", "kind": "note",
+    "summary_micro": "Soup", "summary_short": "Soup by Rosa", "summary_long": "Rosa cooks soup.", **TIMES,
+}  # fmt: skip
+"""An object that leaves nothing to the store that reads it."""
+
 
 @pytest.mark.row("L053", "L156")
 @pytest.mark.parametrize(
     "document",
     [
-        {"objects": [{"raw": "Rosa cooks soup.", "id": "r1"}], "name": "docs", "x": 1},
-        {"x": 1, "objects": [{"raw": "Rosa cooks soup.", "id": "r1"}]},
-        {"metadata": {"a": 1}, "policies": {"zz": 1}, "objects": [], "name": "docs"},
+        {**TIMES, "objects": [SOUP], "name": "docs", "x": 1},
+        {"x": 1, "objects": [SOUP], **TIMES},
+        {"metadata": {"a": 1}, **TIMES, "policies": {"zz": 1}, "objects": [], "name": "docs"},
     ],
     ids=["name last", "no name", "no objects"],
 )
@@ -275,3 +283,81 @@ def test_a_file_whose_space_cannot_be_called_so_is_read_under_another_name(
     assert 1 == hx.spaces.read_file(file, name="demo").unchanged
     with pytest.raises(hexad.InvalidSpace):
         hx.spaces.read_file(file, name=said)
+
+
+# What a file leaves open ------------------------------------------------------------------------------------------
+
+KEYS = ("AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLF")
+
+
+def saved(folder: Path, *objects: dict[str, object]) -> Path:
+    file = folder / "rt.json"
+    file.write_text(json.dumps({"name": "rt", "objects": objects}))
+    return file
+
+
+@pytest.mark.row("L005", "L040", "L053")
+def test_objects_without_id_that_held_secrets_are_no_others_when_they_are_read_back(
+    hx: Hexad, opened: Opener, tmp_path: Path
+) -> None:
+    file = saved(
+        tmp_path, *({"raw": f"key {key} is here"} for key in KEYS), {"raw": "key [REDACTED:x] is here"}
+    )
+    other = opened(tmp_path)
+
+    assert 3 == hx.spaces.read_file(file).created
+    ids = sorted(one.id for one in hx.memories(space="rt"))
+    reports = [
+        hx.spaces.read_file(hx.spaces.write_file("rt")),
+        hx.spaces.read_file(file),
+        hx.spaces.restore(hx.spaces.export("rt").path, merge=True).read,
+        hx.spaces.read_file(file),
+    ]
+    other.spaces.restore(hx.spaces.export("rt").path)
+
+    assert [(3, 0, [])] * 4 == [(one.unchanged, one.created, one.conflicts) for one in reports]
+    assert ids == sorted(one.id for one in hx.memories(space="rt"))
+    assert {id: hx.get(id).metadata for id in ids} == {id: other.get(id).metadata for id in ids}
+
+
+@pytest.mark.row("L005")
+def test_an_id_made_from_an_object_tells_nothing_of_its_secret(
+    hx: Hexad, opened: Opener, tmp_path: Path
+) -> None:
+    other = opened(tmp_path)
+    hx.spaces.read_file(saved(tmp_path, {"raw": f"key {KEYS[0]} is here"}))
+    other.spaces.read_file(saved(tmp_path, {"raw": f"key {KEYS[1]} is here"}))
+
+    assert [one.id for one in hx.memories(space="rt")] == [one.id for one in other.memories(space="rt")]
+
+
+@pytest.mark.row("L040")
+def test_an_object_without_id_is_itself_in_each_space_that_its_file_is_read_into(
+    hx: Hexad, tmp_path: Path
+) -> None:
+    file = saved(tmp_path, {"raw": "Rosa cooks soup."})
+    for name in ("rt", "kitchen"):
+        assert 1 == hx.spaces.read_file(file, name=name).created
+
+    again = hx.spaces.read_file(hx.spaces.write_file("kitchen"))
+
+    assert (1, 0, 1) == (again.unchanged, again.created, hx.spaces.get("kitchen").memories)
+
+
+@pytest.mark.row("L053", "L156")
+def test_an_export_says_what_its_file_left_open(hx: Hexad, opened: Opener, tmp_path: Path) -> None:
+    hx.spaces.read_file(saved(tmp_path, {"id": "q", "raw": "Rosa cooks soup.", "stars": 5}))
+    export = hx.spaces.export("rt", tmp_path / "export.json")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    other = opened(elsewhere, clock=FrozenClock(datetime(2030, 1, 1, tzinfo=UTC)))
+
+    other.spaces.restore(export.path)
+
+    assert hx.get("q").to_dict() == other.get("q").to_dict()
+    assert "project/note/rosa-cooks-soup" == other.get("q").path
+    assert (5, "2026-01-01T00:00:00Z") == tuple(
+        json.loads(other.spaces.write_file("rt").read_text())["objects"][0][key]
+        for key in ("stars", "updated_at")
+    )
+    assert hx.spaces.get("rt").created_at == other.spaces.get("rt").created_at

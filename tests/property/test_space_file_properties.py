@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +154,102 @@ def test_any_file_that_can_be_read_is_given_back_as_it_was(
         assert document == json.loads(written)
         assert keys == list(json.loads(written))
         assert (len(found), 0, 0) == (again.unchanged, again.created, again.updated)
+
+
+SECRETS = ("AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLF", "AKIAIOSFODNN7EXAMPLG")
+_phrases = said | st.sampled_from([f"The key is {secret} here." for secret in SECRETS])
+
+
+@st.composite
+def sparse_objects(draw: st.DrawFn) -> dict[str, Any]:
+    """An object of document 1 in which anything may be missing, and a secret may stand anywhere."""
+    at = draw(moments)
+    whole = {
+        "id": names.map(lambda name: "own-" + name.strip()),
+        "path": paths | st.sampled_from([f"keys/{secret}" for secret in SECRETS]),
+        "kind": st.sampled_from(["note", "guide"]),
+        "raw": _phrases,
+        "summary_micro": _phrases,
+        "summary_short": _phrases,
+        "summary_long": _phrases,
+        "tags": st.none() | st.lists(st.sampled_from(["a", "c d", *SECRETS[:1]]), max_size=3),
+        "metadata": st.none()
+        | st.dictionaries(st.sampled_from(["project", "title", "x"]), _phrases, max_size=2),
+        "relevance": relevance,
+        "pinned": st.none() | st.booleans(),
+        "chunks": st.lists(st.fixed_dictionaries({"chunk_id": names, "text": _phrases}), max_size=2),
+        "created_at": st.just(at),
+        "updated_at": st.just(at),
+        "vault": _phrases,
+    }
+    there = draw(st.sets(st.sampled_from(sorted(whole)))) | {draw(st.sampled_from(["raw", "summary_short"]))}
+    return {key: draw(whole[key]) for key in sorted(there)}
+
+
+def of(store: hexad.Hexad) -> dict[str, Any]:
+    """What the memories of the space are, by id."""
+    return {
+        one.id: ({**one.to_dict(), "evidence": 1}, one.chunks)
+        for one in store.memories(space="docs", status=None, limit=None)
+    }
+
+
+def project(folder: str, name: str, year: int) -> hexad.Hexad:
+    """A store of another project at another time."""
+    path = Path(folder) / name
+    path.mkdir()
+    clock = hexad.FrozenClock(datetime(year, 1, 1, tzinfo=UTC))
+    return hexad.open(path, embedder=None, background=False, clock=clock)
+
+
+@pytest.mark.row("L040", "L053", "L156")
+@settings(FEW, max_examples=15)
+@given(
+    found=st.lists(sparse_objects(), min_size=1, max_size=4),
+    head=st.fixed_dictionaries(
+        {}, optional={"name": st.just("docs"), "created_at": moments, "metadata": st.none()}
+    ),
+)
+def test_whatever_a_file_leaves_open_its_memories_stay_themselves(
+    found: list[dict[str, Any]], head: dict[str, Any]
+) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        project(folder, "here", 2026) as here,
+        project(folder, "there", 2030) as there,
+        project(folder, "third", 2031) as third,
+    ):
+        file = Path(folder) / "docs.json"
+        file.write_text(json.dumps({**head, "objects": found}, ensure_ascii=False), encoding="utf-8")
+        try:
+            report = here.spaces.read_file(file)
+        except hexad.InvalidSpace as error:
+            assume("has the id" not in str(error))  # two of them are the same
+            raise
+        count = report.created
+        assert len(found) == count
+
+        def unchanged(path: Path) -> None:
+            before = of(here)
+            again = here.spaces.read_file(path)
+            assert (len(before), 0, 0, []) == (again.unchanged, again.created, again.updated, again.conflicts)
+            assert before == of(here)
+
+        unchanged(file)
+        first = here.spaces.write_file("docs").read_bytes()
+        unchanged(here.spaces.write_file("docs"))
+        assert first == here.spaces.write_file("docs").read_bytes()
+        assert not any(secret.encode() in first for secret in SECRETS)
+        assert count == here.spaces.read_file(file).unchanged
+
+        export = here.spaces.export("docs", Path(folder) / "export.json").path
+        there.spaces.restore(export)
+        assert of(here) == of(there)
+        assert here.spaces.restore(export, merge=True).read.unchanged == count
+        assert here.spaces.get("docs").created_at == there.spaces.get("docs").created_at
+
+        here.remember("One more that no file has.", space="docs", freeze_clock="2041-01-01T00:00:00Z")
+        unchanged(here.spaces.write_file("docs"))
+        third.spaces.read_file(here.spaces.write_file("docs"))
+        assert of(here) == of(third)
+        assert [[], [], []] == [store.check() for store in (here, there, third)]

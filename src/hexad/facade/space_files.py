@@ -163,7 +163,7 @@ class SpaceFileCalls:
             path = self._given_path(out) if out is not None else self._default_path(space)
             report = write_export(
                 path,
-                space_document(files.stores, space, include_archived=include_archived),
+                space_document(files.stores, space, include_archived=include_archived, alone=True),
                 space=name,
                 key=files.keys.signing_key(),
                 exported_at=at,

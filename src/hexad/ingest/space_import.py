@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from hexad.clock import Clock
 from hexad.errors import Conflict, HexadError, InvalidSpace
+from hexad.ingest.file_objects import differs, same_objects
 from hexad.ingest.file_policies import object_notes, usable_policies
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.prepare import Prepared
@@ -20,13 +21,12 @@ from hexad.model.memory import JSONValue, Memory
 from hexad.model.query import Filters
 from hexad.model.spacefiles import FileConflict, ReadReport
 from hexad.storage.changes import ChangeReader
-from hexad.storage.codec import dump, to_micros
+from hexad.storage.codec import dump
 from hexad.storage.memory_rows import batches
 from hexad.storage.origins import SpaceOrigin, fingerprint, space_fingerprint
-from hexad.storage.space_fields import ParsedObject
-from hexad.storage.space_objects import object_of
+from hexad.storage.space_fields import ParsedObject, made_id
 from hexad.storage.space_reader import ParsedSpace
-from hexad.storage.spacefile import OBJECTS, count_purged, places, record_head, written_object
+from hexad.storage.spacefile import OBJECTS, count_purged, places, record_head
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
 from hexad.text.redact import RedactionRules
@@ -136,22 +136,20 @@ class SpaceImporter:
             for each in (policies, space.policies if space is not None else {}):
                 may(each)
             rules = self._redactor.rules(policies)
-            known = self._known(parsed)
-            same = set(self._same(known, parsed.objects))
+            given = self._named(parsed, rules)
+            known = self._known(parsed.name, given)
             # What is as we would write it has been cleaned before: most of a file that is read again.
-            objects = [
-                one if one.id in same else self._clean(one, parsed.name, rules) for one in parsed.objects
-            ]
-            changed = [one for one in objects if one.id not in same]
-            back = count_purged(self._stores, [one.id for one in parsed.objects])
+            same = same_objects(self._stores, known, given)
+            changed = {one.id: self._clean(one, parsed.name, rules) for one in given if one.id not in same}
+            same |= same_objects(self._stores, known, list(changed.values()))
+            objects = [same.get(one.id) or changed[one.id] for one in given]
+            back = count_purged(self._stores, [one.id for one in given])
             if back:
                 notes.append(
                     f"{back:,} of the objects were purged from this store before, and come back with the file."
                 )
-            fates = dict.fromkeys(same, _Fate.SAME) | dict(self._fates(known, changed))
-        touched = sum(
-            dump(one.object) != dump(was.object) for one, was in zip(objects, parsed.objects, strict=True)
-        )
+            fates = dict.fromkeys(same, _Fate.SAME)
+            fates |= dict(self._fates(known, [one for one in objects if one.id not in same]))
         return _Plan(
             seen=seen,
             space=space,
@@ -159,7 +157,7 @@ class SpaceImporter:
             policies=policies,
             head=self._head(parsed, rules),
             objects=objects,
-            touched=touched,
+            touched=sum(one.redacted is True for one in objects),
             fates=fates,
             prepared=list(self._prepared(parsed, objects, fates, rules, progress)),
             notes=[*notes, *object_notes(objects)],
@@ -177,7 +175,29 @@ class SpaceImporter:
             )
         return whole or not (used or space.policies or space.metadata)
 
+    def _named(self, parsed: ParsedSpace, rules: RedactionRules) -> list[ParsedObject]:
+        """Return the objects with their ids: one without gets its own from what may be stored of it.
+
+        Made from what stood there before, an id would tell whoever guesses the secret that the guess is right.
+        """
+        found = {at: one for at, one in enumerate(parsed.objects) if one.object.get("id")}
+        taken = {one.id for one in found.values()}
+        clean = {
+            at: self._clean(one, parsed.name, rules)
+            for at, one in enumerate(parsed.objects)
+            if at not in found
+        }
+        for at in sorted(clean, key=lambda at: (bool(clean[at].redacted), at)):
+            one, alike = clean[at], 0
+            while (memory_id := made_id(parsed.name, one.object, alike=alike)) in taken:
+                alike += 1
+            taken.add(memory_id)
+            found[at] = replace(one, draft=replace(one.draft, id=memory_id))
+        return [found[at] for at in range(len(parsed.objects))]
+
     def _clean(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
+        if one.redacted is not None:
+            return one
         draft = one.draft
         masked = self._redactor.mask_object(one.object, rules, place=draft.source_id or draft.path)
         draft = replace(
@@ -187,42 +207,30 @@ class SpaceImporter:
             summary_short=_said(masked, "summary_short"),
             summary_long=_said(masked, "summary_long"),
         )
-        return replace(one, draft=draft, object=masked)
+        return replace(one, draft=draft, object=masked, redacted=dump(masked) != dump(one.object))
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
 
-    def _known(self, parsed: ParsedSpace) -> Mapping[str, int]:
+    def _known(self, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
         """Return the row numbers of the objects that the store has; raises `Conflict` for one of another space."""
-        found = places(self._stores, [one.id for one in parsed.objects])
+        found = places(self._stores, [one.id for one in objects])
         for memory_id, (_, space) in found.items():
-            if space != parsed.name:
+            if space != name:
                 raise Conflict(
-                    f"Memory {memory_id!r} of the file is in another space than {parsed.name!r} already, and an id "
+                    f"Memory {memory_id!r} of the file is in another space than {name!r} already, and an id "
                     "is one memory. Read the file into that space, or into another store; nothing of it was read."
                 )
         return {memory_id: no for memory_id, (no, _) in found.items()}
 
-    def _same(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[str]:
-        """Yield the ids of the objects that the store would write as they are."""
-        theirs = {known[one.id]: one for one in objects if one.id in known}
-        for batch in batches(sorted(theirs)):
-            memories, origins = self._stores.memories.by_no(batch), self._stores.origins.get(batch)
-            for no in batch:
-                if dump(written_object(memories[no], origins.get(no))) == dump(theirs[no].object):
-                    yield theirs[no].id
-
     def _fates(
         self, known: Mapping[str, int], objects: Sequence[ParsedObject]
     ) -> Iterator[tuple[str, _Fate]]:
-        same = set(self._same(known, objects))
         for one in objects:
             if one.id not in known:
                 yield one.id, _Fate.CREATE
-            elif one.id in same:
-                yield one.id, _Fate.SAME
-        differing = {known[one.id]: one for one in objects if one.id in known and one.id not in same}
+        differing = {known[one.id]: one for one in objects if one.id in known}
         for batch in batches(sorted(differing)):
             memories = self._stores.memories.by_no(batch)
             for no in batch:
@@ -280,7 +288,7 @@ class SpaceImporter:
         numbers = places(self._stores, [one.id for one in taken])
         by_no = {numbers[one.id][0]: one for one in taken}
         stands, says_more = self._compared_head(parsed, plan)
-        keep = (stands and says_more and whole) or self._differs(by_no)
+        keep = (stands and says_more and whole) or differs(self._stores, by_no)
         self._keep_head(parsed, plan, stands=stands, whole=whole, keep=keep or says_more)
         if not keep:
             for no in self._stores.origins.get(list(by_no)):
@@ -291,7 +299,11 @@ class SpaceImporter:
             for no in batch:
                 one = by_no[no]
                 self._stores.origins.put(
-                    no, fingerprint(memories[no]), one.object, position=one.position if whole else None
+                    no,
+                    fingerprint(memories[no]),
+                    one.object,
+                    position=one.position if whole else None,
+                    full=one.full,
                 )
 
     def _compared_head(self, parsed: ParsedSpace, plan: _Plan) -> tuple[bool, bool]:
@@ -319,19 +331,6 @@ class SpaceImporter:
             return
         kept = SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects))
         origins.put_space(space.no, kept)
-
-    def _differs(self, by_no: Mapping[int, ParsedObject]) -> bool:
-        """Whether the memories, as we would write them, are anything else than the objects in their order."""
-        last: tuple[int, str, str] | None = None
-        for batch in batches(list(by_no)):
-            memories = self._stores.memories.by_no(batch)
-            for no in batch:
-                memory = memories[no]
-                key = (-to_micros(memory.updated_at), memory.path, memory.id)
-                if dump(object_of(memory)) != dump(by_no[no].object) or (last is not None and key < last):
-                    return True
-                last = key
-        return False
 
 
 def _said(object: Mapping[str, JSONValue], key: str) -> str | None:

@@ -24,11 +24,15 @@ _VOLATILE = ("chunks", "last_used_at", "evidence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """One object as a file gave it. `position` is None where nobody asked for the file's order."""
+    """One object as a file gave it. `position` is None where nobody asked for the file's order.
+
+    `full` says that the file that was read last had the whole memory in place of the object.
+    """
 
     fingerprint: str
     object: Mapping[str, JSONValue]
     position: int | None = None
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +68,18 @@ class Origins:
         self._db = db
 
     def put(
-        self, no: int, mark: str, origin: Mapping[str, JSONValue], *, position: int | None = None
+        self,
+        no: int,
+        mark: str,
+        origin: Mapping[str, JSONValue],
+        *,
+        position: int | None = None,
+        full: bool = False,
     ) -> None:
         """Keep `origin` as the object that memory `no` was read from; `mark` is its `fingerprint` now."""
+        kept = {"position": position, "object": origin, **({"full": True} if full else {})}
         # The order of the keys is kept: a file that is read and written back should not differ without need.
-        text = json.dumps({"position": position, "object": origin}, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
         with self._db.joined() as con:
             con.execute(
                 "INSERT INTO memory_origins(memory_no, fingerprint, object) VALUES(?,?,?)"
@@ -93,7 +104,10 @@ class Origins:
             for no, mark, text in rows:
                 kept = parse(text)
                 found[cast("int", no)] = Origin(
-                    fingerprint=cast("str", mark), object=kept["object"], position=kept["position"]
+                    fingerprint=cast("str", mark),
+                    object=kept["object"],
+                    position=kept["position"],
+                    full=kept.get("full", False),
                 )
         return found
 

@@ -25,12 +25,18 @@ _COUNT_LIMIT: Final = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedObject:
-    """One object of a file, and the draft that it becomes; `draft.space` is not set yet."""
+    """One object of a file, and the draft that it becomes; `draft.space` is not set yet.
+
+    `redacted` says whether something was taken out, None where nobody has looked; `full` that the file said the
+    whole memory in place of `object`, which an earlier one gave.
+    """
 
     position: int
     object: Mapping[str, JSONValue]
     draft: Draft
     notes: tuple[str, ...] = ()
+    redacted: bool | None = None
+    full: bool = False
 
     @property
     def id(self) -> str:
@@ -48,16 +54,15 @@ def parse_object(
     """
     notes: list[str] = []
     summaries = {key: _text(row, key) for key in ("summary_micro", "summary_short", "summary_long")}
-    raw = _text(row, "raw")
-    text = raw or summaries["summary_long"] or summaries["summary_short"] or summaries["summary_micro"]
-    if not text:
+    text = text_of(row)
+    if text is None:
         raise InvalidInput("raw is missing or empty, and so are the summaries")
     created_at, updated_at = time_of(row, "created_at"), time_of(row, "updated_at")
     path, kind = _text(row, "path"), _text(row, "kind")
     cuts = _cuts(row, clean(text))
     draft = Draft(
         text=text,
-        id=_text(row, "id") or _made_id(name, path, kind, text),
+        id=_text(row, "id") or made_id(name, row),
         path=path,
         kind=kind,
         title=_title(row, cuts),
@@ -92,10 +97,20 @@ def parse_object(
     return ParsedObject(position=at, object=row, draft=draft, notes=tuple(notes))
 
 
-def _made_id(name: str, path: str | None, kind: str | None, text: str) -> str:
-    """An id for an object without one: the same for the same object, so that reading twice changes nothing."""
-    said = json.dumps([name, path, kind, text]).encode()
-    return "mem_" + hashlib.sha256(said).hexdigest()[:_ID_HEX_CHARS]
+def made_id(name: str, row: Mapping[str, JSONValue], *, alike: int = 0) -> str:
+    """An id for an object of space `name` without one: the same for the same object, so that reading twice changes
+    nothing. `alike` counts the objects before it that are the same once secrets are taken out.
+    """
+    said: list[JSONValue] = [name, row.get("path") or None, row.get("kind") or None, text_of(row)]
+    if alike:
+        said.append(alike)
+    return "mem_" + hashlib.sha256(json.dumps(said).encode()).hexdigest()[:_ID_HEX_CHARS]
+
+
+def text_of(row: Mapping[str, JSONValue]) -> str | None:
+    """Return the text of an object: the longest that it says; None when it says nothing."""
+    texts = (_text(row, key) for key in ("raw", "summary_long", "summary_short", "summary_micro"))
+    return next((text for text in texts if text), None)
 
 
 # Fields -----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """A space as one portable JSON file: document 1's MemorySpaceFile (design section 4), written as it is read.
 
 The same state gives the same bytes. A file that was read, and of which nothing changed since, is given back as it
-was: its own keys, its own order.
+was: its own keys, its own order. An object that does not say all that another store would need is written in full
+where its memory would come back as another one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hexad.storage.codec import dump
 from hexad.storage.files import ensure_dir, stream_write
 from hexad.storage.memory_rows import batches
 from hexad.storage.origins import Origin, fingerprint, space_fingerprint
+from hexad.storage.space_fields import made_id
 from hexad.storage.space_objects import KNOWN, object_of
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
@@ -29,6 +31,9 @@ from hexad.text.paths import space_file_name
 KEYS: Final = ("name", "created_at", "updated_at", "metadata", "policies", "objects")
 """Keys of a space file, in document 1's order."""
 OBJECTS: Final = "objects"
+_TIMES: Final = ("created_at", "updated_at")
+_NEEDED: Final = ("id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", *_TIMES)
+"""Keys of an object without which another store makes up something of its own."""
 
 Step = Callable[[int], None]
 """Is told how many objects are done."""
@@ -38,13 +43,15 @@ Step = Callable[[int], None]
 class SpaceDocument:
     """A space's file before it is bytes. It reads the store as it goes: use it inside one `db.read()`.
 
-    `head` holds all keys of the file in order; `objects` stands there for the list that `objects()` gives.
+    `head` holds all keys of the file in order; `objects` stands there for the list that `objects()` gives. With
+    `alone`, what an object leaves to the store that reads it is said.
     """
 
     stores: Stores
     head: Mapping[str, JSONValue]
     numbers: Sequence[int]
     keep: Callable[[Memory], bool]
+    alone: bool = False
 
     def objects(self) -> Iterator[Mapping[str, JSONValue]]:
         """Yield the objects in the file's order, some hundred in memory at a time."""
@@ -53,7 +60,7 @@ class SpaceDocument:
             origins = self.stores.origins.get(batch)
             for no in batch:
                 if self.keep(memories[no]):
-                    yield written_object(memories[no], origins.get(no))
+                    yield written_object(memories[no], origins.get(no), alone=self.alone)
 
     def text(self, *, indent: int = 0, step: Step | None = None) -> Iterator[str]:
         """Yield the document as indented JSON, in pieces; `indent` is the depth at which it stands."""
@@ -103,19 +110,53 @@ def canonical_hash(document: Mapping[str, JSONValue]) -> str:
     return "sha256:" + hashlib.sha256(dump(document).encode()).hexdigest()
 
 
-def written_object(memory: Memory, origin: Origin | None) -> Mapping[str, JSONValue]:
-    """Return the object that stands for a memory: the one it was read from as long as that still says it all."""
-    if origin is None:
-        return object_of(memory)
-    if origin.fingerprint == fingerprint(memory):
-        return origin.object
-    return {**object_of(memory), **{key: one for key, one in origin.object.items() if key not in KNOWN}}
+def written_object(memory: Memory, origin: Origin | None, *, alone: bool) -> Mapping[str, JSONValue]:
+    """Return the object that stands for a memory: the one it was read from as long as that still says it all.
+
+    With `alone` nothing is left to the store that reads it, or to the rest of the file.
+    """
+    if origin is None or origin.full or not stands(memory, origin):
+        return full_object(memory, origin)
+    said = origin.object
+    if (alone and not _is_whole(said)) or not _comes_back(memory, said):
+        return full_object(memory, origin)
+    return said
 
 
-def space_document(stores: Stores, space: Space, *, include_archived: bool = True) -> SpaceDocument:
+def stands(memory: Memory, origin: Origin) -> bool:
+    """Whether the memory is what it was when its object was read."""
+    return origin.fingerprint == fingerprint(memory)
+
+
+def full_object(memory: Memory, origin: Origin | None) -> Mapping[str, JSONValue]:
+    """Return all of a memory, with what the object that it was read from has besides."""
+    unknown = {} if origin is None else {k: one for k, one in origin.object.items() if k not in KNOWN}
+    return {**object_of(memory), **unknown}
+
+
+def _is_whole(said: Mapping[str, JSONValue]) -> bool:
+    metadata = said.get("metadata")
+    return all(map(said.get, _NEEDED)) and isinstance(metadata, Mapping) and bool(metadata.get("project"))
+
+
+def _comes_back(memory: Memory, said: Mapping[str, JSONValue]) -> bool:
+    """Whether an object, read again, gets the id of its memory, and still says what was taken out of it."""
+    metadata = said.get("metadata")
+    told = metadata.get("pii_flags") if isinstance(metadata, Mapping) else None
+    told = told if isinstance(told, Sequence) else ()
+    flags = memory.metadata.get("pii_flags")
+    if isinstance(flags, Sequence) and any(flag not in told for flag in flags):
+        return False
+    return bool(said.get("id")) or made_id(memory.space, said) == memory.id
+
+
+def space_document(
+    stores: Stores, space: Space, *, include_archived: bool = True, alone: bool = False
+) -> SpaceDocument:
     """Return the document of a space, sorted by the time of the last change, newest first, then path, then id.
 
-    A space of which nothing changed since its file was read keeps that file's order instead.
+    A space of which nothing changed since its file was read keeps that file's order instead, and its objects
+    where they left something open; with `alone` they say all that another store needs.
     """
     numbers = stores.memories.numbers(Filters(spaces=(space.name,)), status=None, order="updated")
     newest = stores.memories.by_no(numbers[:1])
@@ -123,8 +164,9 @@ def space_document(stores: Stores, space: Space, *, include_archived: bool = Tru
     placed = _file_order(stores, space, numbers)
     return SpaceDocument(
         stores=stores,
-        head=_head(stores, space, updated_at, as_read=placed is not None),
+        head=_head(stores, space, updated_at, as_read=placed is not None, alone=alone),
         numbers=numbers if placed is None else placed,
+        alone=alone or placed is None,
         keep=lambda memory: include_archived or memory.status is not Status.ARCHIVED,
     )
 
@@ -139,7 +181,7 @@ def _file_order(stores: Stores, space: Space, numbers: Sequence[int]) -> list[in
         return None
     for batch in batches(placed):
         memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
-        if any(origins[no].fingerprint != fingerprint(memories[no]) for no in batch):
+        if not all(stands(memories[no], origins[no]) for no in batch):
             return None
     return placed
 
@@ -156,7 +198,9 @@ def record_head(space: Space, updated_at: datetime) -> dict[str, JSONValue]:
     }
 
 
-def _head(stores: Stores, space: Space, updated_at: datetime, *, as_read: bool) -> Mapping[str, JSONValue]:
+def _head(
+    stores: Stores, space: Space, updated_at: datetime, *, as_read: bool, alone: bool
+) -> Mapping[str, JSONValue]:
     record = record_head(space, updated_at)
     origin = stores.origins.of_space(space.no)
     if origin is None:
@@ -165,6 +209,8 @@ def _head(stores: Stores, space: Space, updated_at: datetime, *, as_read: bool) 
         head = dict(origin.file)
         if not as_read:
             head["updated_at"] = record["updated_at"]
+        if alone:
+            head |= {key: record[key] for key in _TIMES if not head.get(key)}
         return head if as_read or OBJECTS in head else {**head, OBJECTS: None}
     policies = origin.file.get("policies")
     if isinstance(policies, Mapping):

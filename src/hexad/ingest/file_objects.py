@@ -1,0 +1,58 @@
+"""Objects of a space's file beside the memories that the store has: which say the same, and what is worth keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hexad.model.memory import Memory
+from hexad.storage.codec import dump, to_micros
+from hexad.storage.memory_rows import batches
+from hexad.storage.origins import Origin
+from hexad.storage.space_fields import ParsedObject
+from hexad.storage.space_objects import object_of
+from hexad.storage.spacefile import full_object, stands
+from hexad.storage.stores import Stores
+
+
+def same_objects(
+    stores: Stores, known: Mapping[str, int], objects: Sequence[ParsedObject]
+) -> dict[str, ParsedObject]:
+    """Return by id the objects that say what the store has, each as it is to be kept; `known` has their rows."""
+    theirs = {known[one.id]: one for one in objects if one.id in known}
+    found: dict[str, ParsedObject] = {}
+    for batch in batches(sorted(theirs)):
+        memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
+        for no in batch:
+            kept = _kept(theirs[no], memories[no], origins.get(no))
+            if kept is not None:
+                found[kept.id] = kept
+    return found
+
+
+def _kept(one: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
+    """Return an object as it is to be kept if it says what the memory is; None when it does not.
+
+    What was read first is kept when the file says all of it anew: that it is still the same can be seen of both.
+    """
+    said = dump(one.object)
+    of_old = origin is not None and stands(memory, origin)
+    if of_old and origin is not None and said == dump(origin.object):
+        return one
+    if said != dump(full_object(memory, origin)):
+        return None
+    return replace(one, object=origin.object, full=True) if of_old and origin is not None else one
+
+
+def differs(stores: Stores, by_no: Mapping[int, ParsedObject]) -> bool:
+    """Whether the memories, as we would write them, are anything else than the objects in their order."""
+    last: tuple[int, str, str] | None = None
+    for batch in batches(list(by_no)):
+        memories = stores.memories.by_no(batch)
+        for no in batch:
+            memory = memories[no]
+            key = (-to_micros(memory.updated_at), memory.path, memory.id)
+            if dump(object_of(memory)) != dump(by_no[no].object) or (last is not None and key < last):
+                return True
+            last = key
+    return False
