@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from weakref import ReferenceType, finalize, ref
 
 from hexad.clock import Clock, SystemClock
 from hexad.config import (
@@ -110,6 +111,12 @@ def open(
         if temporary is not None:
             temporary.cleanup()
         raise
+
+
+def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
+    left = parts()
+    if left is not None:
+        left.close()
 
 
 def init(path: str | Path | None = None, *, clock: Clock | None = None) -> Path:
@@ -247,7 +254,11 @@ def _open(
             or (PROJECT if temporary is not None else directory.parent.name)
             or PROJECT,
         )
-        return Hexad(Parts(base, chosen))
+        parts = Parts(base, chosen)
+        if temporary is not None:
+            # Made after the folder's own, it runs before it when the program ends: nobody writes where it is removed.
+            finalize(temporary, _close_what_is_left, ref(parts))
+        return Hexad(parts)
     except BaseException:
         if db is not None:
             db.close()
