@@ -125,6 +125,12 @@ def test_a_model_of_no_provider_is_refused_where_no_generator_is_named():
         first_model(None, ("gpt-x", None))
 
 
+def test_a_model_of_no_provider_is_told_by_the_settings_that_may_hold_it_and_a_blank_one_is_none():
+    with pytest.raises(InvalidInput, match=r"'gpt-x' of the settings \(memory_semantic_model, llm_model"):
+        first_model(None, ("gpt-x", None))
+    assert (None, None) == first_model(None, (" ", "\t"))
+
+
 # Functions ----------------------------------------------------------------------------------------------------------
 
 

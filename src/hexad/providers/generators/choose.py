@@ -48,14 +48,15 @@ def first_model(generator: str | None, models: Sequence[str | None]) -> tuple[st
     The first of `models` that is set wins over the generator's own; it may itself name the provider, which is
     then the generator where none is set. Raises `InvalidInput` for a bare model of no provider.
     """
-    model = next((one for one in models if one), None)
+    model = next((one for one in models if one and one.strip()), None)
     if model is None or generator == _NONE:
         return generator, None
     named = parse_endpoint(model)
     if generator is None or (named is not None and named.own):
         if named is None:
             raise InvalidInput(
-                f"The model {model[:80]!r} is of no provider; write it as provider:MODEL, or set `generator`."
+                f"The model {model[:80]!r} of the settings (memory_semantic_model, llm_model, or a variable for them) is "
+                "of no provider; write it as provider:MODEL, or set `generator`."
             )
         return model, None
     home = parse_endpoint(generator)
