@@ -55,8 +55,8 @@ def first_model(generator: str | None, models: Sequence[str | None]) -> tuple[st
     if generator is None or (named is not None and named.own):
         if named is None:
             raise InvalidInput(
-                f"The model {model[:80]!r} of the settings (memory_semantic_model, llm_model, or a variable for them) is "
-                "of no provider; write it as provider:MODEL, or set `generator`."
+                f"The model {model[:80]!r} of the settings (memory_semantic_model, llm_model, or a variable for them) "
+                "is of no provider; write it as provider:MODEL, or set `generator`."
             )
         return model, None
     home = parse_endpoint(generator)
