@@ -166,6 +166,6 @@ def strings_of(metadata: Mapping[str, JSONValue]) -> list[str]:
     for value in metadata.values():
         if isinstance(value, str):
             values.append(value)
-        elif isinstance(value, list):
+        elif value and isinstance(value, list):
             values.extend(item for item in value if isinstance(item, str))
     return values

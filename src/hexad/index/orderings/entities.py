@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _ROOM: Final = 1024
+_TOKEN_BITS: Final = 32
 _GARBAGE_SHARE: Final = 0.5
 _FOUND_MOST: Final = 64
 _MENDED_MOST: Final = 500
@@ -36,11 +37,20 @@ def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> list
     return found
 
 
+class Named(NamedTuple):
+    """Some memories: slots, their paths and metadata values joined by white space, and their tags."""
+
+    slots: Sequence[int]
+    texts: Sequence[str]
+    tags: Sequence[tuple[str, ...]]
+
+
 class EntityMap:
     """The entity tokens of all memories of a space, by slot.
 
-    One flat row per distinct token and memory, a memory's rows beside each other and in the order of the tokens'
-    characters, which is the order in which their frequencies are added. Rows of what is gone have no owner.
+    One flat row per distinct token and memory, a memory's rows beside each other. Frequencies are added in the order
+    of the tokens' characters, so the rows are brought into it when that is first asked for; memories that come
+    later are put in it at once. Rows of what is gone have no owner.
     """
 
     def __init__(self) -> None:
@@ -53,12 +63,44 @@ class EntityMap:
         self._times = np.empty(_ROOM, dtype=np.int32)
         self._owner = np.empty(_ROOM, dtype=np.int32)
         self._used = 0
+        self._lettered = True  # whether each memory's rows are in the order of characters
         self._garbage = 0
         self._spans: dict[int, tuple[int, int]] = {}
         self._is_pinned: set[int] = set()
         self._overlap: NDArray[np.int64] | None = None
         self._mended = 0  # changes since overlaps were last asked for
         self._found: dict[int, NDArray[np.int32]] = {}  # by token: slots, until the next change
+
+    @classmethod
+    def of(cls, blocks: Iterable[Named], pinned: NDArray[np.bool_]) -> EntityMap:
+        """Return the map of many memories; `pinned` says by slot which are."""
+        import numpy as np
+
+        made = cls()
+        number = made._ids.__getitem__
+        keys = [np.empty(0, dtype=np.int64)]  # one for each occurrence: slot, then token
+        for block in blocks:
+            slots = np.array(block.slots, dtype=np.int64)
+            words, mark = _tokens_between(block.texts)
+            tokens = np.fromiter(map(number, words), dtype=np.int64, count=len(words))
+            between = tokens == number(mark)
+            keys.append((slots[np.cumsum(between)] << _TOKEN_BITS | tokens)[~between])
+            tags = [tag.lower() for each in block.tags for tag in each]
+            tokens = np.fromiter(map(number, tags), dtype=np.int64, count=len(tags))
+            keys.append(np.repeat(slots, list(map(len, block.tags))) << _TOKEN_BITS | tokens)
+        rows, times = np.unique(np.concatenate(keys), return_counts=True)
+        owner, token = rows >> _TOKEN_BITS, rows & ((1 << _TOKEN_BITS) - 1)
+        made._reserve(len(rows))
+        made._used, made._lettered = len(rows), False
+        made._token[: len(rows)], made._times[: len(rows)], made._owner[: len(rows)] = token, times, owner
+        np.add.at(made._frequency, token, times)
+        np.add.at(made._pinned, token[pinned[owner]], 1)
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        stops = [*starts[1:].tolist(), len(rows)]
+        owners = owner[starts]
+        made._spans = dict(zip(owners.tolist(), zip(starts.tolist(), stops, strict=False), strict=False))
+        made._is_pinned = set(owners[pinned[owners]].tolist())
+        return made
 
     def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
         """Put many memories, of which the map has none: slot, tokens with repeats, whether it is pinned."""
@@ -161,6 +203,8 @@ class EntityMap:
         """Return for each slot the sum of 1 / frequency of its tokens, added in their order; 0 for no member."""
         import numpy as np
 
+        if not self._lettered:
+            self._letter()
         owner = self._owner[: self._used]
         rows = np.flatnonzero((owner >= 0) & members[owner])
         # `bincount` adds one row after the other, so the sum is that of a loop over the sorted tokens.
@@ -194,7 +238,7 @@ class EntityMap:
     def _pinned_tokens(self, slot: int) -> frozenset[int]:
         if slot not in self._is_pinned:
             return frozenset()
-        start, stop = self._spans[slot]
+        start, stop = self._spans.get(slot, (0, 0))
         return frozenset(self._token[start:stop].tolist())
 
     def _mend(self, overlap: NDArray[np.int64] | None, slot: int, pinned_tokens: frozenset[int]) -> None:
@@ -223,12 +267,35 @@ class EntityMap:
             )
         self._overlap = overlap
 
+    def _letter(self) -> None:
+        """Bring each memory's rows into the order of the tokens' characters."""
+        import numpy as np
+
+        names = list(self._ids)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        used = slice(0, self._used)
+        memory = np.cumsum(np.diff(self._owner[used], prepend=-1) != 0)
+        order = np.lexsort((rank[self._token[used]], memory))
+        self._token[used], self._times[used] = self._token[used][order], self._times[used][order]
+        self._lettered = True
+
     def _reserve(self, count: int) -> None:
         self._token = _grown(self._token, self._used + count)
         self._times = _grown(self._times, self._used + count)
         self._owner = _grown(self._owner, self._used + count)
         self._frequency = _grown(self._frequency, len(self._ids))
         self._pinned = _grown(self._pinned, len(self._ids))
+
+
+def _tokens_between(texts: Sequence[str]) -> tuple[list[str], str]:
+    """Return the tokens of texts in a row, and the mark that stands between those of two texts."""
+    mark = "\0"
+    joined = f"\n{mark}\n".join(texts)
+    if joined.count(mark) == len(texts) - 1:
+        return split_tokens(joined), mark
+    mark = " "  # no token: tokens are what stands between white space
+    return [word for text in texts for word in (mark, *split_tokens(text))][1:], mark
 
 
 def _grown(array: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]

@@ -50,7 +50,7 @@ class _Node:
                     label = label[: _shared(label, rest)]
             child = self.children[first] = _Node(label)
             if len(group) == 1:
-                child.slots.append(group[0][1])
+                child.put(group[0][1])
             else:
                 child.waiting = [(rest[len(label) :], slot) for rest, slot in group]
 

@@ -11,12 +11,12 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import compress
+from itertools import compress, starmap
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from hexad.index.orderings.bitmaps import Bitmaps
 from hexad.index.orderings.calendar import CalendarTree
-from hexad.index.orderings.entities import EntityMap, entity_tokens
+from hexad.index.orderings.entities import EntityMap, Named, entity_tokens
 from hexad.index.orderings.radix import RadixTree
 from hexad.index.orderings.tags import TagClusters
 from hexad.storage.codec import load_strings
@@ -322,22 +322,24 @@ class SpaceView:
         """Return the tree of paths, built when it is first asked for."""
         if self._tree is None:
             with _uncollected():
-                self._tree = RadixTree((parts_of(self.lowered[slot]), slot) for slot in self._slot_of.values())
+                self._tree = RadixTree(
+                    (parts_of(self.lowered[slot]), slot) for slot in self._slot_of.values()
+                )
         return self._tree
 
     def entities(self) -> EntityMap:
         """Return the entity map, built when it is first asked for."""
         if self._entities is None:
-            made = EntityMap()
-            pinned = self.pinned.tolist()
-            slots = self._slot_of
             with _uncollected():
-                made.fill(
-                    (slots[row.no], self._tokens(slots[row.no], row), pinned[slots[row.no]])
-                    for row in self._stores.views.entities(self.space_no)
+                self._entities = EntityMap.of(
+                    starmap(self._named, self._stores.views.values(self.space_no)), self.pinned
                 )
-            self._entities = made
         return self._entities
+
+    def _named(self, numbers: Sequence[int], values: Sequence[str]) -> Named:
+        slots = [self._slot_of[no] for no in numbers]
+        texts = [f"{self.paths[slot]} {text}" for slot, text in zip(slots, values, strict=True)]
+        return Named(slots, texts, [self.tags.of(slot) for slot in slots])
 
     def _tokens(self, slot: int, row: EntityRow) -> list[str]:
         return entity_tokens(row.path, self.tags.of(slot), values_of(row))
