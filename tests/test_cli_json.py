@@ -47,6 +47,7 @@ CALLS = {
     "spaces bundle": ("spaces", "bundle", "default", "harbour"),
     "spaces kind": ("spaces", "kind", "default", "note"),
     "spaces create": ("spaces", "create", "fleet"),
+    "spaces metadata": ("spaces", "metadata", "default", "owner=ada"),
     "spaces policy": ("spaces", "policy", "default"),
     "spaces write-file": ("spaces", "write-file", "default"),
     "check": ("check",),

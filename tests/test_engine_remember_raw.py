@@ -875,3 +875,71 @@ def test_the_same_text_gives_the_same_record_in_every_store(opened: Opener, tmp_
         records.append(memory.to_dict())
 
     assert records[0] == records[1]
+
+
+# A text that is there already -------------------------------------------------------------------------------------
+
+
+OTHER: Mapping[str, Any] = {
+    **ANSWER,
+    "summary_micro": "Returns are booked by night.",
+    "tags": ["returns"],
+    "relevance": "high",
+}
+
+
+@pytest.mark.parametrize("named", [{}, {"id": "m1"}, {"source_id": "job.txt"}], ids=["text", "id", "source"])
+def test_a_text_read_by_rules_is_read_by_a_model_when_that_is_asked_for(
+    opened: Opener, named: dict[str, str]
+) -> None:
+    by_rules = opened().remember_raw("ops", "guide", TEXT, project="shop", **named)
+    hx, script = scripted(opened, OTHER)
+    hx.pin(by_rules.id)
+
+    again = hx.remember_raw("ops", "guide", TEXT, project="shop", refresh=True, **named)
+
+    assert "local" != receipt(again).semantic
+    assert (by_rules.id, Outcome.UPDATED) == (again.id, receipt(again).outcome)
+    assert ("Returns are booked by night.", ("returns",)) == (again.summary_micro, again.tags)
+    assert ("high", by_rules.path, True) == (again.relevance.value, again.path, again.pinned)
+    assert [again.id] == [memory.id for memory in hx.memories(status=None)]
+    assert 1 == len(script.prompts)
+
+
+def test_a_refresh_of_a_new_text_stores_it(opened: Opener) -> None:
+    hx, _ = scripted(opened, ANSWER)
+
+    assert Outcome.CREATED == receipt(hx.remember_raw("ops", "guide", TEXT, refresh=True)).outcome
+
+
+def test_a_refresh_that_no_model_answers_keeps_what_a_model_said(opened: Opener) -> None:
+    hx, _ = scripted(opened, ANSWER)
+    first = hx.remember_raw("ops", "guide", TEXT)
+
+    again = opened().remember_raw("ops", "guide", TEXT, refresh=True)
+
+    assert (first.summary_micro, first.tags) == (again.summary_micro, again.tags)
+    assert "No text generator is set up" in notes(again)
+    assert "kept" in notes(again)
+
+
+def test_a_strict_call_for_a_known_text_still_needs_a_model_that_there_is(opened: Opener) -> None:
+    hx = opened()
+    hx.remember_raw("ops", "guide", TEXT)
+    offered = opened(generator="default")
+    offered.remember_raw("ops", "guide", TEXT)
+
+    with pytest.raises(InvalidInput, match="nosuch:gpt"):
+        offered.remember_raw("ops", "guide", TEXT, model="nosuch:gpt")
+    with pytest.raises(ProviderError, match="No text generator"):
+        hx.remember_raw("ops", "guide", TEXT, strict=True)
+
+
+def test_storing_a_forgotten_text_again_says_that_it_is_back(hx: Hexad) -> None:
+    first = hx.remember_raw("ops", "guide", TEXT, source_id="job.txt")
+    hx.forget(first.id)
+
+    again = hx.remember_raw("ops", "guide", TEXT, source_id="job.txt")
+
+    assert (first.id, "active") == (again.id, again.status.value)
+    assert "it is active again" in notes(again)

@@ -16,7 +16,7 @@ from hexad.ingest.extraction_local import local_path, local_summaries, local_tag
 from hexad.ingest.extraction_prompt import build_prompt
 from hexad.ingest.redaction import Redactor
 from hexad.ingest.semantic import DEFAULT_KIND, Meaning
-from hexad.model.contract import Draft
+from hexad.model.contract import Draft, Extract
 from hexad.model.memory import Relevance
 from hexad.providers.generator import Prompt, Reply
 from hexad.text.normalize import clean, slug, slugs
@@ -98,16 +98,10 @@ class Extractor:
         Raises `ProviderError` or `BudgetExceeded` when the request is strict, and `InvalidInput` for a model that
         cannot be asked for.
         """
-        draft = request.draft
-        extract = draft.extract
+        extract = request.draft.extract
         assert extract is not None
-        generator = self._generator_for(extract.model)
+        generator = self.require(extract)
         if generator is None:
-            if extract.strict:
-                raise ProviderError(
-                    "No text generator is set up, and strict asks for one; set `generator` in hexad.toml, or give a "
-                    "model such as 'openai:gpt-4o-mini'."
-                )
             return replace(local, notes=(*local.notes, NO_MODEL))
         try:
             return self._asked(generator, request, local)
@@ -115,6 +109,16 @@ class Extractor:
             if extract.strict:
                 raise
             return replace(local, notes=(*local.notes, f"The text was read by rules: {error}"))
+
+    def require(self, extract: Extract) -> SpaceGenerator | None:
+        """Return what would be asked, None for rules; raises what `infer` does where there is nobody to ask."""
+        generator = self._generator_for(extract.model)
+        if generator is None and extract.strict:
+            raise ProviderError(
+                "No text generator is set up, and strict asks for one; set `generator` in hexad.toml, or give a "
+                "model such as 'openai:gpt-4o-mini'."
+            )
+        return generator
 
     def _asked(self, generator: SpaceGenerator, request: Request, local: Extraction) -> Extraction:
         extract = request.draft.extract

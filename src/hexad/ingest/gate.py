@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from hexad.errors import Conflict
@@ -19,6 +20,18 @@ from hexad.text.fingerprint import bands, jaccard, minhash, passage_hashes, shin
 NEAR_DUPLICATE_SIMILARITY: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
 _CANDIDATES: Final = 32
+_REMEMBERED_CHARS: Final = 4_000
+"""Longer texts are taken apart anew, so that what is remembered of some stays a few megabytes."""
+
+
+def _known_shingles(text: str) -> frozenset[str]:
+    """Return the shingles of a stored text: texts that are much alike are compared with the same few each time."""
+    return _remembered_shingles(text) if len(text) <= _REMEMBERED_CHARS else shingles(text)
+
+
+@lru_cache(maxsize=2 * _CANDIDATES)
+def _remembered_shingles(text: str) -> frozenset[str]:
+    return shingles(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +103,8 @@ class Gate:
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
         repeated = memories.identify_by_hash(space_no, content_hash, fact=fact)
+        if draft.extract is not None and draft.extract.refresh:
+            return Verdict(outcome=Outcome.UPDATED if repeated else Outcome.CREATED, known=repeated)
         # Words of ours that come back with something of the caller's own (a fact, a kind, a pin) are not an echo.
         if not says_more(draft):
             echo = self._echo(mark, space_no)
@@ -154,7 +169,7 @@ class Gate:
         found: list[str] = []
         mine = shingles(text) if candidates else frozenset()
         for other_no, other_id, other_text in candidates:
-            similarity = jaccard(mine, shingles(other_text))
+            similarity = jaccard(mine, _known_shingles(other_text))
             if similarity >= NEAR_DUPLICATE_SIMILARITY:
                 duplicates.link(no, other_no, NEAR_DUPLICATE, similarity, at=at)
                 found.append(other_id)

@@ -42,6 +42,7 @@ class RawOptions(TypedDict, total=False):
     id: str | None
     source_id: str | None
     strict: bool
+    refresh: bool
     freeze_clock: datetime | str | None
 
 
@@ -98,6 +99,7 @@ class Intake:
                 topic=chosen.text("topic"),
                 auto_pin=auto_pin,
                 strict=chosen.flag("strict") or False,
+                refresh=chosen.flag("refresh") or False,
             ),
         )
         return self._writer.write([draft])[0]

@@ -169,6 +169,8 @@ class Pipeline:
     def _unchanged(self, no: int, one: Prepared, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:
             self._stand(no, new.status, at=one.draft.updated_at or one.now)
+            if new.status is Status.ACTIVE:
+                one = replace(one, notes=(*one.notes, f"The memory was {old.status}; it is active again."))
             old = self._stores.memories.by_no([no])[no]
         return replace(old, receipt=self._receipt(one, Outcome.UNCHANGED))
 

@@ -26,6 +26,8 @@ from hexad.text.redact import RedactionRules
 
 HELD: Final = "The text is in the space already; nothing was inferred again."
 
+KEPT: Final = "What was inferred of the text before was kept."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -128,9 +130,16 @@ class Preparer:
         )
         local = self._extractor.local(request)
         one = replace(one, told=None if policies.model_may_pin else self._told(one, local.path))
-        if self._gate.holds(draft, content_hash=one.content_hash):
+        assert draft.extract is not None
+        held = self._gate.holds(draft, content_hash=one.content_hash)
+        if held and not draft.extract.refresh:
+            self._extractor.require(draft.extract)  # a call that could not be answered fails for every text
             return replace(one, meaning=local.meaning(one.meaning), notes=(*one.notes, HELD))
         found = self._extractor.infer(request, local)
+        if held and found.semantic == local.semantic:
+            # A model may have read it before: rules are no better reader.
+            kept = replace(one, meaning=local.meaning(one.meaning))
+            return replace(kept, notes=(*one.notes, *found.notes, KEPT))
         return replace(
             one,
             meaning=found.meaning(one.meaning),

@@ -16,7 +16,8 @@ class Extract:
     """How the semantic step may infer what is open (document 1, `remember_raw`).
 
     `model` None means the configured one; without any, and after a failure unless `strict`, it is local.
-    `auto_pin` True pins, False lets neither a rule nor a model pin; None leaves it to the space's policy.
+    `refresh` asks again for a text that the space has. `auto_pin` True pins, False lets neither a rule nor a model
+    pin; None leaves it to the space's policy.
     """
 
     model: str | None = None
@@ -26,6 +27,7 @@ class Extract:
     topic: str | None = None
     auto_pin: bool | None = None
     strict: bool = False
+    refresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

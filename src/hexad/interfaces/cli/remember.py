@@ -11,7 +11,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import Command, note, parse_object, print_json, read_stdin, several, state
-from hexad.interfaces.cli.render import count
+from hexad.interfaces.cli.render import clean, count
 
 if TYPE_CHECKING:
     from hexad import Memory
@@ -86,10 +86,13 @@ def _show(memory: Memory) -> None:
             "outcome": receipt.outcome.value,
             "near_duplicates": list(receipt.near_duplicates),
             "redacted": receipt.redacted,
+            "notes": list(receipt.notes),
         }
         print_json({**memory.to_dict(), "receipt": handed})
         return
     click.echo(f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})")
+    for told in receipt.notes:
+        note(clean(told))
     if receipt.redacted:
         note(f"{count(receipt.redacted, 'secret')} taken out: {_rules(memory)}")
     if receipt.near_duplicates:

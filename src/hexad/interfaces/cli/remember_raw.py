@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--kind", required=True, help="guide, config, decision, log, code, note, …")
 @click.option("--path", help="Its place, or a folder for it when it ends in '/'; may be the file's own path.")
 @click.option("--topic", help="The last part of its place.")
-@click.option("--project", help="The first part of its place; default: the space's project, else the store's.")
+@click.option(
+    "--project", help="The first part of its place; default: the space's project, else the store's."
+)
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated. Others are found in the text.")
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
 @click.option("--temperature", type=float, help="How freely the model writes: 0 to 2.")
 @click.option("--max-tokens", type=int, help="How long its answer may be.")
 @click.option("--strict", is_flag=True, help="Fail when the model does, and store nothing.")
+@click.option(
+    "--refresh", is_flag=True, help="Ask again for a text that the space has, and update its memory."
+)
 @click.option("--freeze-clock", metavar="TIME", help="Take this as the time, RFC 3339.")
 def remember_raw(file: str | None, **options: Any) -> None:
     """Store FILE, and infer path, summaries, tags and relevance.
