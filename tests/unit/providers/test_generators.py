@@ -33,6 +33,9 @@ def ask(generator, **options):
         ("huggingface:org/model", "huggingface", "org/model"),
         ("openai:org/model@1@https://host:8443/v1", "openai@host:8443", "org/model@1"),
         ("ollama:llama3:8b@http://box", "ollama@box", "llama3:8b"),
+        ("google:claude-x@20240620", "google", "claude-x@20240620"),
+        ("openai:text-x@v1.5", "openai", "text-x@v1.5"),
+        ("ollama:llama3@sha256:3f2a9c0b77", "ollama", "llama3@sha256:3f2a9c0b77"),
     ],
 )
 def test_a_name_says_provider_model_and_place(spec, provider, model):
@@ -68,6 +71,32 @@ def test_a_url_with_a_password_is_refused_without_being_repeated():
     assert "hunter2" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "gateway.local:8000/v1",
+        "gateway.local",
+        "box:8000",
+        "box/v1",
+        "localhost",
+        "10.0.0.7",
+        "10.0.0.7:8000/v1",
+        "[::1]:8000",
+        "me:hunter2@box:8000",
+    ],
+)
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_an_endpoint_without_its_scheme_is_no_part_of_a_models_name(provider, place):
+    for refused in (
+        lambda: resolve_generator(f"{provider}:llama3@{place}"),
+        lambda: first_model(f"{provider}:own", (f"llama3@{place}",)),
+    ):
+        with pytest.raises(InvalidInput, match=r"@http:// or @https://") as raised:
+            refused()
+
+        assert "hunter2" not in str(raised.value)
+
+
 @pytest.mark.parametrize("spec", [None, "none"])
 def test_no_generator_is_a_choice(spec):
     assert resolve_generator(spec) is None
@@ -87,7 +116,7 @@ def test_what_is_no_generator_is_refused(spec):
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "google", "ollama", "huggingface"])
 def test_without_the_extra_a_call_says_what_to_install(kind, monkeypatch):
-    generator = resolve_generator(f"{kind}:tiny", access=Access(key="sk-1"))
+    generator = resolve_generator(f"{kind}:tiny", access=Access())  # a key would be of no use yet
     monkeypatch.setitem(sys.modules, "pydantic_ai.direct", None)
     with pytest.raises(ProviderError, match=r"pip install 'hexad\[llm\]'") as raised:
         ask(generator)

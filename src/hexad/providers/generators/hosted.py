@@ -71,8 +71,8 @@ class HostedGenerator:
     def generate(self, prompt: Prompt) -> Reply:
         """Return the answer; raises `ProviderError`, naming provider, model, status and remedy."""
         endpoint = moved(self._home, prompt.model)
-        key = self._key(endpoint)
         require_library(endpoint)
+        key = self._key(endpoint)
         outcome = _Outcome()
         call = _Call(
             endpoint=endpoint,

@@ -59,6 +59,10 @@ FORMS: Final = (
     "'@URL' of an endpoint of your own"
 )
 _MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]*")
+_PLACE: Final = re.compile(
+    r"localhost|\[.*|\d+(\.\d+){3}|[^@/]+:\d{1,5}|[^@/]+/.*|[^@/]+\.[a-z][a-z0-9-]*", re.IGNORECASE
+)
+"""What after an @ is a host, a port or the path of a URL, and not the version of a model."""
 _SPEC: Final = re.compile(r"(?P<kind>[A-Za-z]+):(?P<model>.+?)(?:@(?P<url>[A-Za-z][A-Za-z0-9+.-]*://.*))?")
 
 
@@ -158,6 +162,13 @@ def moved(home: Endpoint, model: str | None) -> Endpoint:
 
 
 def _check_model(model: str) -> str:
+    name, at, place = model.rpartition("@")
+    if at and name and _PLACE.fullmatch(place):
+        # Taken for a part of the name, it would send what was meant for a machine of one's own to the provider.
+        raise InvalidInput(
+            f"What follows the @ in the model's name, {place[:80]!r}, reads like an endpoint without its scheme; write "
+            "@http:// or @https:// before it."
+        )
     # It becomes part of a path at some providers: nothing may lead elsewhere from there.
     if len(model) > _MODEL_CHARS or _MODEL.fullmatch(model) is None or ".." in model:
         raise InvalidInput(f"{model[:80]!r} cannot be a model's name; give the name that the provider knows.")
