@@ -85,6 +85,26 @@ def test_over_a_spaces_budget_no_call_is_made_and_the_text_is_read_by_rules(open
 
 
 @pytest.mark.row("L142")
+@pytest.mark.parametrize(
+    ("providers", "said"),
+    [
+        ({"openai": {"usd": 1}, "OpenAI": {"usd": 900}}, "named twice"),
+        ({"hf": {"usd": 1}, "huggingface": {"usd": 900}}, "named twice"),
+        ({"": {"usd": 1}}, "give a provider's name"),
+        ({"open ai": {"usd": 1}}, "give a provider's name"),
+        ({"openai:gpt-4o": {"usd": 1}}, "give a provider's name"),
+    ],
+)
+def test_a_cap_that_would_bind_nobody_is_refused(opened, providers, said):
+    hx = opened()
+    hx.spaces.create("docs")
+
+    with pytest.raises(InvalidInput, match=said):
+        hx.spaces.set_policy("docs", {"budget": {"providers": providers}})
+    assert {} == hx.spaces.get("docs").policies
+
+
+@pytest.mark.row("L142")
 def test_a_providers_cap_in_the_settings_counts_for_all_spaces(opened, llm, project):
     settings(project, "[budget]\nproviders = {openai = {tokens = 6000, period = 'day'}}\n")
     llm.always(Say(text=json.dumps(ANSWER), input_tokens=5_000, output_tokens=900))

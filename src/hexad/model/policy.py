@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -39,6 +40,7 @@ BACKEND_ALIASES: Final[Mapping[str, Backend]] = {
 
 PROVIDER_ALIASES: Final[Mapping[str, str]] = {"gemini": "google", "hf": "huggingface"}
 """Other names of providers of models, wherever one is named."""
+_PROVIDER: Final = re.compile(r"[^\s:@]+(?:@\S+)?")
 
 
 class Period(StrEnum):
@@ -202,15 +204,15 @@ def parse_space_budget(value: JSONValue) -> SpaceBudget:
     if not isinstance(providers, Mapping):
         raise _bad("budget.providers", providers, 'give an object, such as {"openai": {"usd": 5.0}}')
     own = {name: bound for name, bound in value.items() if name != "providers"}
-    return SpaceBudget(
-        total=parse_budget(own) if own else None,
-        providers={
-            PROVIDER_ALIASES.get(name.lower(), name.lower()): parse_budget(
-                bound, where=f"budget.providers.{name}"
-            )
-            for name, bound in providers.items()
-        },
-    )
+    capped: dict[str, Budget] = {}
+    for name, bound in providers.items():
+        provider = PROVIDER_ALIASES.get(str(name).lower(), str(name).lower())
+        if not _PROVIDER.fullmatch(provider):
+            raise _bad("budget.providers", name, "give a provider's name, such as openai or openai@host")
+        if provider in capped:  # the wider cap of the two would count, or the narrower one
+            raise _bad("budget.providers", name, f"{provider} is named twice; leave out one of the two")
+        capped[provider] = parse_budget(bound, where=f"budget.providers.{name}")
+    return SpaceBudget(total=parse_budget(own) if own else None, providers=capped)
 
 
 def _bad(name: str, value: object, remedy: str) -> InvalidSpace:
