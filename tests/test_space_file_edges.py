@@ -76,8 +76,11 @@ def test_the_next_write_removes_what_a_killed_one_left(
 
 
 @pytest.mark.row("L054")
-def test_a_deleted_space_leaves_no_half_written_file(hx: Hexad, killed: Callable[[str], Path]) -> None:
-    folder = killed("write_file")
+@pytest.mark.parametrize("call", ["write_file", "export"])
+def test_a_deleted_space_leaves_no_half_written_file(
+    hx: Hexad, killed: Callable[[str], Path], call: str
+) -> None:
+    folder = killed(call)
     hx.spaces.set_policy("docs", {"allow_delete": True})
 
     hx.spaces.delete("docs")

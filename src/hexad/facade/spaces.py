@@ -253,6 +253,7 @@ class SpacesFacade(SpaceMetadataCalls):
         self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
         if self._stores.spaces.find(name) is None:  # somebody may have written the file meanwhile
             self._remove_file(file)
+        remove_abandoned(space_file(self._needs.directory / "exports", name))
         return report
 
     def _info(self, space: Space, summary: SpaceSummary | None) -> SpaceInfo:
