@@ -16,15 +16,16 @@ _LISTED_MOST: Final = 32
 class _Node:
     """One compressed edge and what hangs below it.
 
-    `waiting` are slots below that nobody went past yet, with the rest of their paths: they take their places when
-    somebody does. `kept` are the slots below, once somebody asked for them; what came and went since stands beside
-    it, so that a large subtree is not gathered anew for each change.
+    `waiting` are slots below that nobody went past yet, with their paths, of which the first `depth` parts lead to
+    this node: they take their places when somebody goes past. `kept` are the slots below, once somebody asked for
+    them; what came and went since stands beside it, so that a large subtree is not gathered anew for each change.
     """
 
-    __slots__ = ("came", "children", "kept", "label", "slots", "waiting", "went")
+    __slots__ = ("came", "children", "depth", "kept", "label", "slots", "waiting", "went")
 
-    def __init__(self, label: Parts) -> None:
+    def __init__(self, label: Parts, depth: int) -> None:
         self.label = label
+        self.depth = depth  # parts from the root to the end of the label
         self.children: dict[str, _Node] = {}
         self.slots: list[int] | set[int] = []  # a set once there are many, of which any may go
         self.waiting: list[tuple[Parts, int]] = []
@@ -36,23 +37,26 @@ class _Node:
         """Give what waits its place: at this node, or at a child, where it may wait again."""
         if not self.waiting:
             return
+        depth = self.depth
         groups: dict[str, list[tuple[Parts, int]]] = {}
-        for rest, slot in self.waiting:
-            if rest:
-                groups.setdefault(rest[0], []).append((rest, slot))
+        for entry in self.waiting:
+            if len(entry[0]) > depth:
+                groups.setdefault(entry[0][depth], []).append(entry)
             else:
-                self.put(slot)
+                self.put(entry[1])
         self.waiting = []
         for first, group in groups.items():
-            label = group[0][0]
-            for rest, _ in group:
-                if rest[: len(label)] != label:
-                    label = label[: _shared(label, rest)]
-            child = self.children[first] = _Node(label)
+            label = group[0][0][depth:]
+            for parts, _ in group:
+                if parts[depth : depth + len(label)] != label:
+                    label = label[: _shared(label, parts[depth:])]
+                if len(label) == 1:
+                    break
+            child = self.children[first] = _Node(label, depth + len(label))
             if len(group) == 1:
                 child.put(group[0][1])
             else:
-                child.waiting = [(rest[len(label) :], slot) for rest, slot in group]
+                child.waiting = group
 
     def put(self, slot: int) -> None:
         """Put a slot at this very path."""
@@ -101,7 +105,7 @@ class RadixTree:
     """Slots by the parts of their paths. A slot has one path."""
 
     def __init__(self, slots: Iterable[tuple[Parts, int]] = ()) -> None:
-        self._root = _Node(())
+        self._root = _Node((), 0)
         self._root.waiting = list(slots)
         self._size = len(self._root.waiting)
 
@@ -118,7 +122,7 @@ class RadixTree:
             node.grow()
             child = node.children.get(rest[0])
             if child is None:
-                child = node.children[rest[0]] = _Node(rest)
+                child = node.children[rest[0]] = _Node(rest, len(parts))
                 node, rest = child, ()
                 continue
             shared = _shared(child.label, rest)
@@ -200,7 +204,7 @@ def _shared(one: Parts, other: Parts) -> int:
 
 def _split(node: _Node, at: int) -> _Node:
     """Cut an edge in two; returns the upper half, which holds nothing of its own yet."""
-    upper = _Node(node.label[:at])
+    upper = _Node(node.label[:at], node.depth - len(node.label) + at)
     node.label = node.label[at:]
     upper.children[node.label[0]] = node
     return upper

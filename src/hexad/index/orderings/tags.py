@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,19 +18,15 @@ class TagClusters:
         self._arrays: dict[str, NDArray[np.int64]] = {}
         self._tags: dict[int, tuple[str, ...]] = {}
 
-    def put(self, slot: int, tags: tuple[str, ...]) -> None:
-        """Set the tags of a slot."""
-        before = self._tags.get(slot, ())
-        if before == tags:
-            return
-        for tag in before:
-            if tag not in tags:
-                self._leave(slot, tag)
+    def put(self, slots: Sequence[int], tags: tuple[str, ...]) -> None:
+        """Set the tags of slots, the same for all of them."""
+        for slot in slots:
+            if slot in self._tags:
+                self.drop(slot)
         for tag in tags:
-            if tag not in before:
-                self._members.setdefault(tag, set()).add(slot)
-                self._arrays.pop(tag, None)
-        self._tags[slot] = tags
+            self._members.setdefault(tag, set()).update(slots)
+            self._arrays.pop(tag, None)
+        self._tags.update(dict.fromkeys(slots, tags))
 
     def drop(self, slot: int) -> None:
         """Forget a slot."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from bisect import bisect_left
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import compress, starmap
@@ -167,9 +167,11 @@ class SpaceView:
             self.updated[at] = block.updated_at
             self.standing[at] = np.array(_RELEVANCE)[self.level[at]] + np.where(self.pinned[at], _PINNED, 0.0)
             self._sign(at, block)
-            known = {text: load_strings(text) for text in set(block.tags)}
+            tagged: defaultdict[str, list[int]] = defaultdict(list)
             for slot, text in zip(slots, block.tags, strict=True):
-                self.tags.put(slot, known[text])
+                tagged[text].append(slot)
+            for text, alike in tagged.items():
+                self.tags.put(alike, load_strings(text))
             self._derive(slots, block)
             added += slots
         if added:
