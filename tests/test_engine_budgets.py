@@ -409,10 +409,10 @@ def test_the_command_shows_caps_spending_and_what_is_left(opened, project, capsy
 
     assert 0 == main(["spaces", "budget", "-C", str(project)])
     rows = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines()]
-    spent = f"${used / 1000:.2f}, {used:,} tokens"
+    spent = f"${used / 1000:g}, {used:,} tokens"
     assert [
         ["of", "provider", "period", "cap", "spent", "reserved", "left"],
-        ["project", "all", "total", "$2.00", spent, "nothing", f"${2 - used / 1000:.2f}"],
+        ["project", "all", "total", "$2.00", spent, "nothing", f"${2 - used / 1000:g}"],
         ["project", "scripted", "total", "none", spent, "nothing", "no bound"],
         ["space docs", "all", "total", "9,000 tokens", spent, "nothing", f"{9_000 - used:,} tokens"],
         ["space docs", "huggingface", "total", "$1.00", "nothing", "nothing", "$1.00"],

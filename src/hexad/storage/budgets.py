@@ -22,6 +22,8 @@ _DAY: Final = 86_400_000_000
 """Microseconds."""
 _ROUNDING_USD: Final = 1e-9
 """Sums of binary fractions differ from the amounts by less than this; a cap is not passed by it."""
+_SHOWN_USD: Final = 1e-8
+"""The smallest amount that is shown with all its digits: a millionth of a cent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,13 +199,7 @@ class Budgets:
         if budget.tokens is None and budget.usd is None:
             return
         spent = self.spent(cap.space, cap.provider, budget.period)
-        remedy = (
-            "raise it in the space's policy, or wait for the next period"
-            if cap.space is not None
-            else "raise [budget] in hexad.toml, or wait for the next period"
-        )
-        if budget.period is Period.TOTAL:
-            remedy = remedy.removesuffix(", or wait for the next period")
+        remedy = _remedy(cap, estimate)
         if budget.tokens is not None and spent.all_tokens + asked > budget.tokens:
             raise BudgetExceeded(
                 f"The budget {cap.about} ({budget.period.value}) allows {budget.tokens:,} tokens; {spent.all_tokens:,} "
@@ -264,10 +260,21 @@ def _concerns(capped: str, provider: str) -> bool:
     return provider == capped or provider.partition("@")[0] == capped
 
 
-def _usd(amount: float) -> str:
-    """Return an amount for people: cents, and as many digits below as it takes to tell it from nothing.
+def _remedy(cap: _Cap, estimate: Spend) -> str:
+    ways = ["raise it in the space's policy" if cap.space is not None else "raise [budget] in hexad.toml"]
+    if estimate.output_tokens:
+        # What an answer may take is most of an estimate, and the caller's to say.
+        ways.insert(0, "allow a shorter answer (max_tokens of the call, --max-tokens; or llm_max_tokens)")
+    if cap.budget.period is not Period.TOTAL:
+        ways.append("wait for the next period")
+    return " or ".join([", ".join(ways[:-1]), ways[-1]]) if ways[1:] else ways[0]
 
-    >>> _usd(5.0), _usd(0.00042), _usd(0.0)
-    ('$5.00', '$0.00042', '$0.00')
+
+def _usd(amount: float) -> str:
+    """Return an amount for people: cents, and the digits below that it has, so that sums can be followed.
+
+    >>> _usd(5.0), _usd(0.01234), _usd(0.1 + 0.2), _usd(0.0)
+    ('$5.00', '$0.01234', '$0.30', '$0.00')
     """
-    return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
+    whole, _, below = f"{amount:.8f}".partition(".")
+    return f"${whole}.{below.rstrip('0'):0<2}" if amount >= _SHOWN_USD or not amount else f"${amount:.2g}"

@@ -81,6 +81,25 @@ def test_a_space_may_spend_its_last_cent(db, clock):
         reserve(budgets, space="docs", estimate=Spend(input_tokens=1, usd=0.001))
 
 
+@pytest.mark.row("L143")
+def test_a_refusal_can_be_reckoned_up_and_names_what_can_be_done(db, clock):
+    space(db, clock, usd=0.0125, tokens=1000)
+    budgets = book(db, clock, tokens=100, period="day")
+    spend(budgets, space="docs", estimate=Spend(input_tokens=10, usd=0.0049))
+
+    with pytest.raises(BudgetExceeded, match=r"allows \$0.0125; \$0.0049 .* cost \$0.0077 more") as dollars:
+        reserve(budgets, space="docs", estimate=Spend(output_tokens=50, usd=0.0077))
+    with pytest.raises(BudgetExceeded, match=r"100 tokens; 10 .* take 91 more") as tokens:
+        reserve(budgets, estimate=Spend(output_tokens=91))
+    with pytest.raises(BudgetExceeded) as embedded:
+        reserve(budgets, estimate=Spend(input_tokens=91))
+
+    shorter = "allow a shorter answer (max_tokens of the call, --max-tokens; or llm_max_tokens)"
+    assert str(dollars.value).endswith(f"{shorter} or raise it in the space's policy.")
+    assert str(tokens.value).endswith(f"{shorter}, raise [budget] in hexad.toml or wait for the next period.")
+    assert str(embedded.value).endswith("made; raise [budget] in hexad.toml or wait for the next period.")
+
+
 @pytest.mark.row("L142")
 def test_each_provider_has_its_own_cap_and_its_endpoints_count_with_it(db, clock):
     space(

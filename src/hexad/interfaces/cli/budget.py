@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hexad import BudgetLine, Hexad
 
 _HEADS = ("of", "provider", "period", "cap", "spent", "reserved", "left")
-_TINY_USD = 0.01
+_TINY_USD = 1e-8
 
 
 @click.command(cls=Command)
@@ -75,4 +75,6 @@ def _amount(tokens: int | None, usd: float | None) -> str:
 
 
 def _usd(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= _TINY_USD or not amount else f"${amount:.2g}"
+    """Return an amount with all its digits, so that cap, spent and left add up."""
+    whole, _, below = f"{amount:.8f}".partition(".")
+    return f"${whole}.{below.rstrip('0'):0<2}" if amount >= _TINY_USD or not amount else f"${amount:.2g}"
