@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import subprocess
 import sys
+import termios
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -160,8 +162,13 @@ def test_a_dry_run_says_how_much_would_go_and_a_yes_lets_it_go(port, args):
     assert [] == [one["raw"] for one in port("memory", "list", "--status", "any", "--json").data]
 
 
-def ask(folder: Path, answer: str, *args: str) -> int:
-    """Run a command at a terminal and answer its question; returns the exit code."""
+def _as_terminal() -> None:
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def ask(folder: Path, answer: str, *args: str, says: bytes = b"") -> int:
+    """Run a command at a terminal and answer its question, after which it says something; returns the exit code."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "hexad", *args],
@@ -170,6 +177,7 @@ def ask(folder: Path, answer: str, *args: str) -> int:
         stdin=slave,
         stdout=subprocess.DEVNULL,
         stderr=slave,
+        preexec_fn=_as_terminal,
     )
     os.close(slave)
     seen = b""
@@ -177,6 +185,9 @@ def ask(folder: Path, answer: str, *args: str) -> int:
         seen += os.read(master, 1024)
     assert b"3 memories" in seen
     os.write(master, answer.encode() + b"\n")
+    while says not in seen:
+        seen += os.read(master, 1024)
+    assert says != b"Nothing was changed." or b"Error" not in seen
     code = process.wait(60)
     os.close(master)
     return code
@@ -184,7 +195,9 @@ def ask(folder: Path, answer: str, *args: str) -> int:
 
 @pytest.mark.row("L060")
 def test_at_a_terminal_it_asks_and_does_what_is_answered(port, tmp_path):
-    assert 130 == ask(tmp_path, "n", "memory", "wipe", "port")
+    assert 1 == ask(tmp_path, "n", "memory", "wipe", "port", says=b"Nothing was changed.")
+    assert 1 == ask(tmp_path, "", "memory", "wipe", "port", says=b"Nothing was changed.")
+    assert 130 == ask(tmp_path, "\x03", "memory", "wipe", "port", says=b"Interrupted")
     assert 3 == len(texts(port, "port"))
 
     assert 0 == ask(tmp_path, "y", "memory", "wipe", "port")

@@ -302,15 +302,48 @@ def test_init_leaves_a_store_that_is_there(project: Path) -> None:
     assert before == bytes_of(project)
 
 
+def test_init_gives_a_store_without_settings_its_file_and_leaves_the_rest(project: Path) -> None:
+    with hexad.open(project, embedder=None) as hx:
+        hx.remember("Deploys happen on Tuesday.", id="m1")
+
+    path = hexad.init(project)
+
+    assert "# role = " in (path / "hexad.toml").read_text()
+    with hexad.open(project, embedder=None) as hx:
+        assert "Deploys happen on Tuesday." == hx.get("m1").raw
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GENERATOR", "ROLE", "EMBEDDER", "DURABILITY", "LOCK_TIMEOUT_S", "PROJECT", "LLM_MAX_TOKENS", "OTEL"],
+)
+def test_an_empty_variable_is_as_if_it_were_not_there(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(f"HEXAD_{name}", " ")
+    (project / ".hexad").mkdir()
+    (project / ".hexad" / "hexad.toml").write_text('embedder = "hashing"\nrole = ""\ngenerator = ""\n')
+
+    with hexad.open(project) as hx:
+        assert "project" == hx.remember("Deploys happen on Tuesday.").metadata["project"]
+        assert (None, "hashing") == (hx.status().generator, (hx.status().embedder or "").partition("-")[0])
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         ("embedder = ", ["hexad.toml", "TOML", "Mend or remove"]),
         ("colour = 'red'", ["unknown setting 'colour'", "durability"]),
-        ("lock_timeout_s = 'soon'", ["lock_timeout_s = 'soon'", "float"]),
+        ("lock_timeout_s = 'soon'", ["lock_timeout_s = 'soon'", "a number"]),
+        ("lock_timeout_s = -1", ["lock_timeout_s in hexad.toml = -1", "from 0"]),
+        ("lock_timeout_s = nan", ["lock_timeout_s in hexad.toml = nan", "from 0"]),
+        ("role = 5", ["role = 5", "a text"]),
+        ("role = 'No Role'", ["role in hexad.toml", "'No Role'", "a-z"]),
+        ("generator = 'bogus'", ["generator in hexad.toml", "'bogus'"]),
+        ("env_allow = [1]", ["env_allow = [1]", "list of texts"]),
         ("env_allow = 'A'", ["env_allow = 'A'", "list"]),
-        ("durability = 'maybe'", ["durability = 'maybe'", "group"]),
-        ("embedder = 'bogus'", ["'bogus'", "hashing"]),
+        ("durability = 'maybe'", ["durability = 'maybe'", "group", "hexad.toml"]),
+        ("embedder = 'bogus'", ["'bogus'", "hashing", "embedder in hexad.toml"]),
     ],
 )
 def test_damaged_settings_are_named_and_nothing_is_made(
@@ -332,6 +365,11 @@ def test_damaged_settings_are_named_and_nothing_is_made(
         ("HEXAD_DURABILITY", "maybe", "durability = 'maybe'"),
         ("HEXAD_LOCK_TIMEOUT_S", "soon", "HEXAD_LOCK_TIMEOUT_S='soon'"),
         ("HEXAD_EMBEDDER", "bogus", "'bogus'"),
+        ("HEXAD_EMBEDDER", "bogus", "HEXAD_EMBEDDER"),
+        ("HEXAD_DURABILITY", "maybe", "HEXAD_DURABILITY"),
+        ("HEXAD_LOCK_TIMEOUT_S", "-1", "HEXAD_LOCK_TIMEOUT_S = -1"),
+        ("HEXAD_GENERATOR", "bogus", "HEXAD_GENERATOR"),
+        ("HEXAD_ROLE", "No Role", "HEXAD_ROLE"),
     ],
 )
 def test_a_bad_variable_is_named_and_nothing_is_made(

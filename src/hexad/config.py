@@ -15,7 +15,9 @@ from typing import Final, cast
 from hexad.errors import InvalidInput
 
 STORE_DIRECTORY: Final = ".hexad"
+DATABASE: Final = "memory.db"
 CONFIG_FILE: Final = "hexad.toml"
+_LOCK_TIMEOUT_MOST_S: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,11 @@ class Settings:
     embedder_api_key: str | None = field(default=None, repr=False)
     llm_api_key: str | None = field(default=None, repr=False)
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def called(self, name: str) -> str:
+        """Return what to look for to change a setting: its variable, or its name with the file that it is from."""
+        return self.origins.get(name, f"the setting {name!r}")
 
 
 _KEYS: Final[Mapping[str, type]] = {
@@ -59,6 +66,10 @@ _KEYS: Final[Mapping[str, type]] = {
     "llm_timeout_s": float,
     "llm_max_tokens": int,
 }
+_KINDS: Final[Mapping[type, str]] = {
+    str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
+    dict: "a table",
+}  # fmt: skip
 _TABLES: Final = frozenset({"budget", "prices"})  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
@@ -91,6 +102,7 @@ TEMPLATE: Final = """\
 # memory_semantic_model = ""        # the model of remember_raw; it wins over llm_model
 # llm_timeout_s = 60.0              # how long a whole answer may take
 # llm_max_tokens = 4096             # most tokens of one answer
+# role = ""                         # act in this role, as the policies of spaces name it; "" is the owner
 # otel = false                      # hand spans, never texts, to OpenTelemetry
 
 # [budget]                          # what calls to models may cost in this project; without it there is no bound
@@ -125,15 +137,26 @@ def store_root(start: Path) -> Path:
 
 
 def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings of a store's folder; raises `InvalidInput` for a file or value that cannot be used."""
+    """Return the settings of a store's folder; raises `InvalidInput` for a file or value that cannot be used.
+
+    An empty variable, and an empty text in the file, are as if they were not there.
+    """
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
+    origins = {name: f"{name} in {CONFIG_FILE}" for name in values}
     for name in _KEYS:
-        given = environ.get(f"HEXAD_{name.upper()}")
-        if name in _ALIASES:  # an empty one is as if it were not there
-            given = given or environ.get(_ALIASES[name]) or None
-        if given is not None and name not in _TABLES:
-            values[name] = _from_environment(name, given)
+        for variable in (f"HEXAD_{name.upper()}", _ALIASES.get(name, "")):
+            given = environ.get(variable, "")
+            if given.strip() and name not in _TABLES:
+                values[name] = _from_environment(name, variable, given)
+                origins[name] = variable
+                break
+    timeout = cast("float", values.get("lock_timeout_s", 0.0))
+    if not 0 <= timeout <= _LOCK_TIMEOUT_MOST_S:
+        raise InvalidInput(
+            f"{origins['lock_timeout_s']} = {timeout!r} cannot be used; give seconds, from 0 to "
+            f"{_LOCK_TIMEOUT_MOST_S:,}."
+        )
     embedder = cast("str | None", values.get("embedder", "default"))
     return Settings(
         project=cast("str | None", values.get("project")),
@@ -158,6 +181,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
             for provider, names in _PROVIDER_KEYS.items()
             if any(environ.get(name) for name in names)
         },
+        origins=origins,
     )
 
 
@@ -175,27 +199,29 @@ def _from_file(path: Path) -> dict[str, object]:
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InvalidInput(f"{path}: {name} = {value!r} should be a {kind.__name__}.")
-    return values
+            raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
+        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+            raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
+    return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
 
 
-def _from_environment(name: str, given: str) -> object:
+def _from_environment(name: str, variable: str, given: str) -> object:
     if _KEYS[name] is list:
         return [part.strip() for part in given.split(",") if part.strip()]
     if _KEYS[name] is bool:
         if given.strip().lower() in {"1", "true", "yes", "on"}:
             return True
-        if given.strip().lower() in {"0", "false", "no", "off", ""}:
+        if given.strip().lower() in {"0", "false", "no", "off"}:
             return False
-        raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is neither true nor false; write 1 or 0.")
+        raise InvalidInput(f"{variable}={given!r} is neither true nor false; write 1 or 0.")
     if _KEYS[name] is float:
         try:
             return float(given)
         except ValueError as error:
-            raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is not a number.") from error
+            raise InvalidInput(f"{variable}={given!r} is not a number.") from error
     if _KEYS[name] is int:
         try:
             return int(given)
         except ValueError as error:
-            raise InvalidInput(f"HEXAD_{name.upper()}={given!r} is not a whole number.") from error
+            raise InvalidInput(f"{variable}={given!r} is not a whole number.") from error
     return given

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ from weakref import ReferenceType, finalize, ref
 from hexad.clock import Clock, SystemClock
 from hexad.config import (
     CONFIG_FILE,
+    DATABASE,
     STORE_DIRECTORY,
     TEMPLATE,
     Settings,
@@ -26,6 +28,7 @@ from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
+from hexad.providers.generators.choose import resolve_generator
 from hexad.providers.orderings import OrderingSpec, resolve_orderings
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
@@ -41,7 +44,6 @@ from hexad.upkeep.embed import check_embedder
 from hexad.wiring import Base, Parts, Place
 
 MEMORY = ":memory:"
-DATABASE = "memory.db"
 KEYS = "keys.json"
 GITIGNORE = ".gitignore"
 PROJECT = "project"
@@ -122,17 +124,22 @@ def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
 def init(path: str | Path | None = None, *, clock: Clock | None = None) -> Path:
     """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
 
-    Raises `Conflict` when there is one, `NotFound` when the folder is not there.
+    A store that is there without a `hexad.toml` gets one, and is left as it is otherwise. Raises `Conflict` when there
+    is a store with one, `NotFound` when the folder is not there.
     """
     folder = Path.cwd() if path is None else Path(path)
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)!r}; create it first.")
     directory = _not_a_file(folder.resolve() / STORE_DIRECTORY)
+    config = directory / CONFIG_FILE
     if (directory / DATABASE).exists():
-        raise Conflict(f"There is a store at {directory} already; it was left as it is.")
+        if config.exists():
+            raise Conflict(f"There is a store at {directory} already; it was left as it is.")
+        atomic_write(config, TEMPLATE.encode(), mode=0o644)
+        return directory
     with _create(directory, clock):
-        if not (directory / CONFIG_FILE).exists():
-            atomic_write(directory / CONFIG_FILE, TEMPLATE.encode(), mode=0o644)
+        if not config.exists():
+            atomic_write(config, TEMPLATE.encode(), mode=0o644)
     return directory
 
 
@@ -164,18 +171,34 @@ def _not_a_file(directory: Path) -> Path:
 def _actor(given: str | Mapping[str, str] | Actor | None, settings: Settings) -> Actor:
     """Return who acts: the role that the settings name is that of whoever names none."""
     actor = parse_actor(given)
-    return (
-        actor
-        if actor.role is not None or settings.role is None
-        else parse_actor(replace(actor, role=settings.role))
-    )
+    if actor.role is not None or settings.role is None:
+        return actor
+    with _naming(settings, "role"):
+        return parse_actor(replace(actor, role=settings.role))
 
 
 def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:
     """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
-    _durability(settings)
+    with _naming(settings, "durability"):
+        _durability(settings)
+    if generator == "default" and settings.generator is not None:
+        with _naming(settings, "generator"):
+            resolve_generator(settings.generator)
     ModelPlan(settings, generator)
-    resolve(settings.embedder if embedder == "default" else embedder)
+    if embedder != "default":
+        resolve(embedder)
+        return
+    with _naming(settings, "embedder"):
+        resolve(settings.embedder)
+
+
+@contextmanager
+def _naming(settings: Settings, name: str) -> Iterator[None]:
+    """Say of a setting that cannot be used where it is from."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{settings.called(name)}: {error}") from error
 
 
 def _create(directory: Path, clock: Clock | None) -> Hexad:

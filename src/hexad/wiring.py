@@ -19,6 +19,7 @@ from hexad.index.vectors import VectorIndex
 from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
 from hexad.model.memory import JSONValue, Status
+from hexad.model.policy import is_backend
 from hexad.model.status import StoreStatus
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.metering import MeteredEmbedder, MeteredGenerator
@@ -274,6 +275,9 @@ class Parts:
             keys=_key_words(self.place.keys),
             embeddings_paused=self.embedding.paused() if self.embedding is not None else None,
             generator=self.generator.name if self.generator is not None else None,
+            backend=self.base.settings.memory_backend,
+            backend_known=is_backend(backend := self.base.settings.memory_backend)
+            or backend in self.base.orderings,
             holders=tuple(map(str, self.place.lock.holders())) if self.place.lock is not None else (),
         )
 

@@ -170,6 +170,15 @@ def parse_backend(name: object) -> Backend:
     raise _bad("backend", name, f"choose one of {', '.join(Backend)}")
 
 
+def is_backend(name: str) -> bool:
+    """Whether an ordering of Hexad has that name or alias."""
+    try:
+        parse_backend(name)
+    except InvalidSpace:
+        return False
+    return True
+
+
 def parse_budget(value: JSONValue, *, where: str = "budget") -> Budget:
     """Return the budget `{"tokens": …, "usd": …, "period": "total" | "month" | "day"}`; raises `InvalidSpace`."""
     if not isinstance(value, Mapping):

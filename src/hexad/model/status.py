@@ -35,6 +35,8 @@ class StoreStatus:
     holders: tuple[str, ...] = ()
     embeddings_paused: str | None = None  # the budget that is used up
     generator: str | None = None
+    backend: str = "basic"  # the setting `memory_backend`
+    backend_known: bool = True
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hexad import Hexad
 
 EXIT_OK: Final = 0
+EXIT_DECLINED: Final = 1
 EXIT_INTEGRITY: Final = 5
 EXIT_INTERRUPTED: Final = 130
 
@@ -258,13 +259,15 @@ def confirm(question: str, *, yes: bool, without: str) -> None:
     """Ask before something is destroyed; return when it may be.
 
     Without a terminal to ask on nothing is taken for granted: raises `UsageError` that names --yes and, after it,
-    `without`. A no raises `Abort`.
+    `without`. After a no the command ends with exit code 1.
     """
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(f"{question} Nothing was changed: say --yes to do it, or {without}.")
-    click.confirm(question, abort=True, err=True)
+    if not click.confirm(question, err=True):
+        note("Nothing was changed.")
+        click.get_current_context().exit(EXIT_DECLINED)
 
 
 # Reading what was typed -------------------------------------------------------------------------------------

@@ -92,6 +92,11 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
             f"The store is on a network file system ({kind}), where locks between machines may not hold. "
             "Move it to a local disk, or let one machine alone use it."
         )
+    if not status.backend_known:
+        remarks.append(
+            f"memory_backend = {status.backend!r} is no ordering that Hexad has: bundles are ordered by 'basic'. "
+            "docs/bundles.md names those there are."
+        )
     if status.embeddings_failed:
         remarks.append(
             f"{count(status.embeddings_failed, 'memory', 'memories')} could not be embedded. "

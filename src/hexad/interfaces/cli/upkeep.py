@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 import hexad
+from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
 from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
@@ -16,13 +19,19 @@ from hexad.interfaces.cli.render import clean, count
 def init(folder: str | None) -> None:
     """Create a store in FOLDER.
 
-    Default: the current folder. Writes a hexad.toml in which every setting is explained.
+    Default: the current folder. Writes a hexad.toml in which every setting is explained, also into a store that is
+    there without one.
     """
-    path = hexad.init(folder if folder is not None else state().store)
+    given = folder if folder is not None else state().store
+    there = (Path.cwd() if given is None else Path(given)) / STORE_DIRECTORY / DATABASE
+    is_new = not there.exists()
+    path = hexad.init(given)
     if state().json:
-        print_json({"path": str(path)})
-    else:
+        print_json({"path": str(path), "created": is_new})
+    elif is_new:
         click.echo(f"Created {clean(str(path))}")
+    else:
+        click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
 
 
 @click.command(cls=Command)
