@@ -29,6 +29,17 @@ _UNTITLED: Final = "untitled"
 _HEADING = re.compile(
     r"(?m)^[ \t]{0,3}#{1,6}[ \t]+(\S[^\n]{0,200})$|^(\S[^\n]{0,120})\n(?:={3,}|-{3,})[ \t]*$"
 )
+_FRONT_MATTER = re.compile(r"\A---\n(.{0,4000}?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLES: Final = (
+    (re.compile(r"\A---\n"), re.compile(r"(?m)^title:[ \t]*[\"']?([^\n\"']{1,200})")),
+    (re.compile(r"(?i)\A\s*<(?:!doctype|html|head)\b"), re.compile(r"(?i)<title>\s*([^<]{1,200})</title>")),
+    (re.compile(r"\Adiff --git "), re.compile(r"(?m)^diff --git a/(\S{1,200})")),
+    (
+        re.compile(r"\ATraceback \(most recent call last\)"),
+        re.compile(r"(?m)^((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt|Warning)\b[^\n]{0,120})"),
+    ),
+)
+"""How texts of a form begin, and where such a text says what it is called."""
 # What names nothing: placeholders of what was taken out, addresses, hashes and keys.
 _NOISE = re.compile(
     r"\[REDACTED:[a-z0-9_-]+\]|https?://\S+|\b[^\s@]{1,64}@[^\s@]{1,200}|\b(?:self|this|cls)\."
@@ -78,7 +89,7 @@ def local_topic(draft: Draft, found: Summaries) -> str:
         return slug(draft.extract.topic) or _UNTITLED
     coded = outline(draft.text) is not None
     heading = None if coded else _heading(draft.text)
-    for title in (draft.title, heading):
+    for title in (draft.title, _title(draft.text), heading):
         if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
             return named
     said = _DEFINES.sub(" ", found.micro) if coded else found.micro
@@ -108,8 +119,16 @@ def _quiet(text: str) -> str:
     return _NOISE.sub(" ", cut(text, CONSIDERED_CHARACTERS))
 
 
+def _title(text: str) -> str | None:
+    begin = text[:8_000]
+    for form, title in _TITLES:
+        if form.match(begin) and (found := title.search(begin)):
+            return found[1].replace("/", " ")
+    return None
+
+
 def _heading(text: str) -> str | None:
-    found = _HEADING.search(text[:4_000])
+    found = _HEADING.search(_FRONT_MATTER.sub("", text[:8_000], count=1)[:4_000])
     return (found[1] or found[2]).strip("# \t") if found is not None else None
 
 
