@@ -48,6 +48,24 @@ def test_gc_archives_what_was_not_changed_for_its_lifetime(news: Hexad, clock: F
     assert ["new"] == [hit.id for hit in news.recall("news", space="news")]
 
 
+@pytest.mark.row("L044")
+def test_a_report_says_what_was_old_where_no_rule_says_otherwise(hx: Hexad, clock: FrozenClock) -> None:
+    hx.remember("A note.", space="news", id="n")
+    hx.remember("A log.", space="news", id="l", kind="log")
+    rule: dict[str, object] = {"retention": [{"kinds": ["log"], "ttl_days": 7}], "allow_delete": True}
+    hx.spaces.set_policy("news", {**rule, "ttl_days": 30})  # type: ignore[dict-item]
+    clock.advance(days=8)
+
+    report = hx.spaces.gc("news", dry_run=True)
+    once = hx.spaces.gc("news", dry_run=True, ttl_days=8)
+    hx.spaces.set_policy("news", rule)  # type: ignore[arg-type]
+    alone = hx.spaces.gc("news")
+
+    assert (("l",), clock.now() - 30 * DAY, 1) == (report.ids, report.cutoff, report.rules)
+    assert (2, clock.now() - 8 * DAY) == (once.archived, once.cutoff)
+    assert (("l",), None, 1) == (alone.ids, alone.cutoff, alone.to_dict()["rules"])
+
+
 def test_without_a_lifetime_nothing_is_ever_old(hx: Hexad, clock: FrozenClock) -> None:
     hx.remember("For ever.", space="docs", id="d")
     hx.spaces.set_policy("docs", {"ttl_days": None, "allow_delete": True})

@@ -52,7 +52,8 @@ class GcReport:
 
     `archived` memories can be restored, `purged` ones are gone; `kept_pinned` are past their time and stay because
     they are pinned, `kept_young` are active and not past it. `ids` are the first of those archived or purged.
-    `cutoff` is the latest last change that was old enough for any of them; None when nothing has a lifetime.
+    `cutoff` is the latest last change that was old enough where no retention rule says otherwise; None when nothing
+    is old without one. `rules` counts the retention rules of the space: what they match has a lifetime of its own.
     """
 
     space: str
@@ -63,6 +64,7 @@ class GcReport:
     kept_pinned: int = 0
     kept_young: int = 0
     ids: tuple[str, ...] = ()
+    rules: int = 0
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
@@ -75,6 +77,7 @@ class GcReport:
             "kept_pinned": self.kept_pinned,
             "kept_young": self.kept_young,
             "ids": list(self.ids),
+            "rules": self.rules,
         }
 
 

@@ -105,6 +105,7 @@ class Retention:
             kept_pinned=tally.kept_pinned,
             kept_young=tally.kept_young,
             ids=tuple(tally.ids),
+            rules=len(policies.retention),
         )
 
     def _batches(self, space: Space, judge: _Judge, tally: _Tally) -> Iterator[list[AgedRow]]:
@@ -168,12 +169,12 @@ class _Judge:
 
     @property
     def cutoff(self) -> datetime | None:
-        """The latest last change that can be old enough; None when no time is."""
-        shortest = min(_lifetimes(self._policies), default=None)
+        """The latest last change that is old enough where no rule says otherwise; None when no time is."""
+        ttl = self._policies.ttl
         # Ages are compared, never ends of lifetimes: those may lie past the last year that there is.
-        if shortest is None or self._at - _FIRST < shortest:
+        if ttl is None or self._at - _FIRST < ttl:
             return None
-        return self._at - shortest
+        return self._at - ttl
 
     def is_due(self, row: AgedRow) -> bool:
         """Whether a memory is past its lifetime; archiving by hand counts as a change."""

@@ -84,5 +84,8 @@ def collect(name: str, *, ttl_days: float | None, dry_run: bool, purge: bool, ye
     click.echo(f"{clean(report.space)}  {', '.join([*done, kept])}")
     if report.cutoff is not None:
         note(f"Old is what was not changed since {report.cutoff:%Y-%m-%d %H:%M}.")
+    if report.rules:
+        rules = count(report.rules, "retention rule", "retention rules")
+        note(f"What {rules} of the policy match{'es' * (report.rules == 1)} has a lifetime of its own.")
     if report.archived and not report.dry_run:
         note("What was archived can be brought back: `hexad memory restore ID`; --json names the first.")
