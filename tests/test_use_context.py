@@ -265,6 +265,28 @@ def test_the_topic_may_be_made_from_the_arguments(shop: Hexad) -> None:
         _ = shop.use_context("shop", topic=str.upper).text
 
 
+@pytest.mark.row("L098", "L103")
+def test_merging_knows_times_apart_by_the_microsecond_however_far_away(hx: Hexad) -> None:
+    for space, at, path in (
+        ("one", "9998-01-01T00:00:00Z", "a"),
+        ("two", "9998-01-01T00:00:00.000001Z", "z"),
+    ):
+        hx.spaces.create(space, metadata={"project": "far"})
+        hx.remember("Something.", space=space, path=path, id=f"mem_{space}", freeze_clock=at)
+
+    assert ["mem_two", "mem_one"] == ids(hx.use_context("far", "x"))
+
+
+@pytest.mark.row("L098")
+@pytest.mark.parametrize("named", [None, 3, ["shop"], ""])
+def test_a_project_is_named_by_a_text(shop: Hexad, named: Any) -> None:
+    shop.spaces.create("odd", metadata={"project": named})
+    shop.remember("Nobody's.", space="nobody")
+
+    with pytest.raises(InvalidInput, match="is no project"):
+        shop.use_context(named, "x")
+
+
 @pytest.mark.row("L098")
 def test_methods_of_every_kind_can_be_decorated(shop: Hexad) -> None:
     use = shop.use_context("shop", topic=lambda about: about)

@@ -10,7 +10,13 @@ from hexad.model.bundle import Bundle, KindList, ProjectContext
 from hexad.model.link import LINK_KIND_DEFAULT, Link, check_link_kind
 from hexad.model.memory import JSONValue, Memory
 from hexad.observe import span
-from hexad.recall.bundle_options import GivenOptions, check_deadline, check_topic, parse_bundle_options
+from hexad.recall.bundle_options import (
+    GivenOptions,
+    check_deadline,
+    check_project,
+    check_topic,
+    parse_bundle_options,
+)
 from hexad.recall.hook import ContextHook, Topic
 from hexad.wiring import Parts
 
@@ -86,6 +92,7 @@ class StructuredCalls:
         True
         """
         chosen = parse_bundle_options(options, more)
+        check_project(project)
         check_deadline(deadline_ms)
         if not callable(topic):
             check_topic(topic)

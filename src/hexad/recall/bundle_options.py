@@ -71,6 +71,14 @@ def check_topic(topic: object) -> str:
     return whole_characters(topic)
 
 
+def check_project(project: object) -> None:
+    """Raise `InvalidInput` for what names no project."""
+    if not isinstance(project, str) or not project.strip():
+        raise InvalidInput(
+            f"{project!r} is no project; give the name of a space, or a space's metadata.project."
+        )
+
+
 def check_deadline(deadline_ms: object) -> None:
     """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
     if deadline_ms is not None and (not _whole(deadline_ms) or cast("int", deadline_ms) < 1):

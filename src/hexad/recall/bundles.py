@@ -25,6 +25,7 @@ from hexad.recall.context_text import global_summary
 from hexad.recall.digest import DigestWriter, digest_of
 from hexad.recall.handouts import Handouts
 from hexad.recall.linked import follow, more_linked
+from hexad.storage.codec import to_micros
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
 from hexad.text.paths import matches
@@ -359,7 +360,7 @@ def _place(one: Picked, *, strict: bool) -> tuple[object, ...]:
     """Return the key by which memories of several spaces are merged: the ties of every ordering."""
     memory = one.memory
     rank = _rank(memory) if strict else ()
-    return (*rank, -one.score, -memory.updated_at.timestamp(), memory.path, memory.id)
+    return (*rank, -one.score, -to_micros(memory.updated_at), memory.path, memory.id)
 
 
 def _left_out(ids: Sequence[str], what: str) -> list[str]:
