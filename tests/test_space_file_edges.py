@@ -14,6 +14,7 @@ import pytest
 import hexad
 from hexad import Conflict, FrozenClock, Hexad, IntegrityError, InvalidInput, NotFound
 from opener import Opener
+from tables import everything_stored
 
 LONGEST = ("é" * 120, "日" * 80, "a" + "/d" * 59)
 
@@ -364,3 +365,52 @@ def test_an_export_says_what_its_file_left_open(hx: Hexad, opened: Opener, tmp_p
         for key in ("stars", "updated_at")
     )
     assert hx.spaces.get("rt").created_at == other.spaces.get("rt").created_at
+
+
+# Others who write meanwhile ---------------------------------------------------------------------------------------
+
+
+class CountingClock(hexad.FrozenClock):
+    """A clock that counts how often it is asked: once for every text that is made ready."""
+
+    asked = 0
+
+    def now(self) -> datetime:
+        self.asked += 1
+        return super().now()
+
+
+@pytest.mark.row("L053", "L157")
+def test_a_file_is_made_ready_once_while_others_write_elsewhere(opened: Opener, tmp_path: Path) -> None:
+    clock = CountingClock()
+    hx, other = opened(tmp_path, clock=clock), opened(tmp_path)
+    objects = [{"id": f"m{number}", "raw": f"Rosa cooks soup number {number}."} for number in range(50)]
+    file = tmp_path / "docs.json"
+    file.write_text(json.dumps({"name": "docs", "objects": objects}))
+
+    def write(done: int) -> None:
+        other.remember(f"Somebody else writes line {done}.", space="elsewhere")
+
+    before = clock.asked
+    report = hx.spaces.read_file(file, progress=write)
+
+    assert 50 == report.created == hx.count(space="docs")
+    assert clock.asked - before < 2 * 50
+
+
+@pytest.mark.row("L045", "L056")
+def test_a_file_is_made_ready_anew_when_its_space_changed_meanwhile(opened: Opener, tmp_path: Path) -> None:
+    hx, other = opened(tmp_path), opened(tmp_path)
+    other.spaces.create("docs")
+    other.spaces.set_policy("docs", {"ttl_days": 3})
+    file = tmp_path / "docs.json"
+    file.write_text(
+        json.dumps({"name": "docs", "objects": [{"id": "m1", "raw": "Write to rosa@example.com."}]})
+    )
+
+    def redact(_done: int) -> None:
+        other.spaces.set_policy("docs", {"pii_redaction": ["email"]})
+
+    hx.spaces.read_file(file, progress=redact)
+
+    assert "rosa" not in everything_stored(hx)

@@ -6,17 +6,18 @@ The store wins: only a newer object changes a memory, and a file sets policies a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, cast
 
 from hexad.clock import Clock
-from hexad.errors import Conflict, HexadError, InvalidSpace
-from hexad.ingest.file_objects import differs, same_objects
-from hexad.ingest.file_policies import object_notes, usable_policies
+from hexad.errors import HexadError, InvalidSpace
+from hexad.ingest.file_objects import differs, known_rows, refuse_used, same_objects
+from hexad.ingest.file_policies import object_notes, settled_policies
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.prepare import Prepared
 from hexad.ingest.redaction import Redactor
+from hexad.model.contract import Draft
 from hexad.model.memory import JSONValue, Memory
 from hexad.model.query import Filters
 from hexad.model.spacefiles import FileConflict, ReadReport
@@ -49,6 +50,19 @@ _WRITTEN: Final = frozenset({_Fate.CREATE, _Fate.UPDATE})
 _TAKEN: Final = frozenset({*_WRITTEN, _Fate.SAME})
 
 
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """What was made of the objects, by their place, and holds as long as the space is as it was.
+
+    Others write meanwhile, also elsewhere; comparing the file with the store again must not cost all of it again.
+    """
+
+    space: Space | None
+    rules: RedactionRules
+    clean: dict[int, ParsedObject] = field(default_factory=dict)
+    prepared: dict[int, tuple[Draft, Prepared]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     """What reading the file does to the store as it was at `seen`. `objects` are clean; `touched` were not."""
@@ -63,6 +77,7 @@ class _Plan:
     fates: Mapping[str, _Fate]
     prepared: Sequence[Prepared]
     notes: Sequence[str]
+    work: _Work
 
 
 class SpaceImporter:
@@ -94,7 +109,7 @@ class SpaceImporter:
         Raises `InvalidSpace` for an object that cannot be stored and `Conflict` for an id that another space has;
         then nothing was stored.
         """
-        plan = self._plan(parsed, may, whole=whole, progress=progress)
+        plan = self._plan(parsed, may, None, whole=whole, progress=progress)
         if dry_run:
             return _report(parsed, plan)
         self._stores.db.require_writable()
@@ -102,9 +117,9 @@ class SpaceImporter:
             with self._stores.db.transaction():
                 if self._seen() == plan.seen:
                     return self._apply(parsed, plan, within)
-            plan = self._plan(parsed, may, whole=whole)
+            plan = self._plan(parsed, may, plan.work, whole=whole)
         with self._stores.db.transaction():
-            return self._apply(parsed, self._plan(parsed, may, whole=whole), within)
+            return self._apply(parsed, self._plan(parsed, may, plan.work, whole=whole), within)
 
     def masked(
         self, metadata: Mapping[str, JSONValue], policies: Mapping[str, JSONValue]
@@ -124,6 +139,7 @@ class SpaceImporter:
         self,
         parsed: ParsedSpace,
         may: Callable[[Mapping[str, JSONValue]], None],
+        work: _Work | None,
         *,
         whole: bool,
         progress: Callable[[int], None] | None = None,
@@ -131,16 +147,18 @@ class SpaceImporter:
         with self._stores.db.read():
             seen = self._seen()
             space = self._stores.spaces.find(parsed.name)
-            fresh = self._is_fresh(space, whole=whole)
-            policies, notes = _policies(parsed, None if fresh else space)
+            fresh = self._is_fresh(space, parsed, whole=whole)
+            policies, notes = settled_policies(parsed, None if fresh else space)
             for each in (policies, space.policies if space is not None else {}):
                 may(each)
             rules = self._redactor.rules(policies)
-            given = self._named(parsed, rules)
-            known = self._known(parsed.name, given)
+            if work is None or (work.space, work.rules) != (space, rules):
+                work = _Work(space=space, rules=rules)
+            given = self._named(parsed, work)
+            known = known_rows(self._stores, parsed.name, given)
             # What is as we would write it has been cleaned before: most of a file that is read again.
             same = same_objects(self._stores, known, given)
-            changed = {one.id: self._clean(one, parsed.name, rules) for one in given if one.id not in same}
+            changed = {one.id: self._clean(one, parsed.name, work) for one in given if one.id not in same}
             same |= same_objects(self._stores, known, list(changed.values()))
             objects = [same.get(one.id) or changed[one.id] for one in given]
             back = count_purged(self._stores, [one.id for one in given])
@@ -159,23 +177,21 @@ class SpaceImporter:
             objects=objects,
             touched=sum(one.redacted is True for one in objects),
             fates=fates,
-            prepared=list(self._prepared(parsed, objects, fates, rules, progress)),
+            prepared=list(self._prepared(parsed, objects, fates, work, progress)),
             notes=[*notes, *object_notes(objects)],
+            work=work,
         )
 
-    def _is_fresh(self, space: Space | None, *, whole: bool) -> bool:
+    def _is_fresh(self, space: Space | None, parsed: ParsedSpace, *, whole: bool) -> bool:
         """Whether the space becomes what the file says: not there yet, or without anything in it."""
         if space is None:
             return True
         used = bool(self._stores.memories.numbers(Filters(spaces=(space.name,)), status=None, limit=1))
         if whole and used:
-            raise Conflict(
-                f"Space {space.name!r} holds memories already, so nothing was restored. Give another name (name=), "
-                "or merge the export with what is there (merge=True)."
-            )
+            refuse_used(self._stores, space.name, parsed.objects)
         return whole or not (used or space.policies or space.metadata)
 
-    def _named(self, parsed: ParsedSpace, rules: RedactionRules) -> list[ParsedObject]:
+    def _named(self, parsed: ParsedSpace, work: _Work) -> list[ParsedObject]:
         """Return the objects with their ids: one without gets its own from what may be stored of it.
 
         Made from what stood there before, an id would tell whoever guesses the secret that the guess is right.
@@ -183,7 +199,7 @@ class SpaceImporter:
         found = {at: one for at, one in enumerate(parsed.objects) if one.object.get("id")}
         taken = {one.id for one in found.values()}
         clean = {
-            at: self._clean(one, parsed.name, rules)
+            at: self._clean(one, parsed.name, work)
             for at, one in enumerate(parsed.objects)
             if at not in found
         }
@@ -195,9 +211,14 @@ class SpaceImporter:
             found[at] = replace(one, draft=replace(one.draft, id=memory_id))
         return [found[at] for at in range(len(parsed.objects))]
 
-    def _clean(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
+    def _clean(self, one: ParsedObject, name: str, work: _Work) -> ParsedObject:
         if one.redacted is not None:
             return one
+        if one.position not in work.clean:
+            work.clean[one.position] = self._cleaned(one, name, work.rules)
+        return work.clean[one.position]
+
+    def _cleaned(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
         draft = one.draft
         masked = self._redactor.mask_object(one.object, rules, place=draft.source_id or draft.path)
         draft = replace(
@@ -212,17 +233,6 @@ class SpaceImporter:
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
-
-    def _known(self, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
-        """Return the row numbers of the objects that the store has; raises `Conflict` for one of another space."""
-        found = places(self._stores, [one.id for one in objects])
-        for memory_id, (_, space) in found.items():
-            if space != name:
-                raise Conflict(
-                    f"Memory {memory_id!r} of the file is in another space than {name!r} already, and an id "
-                    "is one memory. Read the file into that space, or into another store; nothing of it was read."
-                )
-        return {memory_id: no for memory_id, (no, _) in found.items()}
 
     def _fates(
         self, known: Mapping[str, int], objects: Sequence[ParsedObject]
@@ -241,7 +251,7 @@ class SpaceImporter:
         parsed: ParsedSpace,
         objects: Sequence[ParsedObject],
         fates: Mapping[str, _Fate],
-        rules: RedactionRules,
+        work: _Work,
         progress: Callable[[int], None] | None,
     ) -> Iterator[Prepared]:
         for done, one in enumerate(objects, start=1):
@@ -249,13 +259,17 @@ class SpaceImporter:
                 progress(done)
             if fates[one.id] is _Fate.SAME:
                 continue
+            draft, prepared = work.prepared.get(one.position, (None, None))
             try:
-                prepared = self._writer.prepare(one.draft, rules=rules)  # also to see that it can be stored
+                if prepared is None or draft != one.draft:
+                    # Also to see that it can be stored.
+                    prepared = self._writer.prepare(one.draft, rules=work.rules)
             except HexadError as error:
                 raise InvalidSpace(
                     f"Invalid space file {parsed.file}: objects[{one.position}] (id {one.id!r}): {error} "
                     "Nothing of the file was read."
                 ) from error
+            work.prepared[one.position] = (one.draft, prepared)
             if fates[one.id] in _WRITTEN:
                 yield prepared
 
@@ -347,28 +361,6 @@ def _newer(one: ParsedObject, memory: Memory) -> _Fate:
     if updated_at is None or updated_at == memory.updated_at:
         return _Fate.DIFFERENT
     return _Fate.UPDATE if updated_at > memory.updated_at else _Fate.OLDER
-
-
-def _policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JSONValue], list[str]]:
-    """Return the policies that the space will have, and what the file says that has no effect."""
-    usable, notes = usable_policies(parsed.policies)
-    if space is None:
-        if usable.get("allow_delete") is True:
-            notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
-        return usable, notes
-    notes += [
-        f"The policy {key!r} of the file is not the store's, which stays; `set_policy` changes it."
-        for key in _differing(usable, space.policies)
-    ]
-    notes += [
-        f"The metadata {key!r} of the file is not the store's, which stays."
-        for key in _differing(parsed.metadata, space.metadata)
-    ]
-    return space.policies, notes
-
-
-def _differing(theirs: Mapping[str, JSONValue], ours: Mapping[str, JSONValue]) -> list[str]:
-    return sorted(key for key in theirs if key not in ours or dump(theirs[key]) != dump(ours[key]))
 
 
 def _report(parsed: ParsedSpace, plan: _Plan) -> ReadReport:
