@@ -40,7 +40,7 @@ _JOURNAL_MOST: Final = 4096
 _FOLLOWED_LEAST: Final = 1000
 _FOLLOWED_SHARE: Final = 0.1
 _PATTERNS_MOST: Final = 16
-_SETTLED_MOST: Final = 64
+_SETTLED_MOST: Final = 136  # more than one question asks: two clusters of 64 words, and a topic in two texts
 _OPEN, _NO, _YES = 0, 1, 2
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.index.orderings.orderings import VIEWS_MOST, Orderings
+from hexad.index.orderings.raptor import CLUSTER_WORDS_MOST
 from hexad.model.bundle import BundleOptions
 from hexad.model.contract import Draft
 from hexad.model.policy import Backend
@@ -389,3 +390,20 @@ def test_writes_to_other_spaces_leave_nothing_behind_in_a_view(hx: Hexad) -> Non
     view = hx._parts.orderings._views[space_no(hx)]
     assert view.rev == hx._parts.orderings._changes.current("memories")
     assert 0 == len(view._journal)
+
+
+@pytest.mark.row("L106", "L138")
+def test_the_longest_question_is_answered_without_the_texts_when_it_is_asked_again(hx: Hexad) -> None:
+    hx._parts.writing.writer.write([_draft(number, f"w{number} way") for number in range(40)])
+    no, orderings = space_no(hx), hx._parts.orderings
+    words, tags = (tuple(f"{letter}{n}" for n in range(CLUSTER_WORDS_MOST)) for letter in "wn")
+
+    def ask() -> object:
+        options = BundleOptions(prefer_tags=tags)
+        return orderings.topic(no, " ".join(words), options, backend=Backend.RAPTOR, now=NOW, limit=100)
+
+    first = ask()
+    statements: list[str] = []
+    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
+    assert first == ask()
+    assert [] == [sql for sql in statements if "raw" in sql]
