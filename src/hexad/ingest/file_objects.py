@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
+from hexad.errors import Conflict
 from hexad.model.memory import Memory
 from hexad.storage.codec import dump, to_micros
 from hexad.storage.memory_rows import batches
 from hexad.storage.origins import Origin
 from hexad.storage.space_fields import ParsedObject
 from hexad.storage.space_objects import object_of
-from hexad.storage.spacefile import full_object, stands
+from hexad.storage.spacefile import full_object, places, stands
 from hexad.storage.stores import Stores
+
+
+def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
+    """Return the rows of the objects that the store has in space `name`; raises `Conflict` for one of another space."""
+    found = places(stores, [one.id for one in objects])
+    for memory_id, (_, space) in found.items():
+        if space != name:
+            raise Conflict(
+                f"Memory {memory_id!r} of the file is in another space than {name!r} already, and an id "
+                "is one memory. Read the file into that space, or into another store; nothing of it was read."
+            )
+    return {memory_id: no for memory_id, (no, _) in found.items()}
+
+
+def refuse_used(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> NoReturn:
+    """Raise `Conflict` for an export that is to be a space which holds memories, with what can be done."""
+    there = any(space == name for _, space in places(stores, [one.id for one in objects]).values())
+    # Under another name its objects would have the ids of what is there.
+    what, way = "memories already", "give another name (name=)"
+    if there:
+        what, way = "memories already, the export's among them", "restore it in another store"
+    raise Conflict(
+        f"Space {name!r} holds {what}, so nothing was restored. Merge the export with what is there (merge=True), or "
+        f"{way}."
+    )
 
 
 def same_objects(

@@ -9,7 +9,10 @@ from typing import Final
 from hexad.errors import HexadError
 from hexad.model.memory import JSONValue
 from hexad.model.policy import KNOWN, parse_policies
+from hexad.storage.codec import dump
 from hexad.storage.space_fields import ParsedObject
+from hexad.storage.space_reader import ParsedSpace
+from hexad.storage.spaces import Space
 from hexad.text.redact import rules_from_policy
 
 _REDACTION: Final = ("pii_redaction", "env_allow")
@@ -27,6 +30,28 @@ def usable_policies(policies: Mapping[str, JSONValue]) -> tuple[dict[str, JSONVa
         elif _is_usable({name: value}, notes):
             usable[name] = value
     return usable, notes
+
+
+def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JSONValue], list[str]]:
+    """Return the policies that the space will have, and what the file says that has no effect."""
+    usable, notes = usable_policies(parsed.policies)
+    if space is None:
+        if usable.get("allow_delete") is True:
+            notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
+        return usable, notes
+    notes += [
+        f"The policy {key!r} of the file is not the store's, which stays; `set_policy` changes it."
+        for key in _differing(usable, space.policies)
+    ]
+    notes += [
+        f"The metadata {key!r} of the file is not the store's, which stays."
+        for key in _differing(parsed.metadata, space.metadata)
+    ]
+    return space.policies, notes
+
+
+def _differing(theirs: Mapping[str, JSONValue], ours: Mapping[str, JSONValue]) -> list[str]:
+    return sorted(key for key in theirs if key not in ours or dump(theirs[key]) != dump(ours[key]))
 
 
 def _is_usable(policy: Mapping[str, JSONValue], notes: list[str]) -> bool:

@@ -143,12 +143,15 @@ def parse_space(
         try:
             name = file.stem if renamed else space_of_file_name(file.stem)
         except InvalidSpace as error:
-            _refuse(file, f"it has no 'name', and its own will not do: {error}")
+            problem = str(error).rstrip(".")
+            _refuse(
+                file, f"it has no 'name', and its own will not do: {problem}; or give one (name=, --name)"
+            )
     if not isinstance(name, str):
         _refuse(file, f"name is {kind_of(name)}; it must be a text")
     try:
         if not renamed:
-            validate_space(name)
+            _check_name(name)
         created_at = time_of(document, "created_at")
         updated_at = time_of(document, "updated_at")
         metadata, policies = mapping_of(document, "metadata"), mapping_of(document, "policies")
@@ -171,6 +174,15 @@ def parse_space(
         updated_at=updated_at,
         objects=_objects(rows, file=file, name=name, fallback=fallback),
     )
+
+
+def _check_name(name: str) -> None:
+    try:
+        validate_space(name)
+    except InvalidSpace as error:
+        raise InvalidSpace(
+            f"{str(error).rstrip('.')}; or read it under a name of your own (name=, --name)"
+        ) from error
 
 
 def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | None) -> list[ParsedObject]:
