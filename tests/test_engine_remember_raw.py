@@ -948,3 +948,17 @@ def test_storing_a_forgotten_text_again_says_that_it_is_back(hx: Hexad) -> None:
 
     assert (first.id, "active") == (again.id, again.status.value)
     assert "it is active again" in notes(again)
+
+
+def test_a_bare_model_in_another_programs_variable_holds_up_nobody_who_asks_no_model(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXON_MEMORY_SEMANTIC_MODEL", "gpt-4o")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("The kettle is in the kitchen.")
+        memory = hx.remember_raw("s", "note", "The north gate opens at six in the morning.")
+        assert memory.receipt is not None
+        assert "local" == memory.receipt.semantic
+        assert any("'gpt-4o'" in note and "provider:MODEL" in note for note in memory.receipt.notes)
+        with pytest.raises(hexad.ProviderError, match="'gpt-4o' of the settings"):
+            hx.remember_raw("s", "note", "The south gate opens at seven in the morning.", strict=True)

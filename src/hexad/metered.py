@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from hexad.clock import Clock
 from hexad.config import Settings
-from hexad.errors import InvalidInput, InvalidSpace
+from hexad.errors import InvalidInput, InvalidSpace, ProviderError
 from hexad.model.policy import SpaceBudget, parse_space_budget
 from hexad.providers.base import Embedder
 from hexad.providers.generator import Generator, GeneratorSpec
@@ -35,8 +36,10 @@ class MeteredModels:
         """Return what answers a call that names `model`: the store's generator, else the one that `model` names.
 
         None where there is none, or the store was opened with `generator=None`. Raises `InvalidInput` for a
-        model that names no provider where nothing else does.
+        model that names no provider where nothing else does, `ProviderError` where it is the settings' model.
         """
+        if model is None and self._plan.problem is not None:
+            raise ProviderError(str(self._plan.problem))
         if self.generator is not None or model is None or self._plan.off:
             return self.generator
         endpoint = parse_endpoint(model)
@@ -78,13 +81,24 @@ class ModelPlan:
         self.off = spec is None or spec == "none" or (spec == DEFAULT and settings.generator == "none")
         models = (settings.memory_semantic_model, settings.llm_model)
         self.model: str | None = None
+        self.problem: InvalidInput | None = None
         if spec == DEFAULT:
-            spec, self.model = first_model(settings.generator, models)
+            spec, self.model = self._default(settings.generator, models)
         elif isinstance(spec, str):
             self.model = first_model(spec, models)[1]
         else:
             self.model = next((one for one in models if one), None)
         self.generator = resolve_generator(spec, access=self.access)
+
+    def _default(self, generator: str | None, models: Sequence[str | None]) -> tuple[str | None, str | None]:
+        try:
+            return first_model(generator, models)
+        except InvalidInput as error:
+            if generator is not None or models[0] is None:
+                raise
+            # Another program's variable may name a bare model: nobody who asks no model should be held up by it.
+            self.problem = error
+            return None, None
 
 
 def _project_budget(settings: Settings) -> SpaceBudget:

@@ -100,10 +100,10 @@ class Extractor:
         """
         extract = request.draft.extract
         assert extract is not None
-        generator = self.require(extract)
-        if generator is None:
-            return replace(local, notes=(*local.notes, NO_MODEL))
         try:
+            generator = self.require(extract)
+            if generator is None:
+                return replace(local, notes=(*local.notes, NO_MODEL))
             return self._asked(generator, request, local)
         except (ProviderError, BudgetExceeded) as error:
             if extract.strict:

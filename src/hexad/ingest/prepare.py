@@ -133,7 +133,10 @@ class Preparer:
         assert draft.extract is not None
         held = self._gate.holds(draft, content_hash=one.content_hash)
         if held and not draft.extract.refresh:
-            self._extractor.require(draft.extract)  # a call that could not be answered fails for every text
+            if draft.extract.strict or draft.extract.model is not None:
+                self._extractor.require(
+                    draft.extract
+                )  # a call that could not be answered fails for every text
             return replace(one, meaning=local.meaning(one.meaning), notes=(*one.notes, HELD))
         found = self._extractor.infer(request, local)
         if held and found.semantic == local.semantic:
