@@ -177,7 +177,7 @@ def ask(folder: Path, answer: str, *args: str, says: bytes = b"") -> int:
         stdin=slave,
         stdout=subprocess.DEVNULL,
         stderr=slave,
-        preexec_fn=_as_terminal,
+        preexec_fn=_as_terminal,  # noqa: PLW1509 - Ctrl-C needs a controlling terminal
     )
     os.close(slave)
     seen = b""

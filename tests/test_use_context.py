@@ -48,7 +48,7 @@ def ids(context: ProjectContext | ContextHook) -> list[str]:
 def test_the_text_is_delimited_names_ids_and_says_that_it_is_data(shop: Hexad) -> None:
     text = shop.use_context("shop", "retries", freeze_clock=FROZEN).text
 
-    first, preamble, _, head, quoted, *_, last = text.splitlines()
+    first, _, preamble, _, _, head, quoted, *_, last = text.splitlines()
     assert re.fullmatch(
         r'<recalled-memory project="shop" topic="retries" items="2" seal="([0-9a-f]{16})">', first
     )

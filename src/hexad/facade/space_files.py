@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -250,8 +251,10 @@ class SpaceFileCalls:
         return space
 
     def _given_path(self, out: str | Path) -> Path:
-        """Return where a caller wants an export: anywhere but among the store's own files, `force` or not."""
+        """Return where a caller wants an export: a file anywhere but among the store's own, `force` or not."""
         path = _resolved(Path(out))
+        if str(out).endswith(("/", os.sep)) or path.is_dir():
+            raise InvalidInput(f"Cannot export to {str(out)!r}: it names a folder. Name a file in it.")
         if self._is_the_stores(path):
             raise InvalidInput(
                 f"Cannot export to {path}: it is among the store's own files. Name a file outside of "

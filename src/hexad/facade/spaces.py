@@ -21,7 +21,7 @@ from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
 from hexad.model.memory import JSONValue, Relevance
 from hexad.model.parse import parse_time
-from hexad.model.policy import Policies, parse_policies, parse_stored
+from hexad.model.policy import Policies, check_names, parse_policies, parse_stored
 from hexad.model.spending import BudgetLine
 from hexad.storage.audiences import JudgedRow
 from hexad.storage.files import remove_abandoned, unlink
@@ -173,6 +173,7 @@ class SpacesFacade(SpaceMetadataCalls):
         at = self._clock.now()
         with self._stores.db.transaction():
             space = self._stores.spaces.get(name)
+            check_names(key for key in given if key not in space.policies)
             written = {**space.policies, **given} if merge else given
             written = {key: value for key, value in written.items() if value is not None}
             old, new = parse_stored(space.policies), parse_policies(written)

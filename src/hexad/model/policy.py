@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -132,13 +133,33 @@ KNOWN: Final = (
 
 def parse_policies(policy: Mapping[str, JSONValue]) -> Policies:
     """Return the policies that a space's owner wrote down; raises `InvalidSpace` for what nothing enforces."""
-    if not isinstance(policy, Mapping):
-        raise _bad("policy", policy, 'give an object, such as {"ttl_days": 30}')
-    unknown = sorted(set(policy) - set(KNOWN), key=str)
+    policies = _parsed(policy)
+    for where, match in _matches(policies):
+        for word in (*match.kinds, *match.tags):
+            if any(wildcard in word for wildcard in "*?["):
+                raise _bad(where, word, "patterns are for paths; write kinds and tags out")
+    return policies
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise `InvalidSpace` for a name that no policy has."""
+    unknown = sorted(set(names) - set(KNOWN))
     if unknown:
         raise InvalidSpace(
             f"Invalid space policy {unknown[0]!r}: nothing enforces it; known are {', '.join(KNOWN)}."
         )
+
+
+def _matches(policies: Policies) -> Iterator[tuple[str, Match]]:
+    yield from (("auto_pin", match) for match in policies.auto_pin)
+    yield from (("retention", rule.match) for rule in policies.retention)
+    yield from (("visibility", rule.match) for rule in policies.visibility)
+
+
+def _parsed(policy: Mapping[str, JSONValue]) -> Policies:
+    if not isinstance(policy, Mapping):
+        raise _bad("policy", policy, 'give an object, such as {"ttl_days": 30}')
+    check_names(map(str, policy))
     return Policies(
         ttl=_days(policy, "ttl_days"),
         retention=tuple(_retention(rule) for rule in _rules(policy, "retention")),
@@ -156,7 +177,7 @@ def parse_policies(policy: Mapping[str, JSONValue]) -> Policies:
 
 def parse_stored(policy: Mapping[str, JSONValue]) -> Policies:
     """Return the policies that a store holds; a name that nothing enforces is from another version and left out."""
-    return parse_policies({name: value for name, value in policy.items() if name in KNOWN})
+    return _parsed({name: value for name, value in policy.items() if name in KNOWN})
 
 
 def parse_backend(name: object) -> Backend:
@@ -225,7 +246,11 @@ def parse_space_budget(value: JSONValue) -> SpaceBudget:
 
 
 def _bad(name: str, value: object, remedy: str) -> InvalidSpace:
-    return InvalidSpace(f"Invalid space policy {name!r}: {str(value)[:80]!r} cannot be used; {remedy}.")
+    try:
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # no JSON
+        shown = str(value)
+    return InvalidSpace(f"Invalid space policy {name!r}: {shown[:80]!r} cannot be used; {remedy}.")
 
 
 def _is_number(value: object) -> bool:

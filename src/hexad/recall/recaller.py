@@ -123,7 +123,7 @@ class Recaller:
             if options.semantic:
                 raise ProviderError(
                     "semantic=True, but this store has no vectors of the open embedder, or no embedder is open. "
-                    "Run `hexad maintain` to compute them, or recall with semantic=None."
+                    "Run `hexad maintain` to compute them, or recall without semantic=True."
                 )
             return None, None
         try:

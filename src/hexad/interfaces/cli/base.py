@@ -234,6 +234,25 @@ def _show_help(ctx: click.Context) -> None:
 
 # Speaking ---------------------------------------------------------------------------------------------------
 
+_SPOKEN: Final = (
+    ("without semantic=True", "without --semantic"),
+    ("semantic=True", "--semantic"),
+    ("(merge=True)", "(--merge)"),
+    ("(force=True)", "(--force)"),
+    ("(reset=True)", "(--reset)"),
+    ("(name=)", "(--name)"),
+    ("(set_metadata)", "(`hexad spaces metadata`)"),
+    ("`set_policy`", "`hexad spaces policy`"),
+)
+"""What the library calls an argument or a call, and what one types for it."""
+
+
+def spoken(text: str) -> str:
+    """Return a message of the library in the words of the command line."""
+    for called, typed in _SPOKEN:
+        text = text.replace(called, typed)
+    return text
+
 
 def print_json(value: object) -> None:
     """Print one JSON document on stdout."""

@@ -70,7 +70,7 @@ def use_context(project: str, topic: str, deadline_ms: int | None, **options: An
         print_json(context.bundle.to_dict())
     elif context.text:
         click.echo(clean(context.text))
-    else:
+    elif not _nothing_fits(context.notes):
         note(clean(context.bundle.global_summary))
     _notes(context.notes)
 
@@ -88,7 +88,7 @@ def bundle(space: str, topic: str, **options: Any) -> None:
         found = hx.recall_context(space, topic, _given(options))
     if state().json:
         print_json(found.to_dict())
-    else:
+    elif found.sections or not _nothing_fits(found.notes):
         click.echo(clean(found.global_summary))
         if found.digest is not None:
             click.echo(f"\n{clean(found.digest)}")
@@ -108,8 +108,9 @@ def kind(space: str, kind: str, **options: Any) -> None:
     if state().json:
         print_json(found.to_dict())
     else:
-        for line in _section_lines(found):
-            click.echo(line)
+        for number, line in enumerate(_section_lines(found)):
+            if number or line:  # a list has nothing above its first section to stand apart from
+                click.echo(line)
         if not found.sections:
             note(f"Nothing of the kind {clean(found.kind)} in {clean(space)}.")
     _notes(found.notes)
@@ -132,6 +133,14 @@ def _section_lines(found: Bundle | KindList) -> Iterator[str]:
         yield ""
         yield f"  → {clip(f'{linked.memory.space}:{linked.memory.path}', room - 4)}"
         yield f"    {linked.link.kind}, from {linked.of}"
+
+
+def _nothing_fits(notes: Sequence[str]) -> bool:
+    """Whether something is known and was left out; says so."""
+    left = any(line.startswith("max_tokens left out") for line in notes)
+    if left:
+        note("Nothing that is known fits; give more --max-tokens.")
+    return left
 
 
 def _notes(notes: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -14,7 +15,7 @@ from typing import Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State
+from hexad.interfaces.cli.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State, spoken
 
 _HERE: Final = "hexad.interfaces.cli"
 _COMMANDS: Final = {
@@ -39,6 +40,7 @@ _EPILOG: Final = (
     "Exit codes: 0 ok, 1 failure or not allowed, 2 usage or limit, 3 not found, 4 conflict, 5 integrity, "
     "6 locked or timed out, 130 interrupted."
 )
+_MEMORY_NOT_FOUND: Final = re.compile(r"Memory '.*' not found(?: in space '[^']*')?", re.DOTALL)
 _EXIT_PIPE: Final = 128 + signal.SIGPIPE
 _EXIT_TERM: Final = 128 + signal.SIGTERM
 
@@ -80,13 +82,23 @@ def _run(args: list[str]) -> int:
         _say_error(args, given, "UsageError", _usage_message(error))
         return error.exit_code
     except hexad.HexadError as error:
-        _say_error(args, given, type(error).__name__, str(error))
+        _say_error(args, given, type(error).__name__, spoken(_helped(error)))
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a person gets a sentence
         _say_error(
             args, given, type(error).__name__, f"{type(error).__name__}: {error} (--debug shows where)"
         )
         return hexad.HexadError.exit_code
+
+
+def _helped(error: hexad.HexadError) -> str:
+    """Return the message of an error; document 1's for a memory that is not there ends without what helps."""
+    message = str(error)
+    if isinstance(error, hexad.NotFound) and _MEMORY_NOT_FOUND.fullmatch(message):
+        return (
+            f"{message}. `hexad memory list` shows those there are, with --status any the archived ones too."
+        )
+    return message
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -27,13 +27,14 @@ def _one(function: Function) -> Function:
     return click.argument("id_or_path", metavar="ID_OR_PATH")(function)
 
 
-def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = False) -> None:
+def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = False) -> Memory:
     with state().opened(embeds=embeds) as hx:
         memory = change(hx)
     if state().json:
         print_json(memory.to_dict())
     else:
         click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+    return memory
 
 
 @click.command(cls=Command)
@@ -47,9 +48,9 @@ def forget(id_or_path: str, space: str | None, restore: bool) -> None:
     if restore:
         _restore(id_or_path, space)
         return
-    _change(lambda hx: hx.forget(id_or_path, space=space), "archived")
+    archived = _change(lambda hx: hx.forget(id_or_path, space=space), "archived")
     if not state().json:
-        note("It can be brought back: `hexad forget --restore ID`.")
+        note(f"It can be brought back: `hexad forget --restore {archived.id}`.")
 
 
 def _restore(id_or_path: str, space: str | None) -> None:
@@ -100,7 +101,7 @@ def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: 
     if not found:
         note("No memory is like that.")
         return
-    for line in memory_table(found, room=table_room()):
+    for line in memory_table(found, room=table_room(), status=chosen is None):
         click.echo(line)
     if len(found) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.base import Command, note, print_json, several, spoken, state
 from hexad.interfaces.cli.render import clean, explanation_lines, hanging, hit_lines, width
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def recall(query: str, *, semantic: bool, explain: bool, follow_links: bool, **o
     else:
         _show(hits, query=query)
     for line in hits.notes:
-        note(line.replace("semantic=True", "--semantic"))
+        note(spoken(line))
     if hits.late:
         note(f"Did not answer in time: {', '.join(hits.late)}.")
 

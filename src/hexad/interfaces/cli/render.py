@@ -233,15 +233,16 @@ def _pad(text: str, room: int) -> str:
     return text + " " * (room - columns(text))
 
 
-def memory_table(memories: Sequence[Memory], *, room: int | None) -> list[str]:
+def memory_table(memories: Sequence[Memory], *, room: int | None, status: bool = False) -> list[str]:
     """Return memories as a table; on a narrow terminal path and summary take a line of their own."""
     narrow = room is not None and room < _WIDE_ENOUGH
-    heads = ["id", "space", "kind", "updated", "pin", "path", "summary"]
+    heads = ["id", "space", "kind", *(["status"] if status else []), "updated", "pin", "path", "summary"]
     rows = [
         [
             memory.id,
             memory.space,
             memory.kind,
+            *([memory.status.value] if status else []),
             f"{memory.updated_at:%Y-%m-%d}",
             "*" if memory.pinned else "",
             memory.path,
@@ -249,11 +250,11 @@ def memory_table(memories: Sequence[Memory], *, room: int | None) -> list[str]:
         ]
         for memory in memories
     ]
-    whole = ("id", "updated", "pin")
+    whole = ("id", "status", "updated", "pin")
     if not narrow or room is None:
         return table(rows, heads=heads, room=room, whole=whole)
-    lines = table([row[:5] for row in rows], heads=heads[:5], room=room, whole=whole)
-    under = [clip(f"    {row[5]} – {row[6]}", room) for row in rows]
+    lines = table([row[:-2] for row in rows], heads=heads[:-2], room=room, whole=whole)
+    under = [clip(f"    {row[-2]} – {row[-1]}", room) for row in rows]
     return [lines[0], *(line for pair in zip(lines[1:], under, strict=True) for line in pair)]
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, note, print_json, state, warn
+from hexad.interfaces.cli.base import Command, note, print_json, spoken, state, warn
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
 
 if TYPE_CHECKING:
-    from hexad import Hexad, ReadReport, Verified
+    from hexad import Hexad, ReadReport, RestoreReport, Verified
 
 _NAMED = 10
 """How many memories that were left as they are get named; --json names all."""
@@ -28,19 +28,33 @@ def _writing(hx: Hexad, space: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: show(done, total)
 
 
+@contextmanager
+def _reading(tried: Callable[[Hexad], object], *, create: bool) -> Iterator[Hexad]:
+    """Open the store; one is made only for a file that a store in memory could read."""
+    with ExitStack() as stack:
+        try:
+            hx = stack.enter_context(state().opened())
+        except hexad.NotFound:
+            if not create:
+                raise
+            with hexad.open(":memory:", actor=state().actor, embedder=None, background=False) as trial:
+                tried(trial)
+            hx = stack.enter_context(state().opened(create=True))
+        yield hx
+
+
 @click.command(cls=Command)
 @click.argument("space")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: the policy's path."
-)
+@click.option("--out", metavar="FILE", help="Where to; default: the policy's path.")
 @click.option("--no-archived", is_flag=True, help="Leave archived memories out.")
 @click.option("--force", is_flag=True, help="Replace FILE also when it is no export of this space.")
-def export(*, space: str, out: Path | None, no_archived: bool, force: bool) -> None:
+def export(*, space: str, out: str | None, no_archived: bool, force: bool) -> None:
     """Export the space SPACE as one signed JSON file.
 
     Without --out it goes where the policy's export_path says, else into the store's folder exports/. `hexad spaces
     verify` checks it anywhere, `hexad spaces restore` brings it back.
     """
+    is_new = out is not None and not Path(out).expanduser().parent.exists()
     with state().opened() as hx, _writing(hx, space) as step:
         report = hx.spaces.export(space, out, include_archived=not no_archived, force=force, progress=step)
     if state().json:
@@ -49,6 +63,8 @@ def export(*, space: str, out: Path | None, no_archived: bool, force: bool) -> N
     click.echo(clean(str(report.path)))
     note(f"{count(report.objects, 'memory', 'memories')}, {report.content_hash}")
     note(f"Signed with the key {report.key_fingerprint}")
+    if is_new:
+        note(f"Made the folder {clean(str(report.path.parent))}")
 
 
 @click.command(cls=Command)
@@ -96,20 +112,15 @@ def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: boo
     Ids, times, pins, policies and what was archived come back as they were. The space must not be there, or be
     empty, unless --merge is given. Makes a store where there is none.
     """
-    with state().opened(create=not dry_run) as hx:
-        try:
-            with meter("Reading", clock=hx.clock, unit="memories") as show:
-                report = hx.spaces.restore(
-                    file,
-                    name=name,
-                    trusted_key=trusted_key,
-                    merge=merge,
-                    dry_run=dry_run,
-                    progress=lambda done: show(done, None),
-                )
-        except hexad.Conflict as error:
-            spoken = str(error).replace("(name=)", "(--name)").replace("(merge=True)", "(--merge)")
-            raise hexad.Conflict(spoken) from error
+
+    def restored(hx: Hexad, *, dry_run: bool, step: Callable[[int], None] | None = None) -> RestoreReport:
+        return hx.spaces.restore(
+            file, name=name, trusted_key=trusted_key, merge=merge, dry_run=dry_run, progress=step
+        )
+
+    with _reading(lambda trial: restored(trial, dry_run=True), create=not dry_run) as hx:
+        with meter("Reading", clock=hx.clock, unit="memories") as show:
+            report = restored(hx, dry_run=dry_run, step=lambda done: show(done, None))
     if state().json:
         print_json(report.to_dict())
         return
@@ -128,7 +139,11 @@ def read_file(*, file: Path, name: str | None, dry_run: bool) -> None:
 
     By id: a newer object changes its memory, an older one does not. Makes a store where there is none.
     """
-    with state().opened(create=not dry_run) as hx:
+
+    def tried(trial: Hexad) -> None:
+        trial.spaces.read_file(file, name=name, dry_run=True)
+
+    with _reading(tried, create=not dry_run) as hx:
         with meter("Reading", clock=hx.clock, unit="memories") as show:
             report = hx.spaces.read_file(
                 file, name=name, dry_run=dry_run, progress=lambda done: show(done, None)
@@ -158,7 +173,7 @@ def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
     if report.redacted:
         note(f"{count(report.redacted, 'secret')} taken out.")
     for line in report.notes:
-        note(clean(line))
+        note(clean(spoken(line)))
 
 
 def _some(names: list[str]) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-import hexad
 from hexad.interfaces.cli.base import Group, confirm, note, parse_object, print_json, state
 from hexad.interfaces.cli.emptying import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.render import clean, clip, count, hanging, size, table, table_room, width
@@ -98,11 +97,7 @@ def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: 
             _show(done)
         return
     with state().opened(create=True) as hx:
-        try:
-            _show(hx.spaces.create(name, given))
-        except hexad.Conflict as error:
-            spoken = str(error).replace("(set_metadata)", "(`hexad spaces metadata`)")
-            raise hexad.Conflict(spoken.replace("(reset=True)", "(--reset)")) from error
+        _show(hx.spaces.create(name, given))
 
 
 @spaces.command()
