@@ -21,7 +21,11 @@ from collections.abc import Callable
 import hexad
 
 Agent = Callable[[str, hexad.ProjectContext, float], str]
-"""Answers a prompt within so many seconds; raises `TimeoutError` when it cannot."""
+"""Answers a prompt within so many seconds; raises `TimeoutError` when it cannot, `AgentFailed` when it failed."""
+
+
+class AgentFailed(Exception):
+    """There is no answer, and why."""
 
 
 def run_agent(
@@ -55,6 +59,10 @@ def command_agent(command: str) -> Agent:
             )
         except subprocess.TimeoutExpired as error:
             raise TimeoutError from error
+        except subprocess.CalledProcessError as error:
+            raise AgentFailed(f"{command!r} ended with {error.returncode}: {error.stderr.strip()}") from error
+        except (OSError, ValueError) as error:
+            raise AgentFailed(f"{command!r} cannot be run: {error}; check its name") from error
         return done.stdout.strip()
 
     return answer
@@ -62,9 +70,17 @@ def command_agent(command: str) -> Agent:
 
 def model_agent(model: str) -> Agent:
     """Return an agent that is a model; its provider's key is in the environment."""
-    from pydantic_ai import Agent as ModelAgent
-
-    asked = ModelAgent(model, system_prompt="You answer questions about a repository from the context given.")
+    try:
+        from pydantic_ai import Agent as ModelAgent
+    except ImportError as error:
+        raise AgentFailed(
+            f"a model is asked by way of pydantic-ai: pip install 'hexad[llm]' ({error})"
+        ) from error
+    asked = ModelAgent(
+        model,
+        system_prompt="You answer questions about a repository from the context given.",
+        defer_model_check=True,
+    )
 
     def answer(prompt: str, context: hexad.ProjectContext, left_s: float) -> str:
         del context
@@ -72,7 +88,12 @@ def model_agent(model: str) -> Agent:
         async def within() -> str:
             return (await asyncio.wait_for(asked.run(prompt), left_s)).output
 
-        return asyncio.run(within())
+        try:
+            return asyncio.run(within())
+        except TimeoutError:
+            raise
+        except Exception as error:  # of a provider's package: no key, no network, no such model
+            raise AgentFailed(f"{model!r} did not answer: {error}") from error
 
     return answer
 
@@ -102,12 +123,12 @@ def main() -> int:
     which.add_argument("--command", help="a program that reads the prompt on stdin and prints its answer")
     which.add_argument("--model", help="a model for pydantic-ai, such as openai:gpt-4o-mini")
     given = parser.parse_args()
-    if given.command:
-        agent = command_agent(given.command)
-    else:
-        agent = model_agent(given.model) if given.model else stand_in
     with hexad.open(embedder=None, background=False, create=False) as hx:
         try:
+            if given.command:
+                agent = command_agent(given.command)
+            else:
+                agent = model_agent(given.model) if given.model else stand_in
             answer = run_agent(
                 hx,
                 agent,
@@ -122,8 +143,8 @@ def main() -> int:
         except hexad.HexadError as error:
             print(error, file=sys.stderr)
             return 1
-        except subprocess.CalledProcessError as error:
-            print(f"The agent failed ({error.returncode}): {error.stderr.strip()}", file=sys.stderr)
+        except AgentFailed as error:
+            print(f"The agent failed: {' '.join(str(error).split())}.", file=sys.stderr)
             return 1
     print(answer)
     return 0

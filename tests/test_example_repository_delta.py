@@ -127,6 +127,39 @@ def test_an_agent_that_misses_the_deadline_has_no_answer(repository, tmp_path, a
         assert (1, "", "No answer within 400 ms.\n") == (done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("options", "missing", "words"),
+    [
+        (("--command", "nosuchcmd"), "", "'nosuchcmd' cannot be run"),
+        (("--command", "'open quote"), "", "cannot be run"),
+        (("--command", "sh -c 'echo broken >&2; exit 3'"), "", "ended with 3: broken"),
+        (("--model", "openai:gpt-4o-mini"), "pydantic_ai", "pip install 'hexad[llm]'"),
+        (("--model", "nosuch:gpt"), "", "'nosuch:gpt' did not answer"),
+    ],
+)
+def test_an_agent_that_cannot_answer_is_one_line_and_no_traceback(
+    repository, tmp_path, options, missing, words
+):
+    with hexad.open(repository, embedder=None, background=False) as hx:
+        hx.remember("Spans are sent over a socket.", space="lexon_repo")
+    if missing:  # as it is where only the core is installed
+        (tmp_path / f"{missing}.py").write_text(f"raise ModuleNotFoundError('No module named {missing}')")
+
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "agent_with_context.py"), *options, "lexon_repo", "spans", "What?"],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (1, "", 1) == (done.returncode, done.stdout, done.stderr.count("\n")), done.stderr
+    assert done.stderr.startswith("The agent failed: ")
+    assert words in done.stderr
+
+
 def test_a_repository_with_one_commit_is_said_to_be_too_young(tmp_path):
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
 
