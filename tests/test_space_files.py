@@ -626,3 +626,20 @@ def test_what_a_file_hides_is_hidden_from_the_moment_it_is_read(opened: Opener, 
 
     assert [GUIDE] == [one.id for one in opened(role="guest").memories(space="runtime")]
     assert 2 == len(opened(role="lead").memories(space="runtime"))
+
+
+@pytest.mark.parametrize("policy", [{"visibility": "private"}, {"roles": {"lead": True}}])
+def test_a_file_that_hides_something_in_a_way_that_is_not_understood_is_seen_by_its_owner_alone(
+    opened: Opener, tmp_path: Path, policy: dict[str, object]
+) -> None:
+    document = runtime()
+    document["policies"] = policy
+    owner = opened()
+    report = owner.spaces.read_file(saved(tmp_path, document))
+
+    assert any("its owner alone" in note for note in report.notes)
+    assert [] == opened(role="lead").memories()
+    assert 2 == len(owner.memories(space="runtime"))
+    assert document == json.loads(owner.spaces.write_file("runtime").read_text(encoding="utf-8"))
+    owner.spaces.set_policy("runtime", {})
+    assert 2 == len(opened(role="lead").memories(space="runtime"))

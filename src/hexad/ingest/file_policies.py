@@ -15,6 +15,7 @@ from hexad.storage.space_reader import ParsedSpace
 from hexad.storage.spaces import Space
 from hexad.text.redact import rules_from_policy
 
+_WHO_SEES: Final = ("roles", "visibility")
 _REDACTION: Final = ("pii_redaction", "env_allow")
 
 
@@ -36,6 +37,12 @@ def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[
     """Return the policies that the space will have, and what the file says that has no effect."""
     usable, notes = usable_policies(parsed.policies)
     if space is None:
+        if any(parsed.policies.get(name) and name not in usable for name in _WHO_SEES):
+            # Somebody meant to hide something: what cannot be understood hides all of it.
+            usable["roles"] = []
+            notes.append(
+                "Who may see the space could not be read from the file, so its owner alone does; `set_policy` opens it."
+            )
         if usable.get("allow_delete") is True:
             notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
         return usable, notes
