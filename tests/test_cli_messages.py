@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+import hexad
+from hexad.interfaces.cli import render
+from hexad.interfaces.cli.browse_query import understand
 from hexad.interfaces.cli.main import main
 
 
@@ -166,6 +169,35 @@ def test_no_line_around_a_context_is_wider_than_a_terminal(port):
     assert max(map(len, preamble)) <= 80
 
 
+@pytest.fixture
+def narrow(monkeypatch):
+    """Tables as on a terminal of 80 columns."""
+    monkeypatch.setattr(render, "on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.usefixtures("narrow")
+def test_amounts_of_a_budget_are_whole_on_a_narrow_terminal(port):
+    budget = '{"usd": 0.02, "tokens": 100000000, "period": "month", "providers": {"openai": {"usd": 0.015}}}'
+    port("spaces", "policy", "port", f"budget={budget}")
+
+    shown = port("spaces", "budget", "port").out
+
+    assert "…" not in shown
+    assert {"0.02", "100,000,000", "0.015"} <= set(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_list_of_spaces_names_all_policies_on_a_narrow_terminal(port):
+    port("spaces", "policy", "port", "allow_delete=true", "ttl_days=3", "backend=raptor", "--pii", "email")
+
+    shown = port("spaces", "list").out
+
+    assert "…" not in shown
+    assert "policies: allow_delete, backend, pii_redaction, ttl_days" in " ".join(shown.split())
+
+
 # Policies -----------------------------------------------------------------------------------------------------
 
 
@@ -194,3 +226,27 @@ def test_a_slip_in_a_policy_is_named(port, args, words):
 
 def test_a_setting_that_is_not_there_may_be_taken_back(port):
     assert 0 == port("spaces", "policy", "port", "--unset", "ttl_days").code
+
+
+# In the browser -----------------------------------------------------------------------------------------------
+
+
+def test_a_pair_that_is_no_filter_is_a_word_and_the_browser_says_so():
+    wanted = understand("refund bogus:xx")
+
+    assert ("refund", "bogus:xx") == wanted.words
+    assert wanted.problem is not None and "bogus: is no filter" in wanted.problem
+
+
+@pytest.mark.parametrize("word", ["https://example.org", "std::io", "bogus:", ":xx", "12:30"])
+def test_a_word_with_a_colon_is_a_word(word):
+    wanted = understand(word)
+
+    assert ((word,), None) == (wanted.words, wanted.problem)
+
+
+def test_a_store_says_what_it_is(tmp_path):
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        assert f"Hexad({str(hx.path)!r})" == repr(hx)
+    with hexad.open(tmp_path, embedder=None, background=False, actor={"role": "dev"}) as hx:
+        assert repr(hx).endswith(", role='dev')")

@@ -42,6 +42,10 @@ class Hexad(RecordCalls, StructuredCalls):
         """Named containers of memories: policies, retention, files."""
         return self._parts.governing.spaces
 
+    def __repr__(self) -> str:
+        role = self._parts.base.actor.role
+        return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
+
     def __enter__(self) -> Self:
         return self
 

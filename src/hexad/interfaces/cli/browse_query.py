@@ -54,6 +54,9 @@ def understand(typed: str) -> Wanted:
         part = _PARTS.get(name.lower()) if colon else None
         if part is None:
             wanted = replace(wanted, words=(*wanted.words, word))
+            if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
+                told = f"{name}: is no filter, so {word} is looked for as it stands; {', '.join(_PARTS)} are"
+                wanted = replace(wanted, problem=wanted.problem or told)
         elif value:
             wanted = part(wanted, value)
     return wanted

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from hexad.interfaces.cli.base import Command, note, print_json, state
-from hexad.interfaces.cli.render import table, table_room
+from hexad.interfaces.cli.render import fits, table, table_room
 
 if TYPE_CHECKING:
     from hexad import BudgetLine, Hexad
 
 _HEADS = ("of", "provider", "period", "cap", "spent", "reserved", "left")
+_NARROW_HEADS = (*_HEADS[:3], "in", *_HEADS[3:])
+_AMOUNTS = _HEADS[3:]
 _TINY_USD = 1e-8
 
 
@@ -30,8 +32,13 @@ def budget(space: str | None) -> None:
     if state().json:
         print_json([line.to_dict() for line in lines])
         return
-    for line in table([_row(line) for line in lines], heads=_HEADS, room=table_room()):
-        click.echo(line)
+    rows: list[Sequence[str]] = [_row(line) for line in lines]
+    heads: Sequence[str] = _HEADS
+    room = table_room()
+    if not fits(rows, heads=heads, room=room):  # dollars and tokens on lines of their own take half as much
+        rows, heads = [row for line in lines for row in _narrow_rows(line)], _NARROW_HEADS
+    for shown in table(rows, heads=heads, room=room, whole=_AMOUNTS):
+        click.echo(shown)
     unpriced = sum(line.spent.unpriced for line in lines if line.provider is None and line.space == space)
     if unpriced:
         note(
@@ -65,6 +72,15 @@ def _row(line: BudgetLine) -> Sequence[str]:
         else "nothing",
         _amount(line.left_tokens, line.left_usd) or "no bound",
     )
+
+
+def _narrow_rows(line: BudgetLine) -> Iterator[Sequence[str]]:
+    of, provider, period, *_ = _row(line)
+    spent = line.spent
+    dollars = (line.cap_usd, spent.usd, spent.reserved_usd, line.left_usd)
+    tokens = (line.cap_tokens, spent.tokens, spent.reserved_tokens, line.left_tokens)
+    yield (of, provider, period, "USD", *("–" if one is None else _usd(one).lstrip("$") for one in dollars))
+    yield ("", "", "", "tokens", *("–" if one is None else f"{one:,}" for one in tokens))
 
 
 def _amount(tokens: int | None, usd: float | None) -> str:

@@ -197,7 +197,7 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
     rate = f", {report.items / report.seconds:,.0f} items/s" if report.seconds > 0 and report.items else ""
     yield f"{report.source}: {did} in {report.seconds:.1f} s{rate}"
     if report.redacted:
-        yield f"  {count(report.redacted, 'secret')} taken out"
+        yield f"  {count(report.redacted, 'secret or personal datum', 'secrets and personal data')} taken out"
     if report.near_duplicates:
         yield f"  {report.near_duplicates:,} say almost the same as another"
     shown = report.skipped if verbose else report.skipped[:skips]

@@ -11,7 +11,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import Command, note, parse_object, print_json, read_stdin, several, state
-from hexad.interfaces.cli.render import clean, count
+from hexad.interfaces.cli.render import clean, taken_out
 
 if TYPE_CHECKING:
     from hexad import Memory
@@ -94,25 +94,16 @@ def _show(memory: Memory) -> None:
     for told in receipt.notes:
         note(clean(told))
     if receipt.redacted:
-        note(f"{_taken_out(memory, receipt.redacted)} taken out: {_rules(memory)}")
+        note(f"{taken_out(receipt.redacted, memory.metadata.get('pii_flags'))} taken out: {_rules(memory)}")
     if receipt.near_duplicates:
         note(f"Says almost the same as {', '.join(receipt.near_duplicates)}; both are kept.")
 
 
-def _flags(memory: Memory) -> list[Mapping[str, Any]]:
-    flags = memory.metadata.get("pii_flags")
-    listed = flags if isinstance(flags, Sequence) and not isinstance(flags, str) else ()
-    return [flag for flag in listed if isinstance(flag, Mapping)]
-
-
-def _taken_out(memory: Memory, redacted: int) -> str:
-    """Say how much was taken out: secrets, and personal data, which are none."""
-    personal = sum(int(flag["count"]) for flag in _flags(memory) if flag["kind"] == "pii")
-    parts = [(redacted - min(personal, redacted), "secret", "secrets")]
-    parts.append((min(personal, redacted), "personal datum", "personal data"))
-    return " and ".join(count(number, *noun) for number, *noun in parts if number)
-
-
 def _rules(memory: Memory) -> str:
-    named = (f"{flag['rule']} ×{flag['count']}" for flag in _flags(memory))
+    flags = memory.metadata.get("pii_flags")
+    named = (
+        f"{flag['rule']} ×{flag['count']}"
+        for flag in (flags if isinstance(flags, Sequence) and not isinstance(flags, str) else ())
+        if isinstance(flag, Mapping)
+    )
     return ", ".join(named) or "see `hexad memory show`"

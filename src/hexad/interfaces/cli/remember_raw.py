@@ -20,7 +20,7 @@ from hexad.interfaces.cli.base import (
     several,
     state,
 )
-from hexad.interfaces.cli.render import clean, count
+from hexad.interfaces.cli.render import clean, taken_out
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -140,6 +140,7 @@ def _show(memory: Memory) -> None:
     for told in receipt.notes:
         note(clean(told))
     if receipt.redacted:
-        note(f"{count(receipt.redacted, 'secret')} taken out before anything was sent.")
+        what = taken_out(receipt.redacted, memory.metadata.get("pii_flags"))
+        note(f"{what} taken out before anything was sent.")
     if receipt.near_duplicates:
         note(f"Says almost the same as {', '.join(receipt.near_duplicates)}; both are kept.")

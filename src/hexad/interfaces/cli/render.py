@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
@@ -99,6 +99,25 @@ def size(number: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} GiB"
+
+
+def taken_out(redacted: int, flags: object) -> str:
+    """Say how much was taken out of a memory's fields: secrets, and personal data, which are none.
+
+    `flags` are the memory's `pii_flags`.
+
+    >>> taken_out(3, [{"rule": "email", "kind": "pii", "hash": "…", "count": 2}])
+    '1 secret and 2 personal data'
+    """
+    listed = flags if isinstance(flags, Sequence) and not isinstance(flags, str) else ()
+    counts = [flag.get("count") for flag in listed if isinstance(flag, Mapping) and flag.get("kind") == "pii"]
+    personal = min(redacted, sum(number for number in counts if isinstance(number, int)))
+    parts = []
+    if redacted > personal:
+        parts.append(count(redacted - personal, "secret"))
+    if personal:
+        parts.append(count(personal, "personal datum", "personal data"))
+    return " and ".join(parts)
 
 
 # Hits -------------------------------------------------------------------------------------------------------
@@ -222,6 +241,12 @@ def table(
     ]
     lines[0] = click.style(lines[0], bold=True)
     return lines
+
+
+def fits(rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int | None) -> bool:
+    """Whether a table shows all of its cells in `room` columns; None has room for all."""
+    widths = (max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads)))
+    return room is None or sum(widths) + len(_GAP) * (len(heads) - 1) <= room
 
 
 def table_room() -> int | None:

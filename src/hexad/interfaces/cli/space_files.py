@@ -171,7 +171,8 @@ def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
     if len(report.conflicts) > _NAMED:
         warn(f"{count(len(report.conflicts), 'memory', 'memories')} differ; --json names all.")
     if report.redacted:
-        note(f"{count(report.redacted, 'secret')} taken out.")
+        what = count(report.redacted, "secret or personal datum", "secrets and personal data")
+        note(f"{what} taken out.")
     for line in report.notes:
         note(clean(spoken(line)))
 

@@ -12,7 +12,7 @@ import click
 
 from hexad.interfaces.cli.base import Group, confirm, note, parse_object, print_json, state
 from hexad.interfaces.cli.emptying import DRY_RUN, collect, empty, gc_options
-from hexad.interfaces.cli.render import clean, clip, count, hanging, size, table, table_room, width
+from hexad.interfaces.cli.render import clean, clip, count, fits, hanging, size, table, table_room, width
 
 if TYPE_CHECKING:
     from hexad import DeleteReport, SpaceInfo
@@ -61,10 +61,17 @@ def list_() -> None:
         for space in found
     ]
     heads = ("space", "memories", "archived", "pinned", "text", "changed", "policies")
-    for line in table(
-        rows, heads=heads, room=table_room(), whole=("memories", "archived", "pinned", "changed")
-    ):
+    room, whole = table_room(), ("memories", "archived", "pinned", "changed")
+    if room is None or fits(rows, heads=heads, room=room):
+        for line in table(rows, heads=heads, room=room, whole=whole):
+            click.echo(line)
+        return
+    first, *lines = table([row[:-1] for row in rows], heads=heads[:-1], room=room, whole=whole)
+    click.echo(first)
+    for line, row in zip(lines, rows, strict=True):
         click.echo(line)
+        for under in hanging(f"policies: {row[-1]}", indent=4, room=room) if row[-1] else ():
+            click.echo(under)
 
 
 @spaces.command()
