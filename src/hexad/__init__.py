@@ -37,6 +37,15 @@ if TYPE_CHECKING:
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.contract import Spend
+    from hexad.model.experience import (
+        CompressionLevel,
+        EventType,
+        Fidelity,
+        SessionInfo,
+        StreamDurability,
+        StreamReport,
+        TimestepRecord,
+    )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.link import Link, Linked, LinkEnd
@@ -77,6 +86,10 @@ _HOMES: Final = {
     "hexad.model.actor": ("Actor",),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
+    "hexad.model.experience": (
+        "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamDurability", "StreamReport",
+        "TimestepRecord",
+    ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
@@ -110,14 +123,17 @@ __all__ = [
     "Chunk",
     "Citation",
     "Clock",
+    "CompressionLevel",
     "Conflict",
     "ContextHook",
     "DeleteReport",
     "Dropped",
     "Embedder",
+    "EventType",
     "Explanation",
     "ExportReport",
     "ExternalOrdering",
+    "Fidelity",
     "FileConflict",
     "FolderReport",
     "FrozenClock",
@@ -155,6 +171,7 @@ __all__ = [
     "Relevance",
     "Reply",
     "RestoreReport",
+    "SessionInfo",
     "Skip",
     "SpaceInfo",
     "Span",
@@ -164,8 +181,11 @@ __all__ = [
     "StorageFailure",
     "StoreLocked",
     "StoreStatus",
+    "StreamDurability",
+    "StreamReport",
     "SystemClock",
     "TimeSortedIds",
+    "TimestepRecord",
     "Trust",
     "Turn",
     "Verified",

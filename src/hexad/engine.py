@@ -29,6 +29,7 @@ from hexad.wiring import Parts
 
 if TYPE_CHECKING:
     from hexad.facade.spaces import SpacesFacade
+    from hexad.facade.xdb import Xdb
 
 
 class Hexad(RecordCalls, StructuredCalls):
@@ -41,6 +42,11 @@ class Hexad(RecordCalls, StructuredCalls):
     def spaces(self) -> SpacesFacade:
         """Named containers of memories: policies, retention, files."""
         return self._parts.governing.spaces
+
+    @property
+    def xdb(self) -> Xdb:
+        """The experience database: what an agent read, wrote and did, token by token."""
+        return self._parts.experiencing.xdb
 
     def __enter__(self) -> Self:
         return self
@@ -302,7 +308,7 @@ class Hexad(RecordCalls, StructuredCalls):
         return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
-        """Do now what the background would do: queued sources, gc, vectors, notes of what was recalled.
+        """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
 
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
         """
@@ -312,6 +318,7 @@ class Hexad(RecordCalls, StructuredCalls):
             ingested=ingested,
             archived=swept.archived,
             purged=swept.purged,
+            sealed=self._parts.seal_when_due(),
             handouts=self._parts.handouts.flush(),
             embedded=self.embed_pending(progress=progress),
         )

@@ -23,6 +23,7 @@ from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
+from hexad.model.experience import StreamDurability
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
 from hexad.providers.orderings import OrderingSpec, resolve_orderings
@@ -167,6 +168,7 @@ def _actor(given: str | Mapping[str, str] | Actor | None, settings: Settings) ->
 def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:
     """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
     _durability(settings)
+    _stream_durability(settings)
     ModelPlan(settings, generator)
     resolve(settings.embedder if embedder == "default" else embedder)
 
@@ -276,6 +278,14 @@ def _durability(settings: Settings) -> Durability:
     except ValueError as error:
         valid = ", ".join(str(member.value) for member in Durability)
         raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from error
+
+
+def _stream_durability(settings: Settings) -> None:
+    valid = [member.value for member in StreamDurability]
+    if settings.stream_durability not in valid:
+        raise InvalidInput(
+            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}."
+        )
 
 
 def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedder | None:

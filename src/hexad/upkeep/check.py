@@ -13,6 +13,7 @@ from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.keys import KeyStore
 from hexad.storage.stores import Stores
+from hexad.storage.stream_check import check_stream
 from hexad.text.rules import audience
 
 _EXPECTED: Final = frozenset(
@@ -46,6 +47,7 @@ def check(
         found += fulltext.check()
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
         found += _audiences(stores)
+        found += check_stream(stores.db, directory / "stream")
     found += _files(directory)
     problem = keys.state().problem
     if problem is not None and problem not in found:
