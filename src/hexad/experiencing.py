@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, ExperienceNeeds
 from hexad.facade.xdb import Xdb
+from hexad.ids import IdSource
 from hexad.model.actor import Actor
 
 
@@ -17,7 +19,14 @@ class Experiencing:
     xdb: Xdb
 
 
-def build_experiencing(needs: ExperienceNeeds, *, actor: Actor) -> Experiencing:
+def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -> Experiencing:
     """Return the experience database of one store."""
     experience = Experience(needs)
-    return Experiencing(experience=experience, xdb=Xdb(experience, actor=actor))
+    tagging = Tagging(
+        needs.db,
+        experience,
+        ids=ids,
+        mask=experience.masking.text,
+        created_by=actor.agent or actor.describe(),
+    )
+    return Experiencing(experience=experience, xdb=Xdb(experience, tagging, actor=actor))

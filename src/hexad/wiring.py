@@ -181,7 +181,7 @@ class Parts:
             env_allow=base.settings.env_allow,
             wake=self.wake,
         )
-        return build_experiencing(needs, actor=base.actor)
+        return build_experiencing(needs, actor=base.actor, ids=base.ids)
 
     def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Seal what was recorded, by whomever, where it is large or old; return how many timesteps."""

@@ -9,7 +9,9 @@ from typing import Any, Final
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.moments import moment, moment_of_row, name
 from hexad.experience.recorder import GROUP_RECORDS
+from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, activation_ranges
+from hexad.facade.xdb_tags import TagCalls
 from hexad.model.actor import Actor
 from hexad.model.experience import (
     TICK_LIMIT,
@@ -26,14 +28,15 @@ from hexad.model.parse import parse_choice, parse_time
 RECALL_LIMIT: Final = 100_000
 
 
-class Xdb:
+class Xdb(TagCalls):
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
     `start_session` makes a session the calling thread's current one. Every call takes `session_id` instead.
     """
 
-    def __init__(self, experience: Experience, *, actor: Actor) -> None:
+    def __init__(self, experience: Experience, tagging: Tagging, *, actor: Actor) -> None:
         self._experience = experience
+        self._tagging = tagging
         self._actor = actor
 
     def start_session(self, session_id: str, max_context_tokens: int = 8192) -> BoundSession:
