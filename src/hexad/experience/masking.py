@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from hexad.text.redact import RedactionRules, find, redact
 
 _PASSES_LIMIT: Final = 4
+_SCREENED_CHARS: Final = 1 << 16
+_APART: Final = "\n\0\n"
+"""Between texts that are looked through together: a NUL is in no secret, so none is found across it."""
 
 
 class Masking:
@@ -21,11 +24,25 @@ class Masking:
         """Return a whole text without secrets."""
         return redact(text, rules=self._rules, salt=self._salt()).text
 
-    def tokens(self, tokens: list[str]) -> list[str]:
-        """Return the tokens of one answer without the secrets that they spell together; as many as before.
+    def answers(self, answers: list[list[str]]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the answers that spell a secret: which it is, and its tokens without, as many as before.
 
-        The token in which a secret begins carries the placeholder; what the others held of it goes.
+        The token in which a secret begins carries the placeholder; what the others held of it goes. Most answers
+        hold none, and looking has a price for each look, so many are looked through at once.
         """
+        texts = ["".join(tokens) for tokens in answers]
+        first = size = 0
+        for at, text in enumerate(texts):
+            size += len(text)
+            if size >= _SCREENED_CHARS or at == len(texts) - 1:
+                if find(_APART.join(texts[first : at + 1]), rules=self._rules):
+                    for one in range(first, at + 1):
+                        tokens = self._tokens(answers[one])
+                        if tokens is not answers[one]:
+                            yield one, tokens
+                first, size = at + 1, 0
+
+    def _tokens(self, tokens: list[str]) -> list[str]:
         # Removing one value can uncover another.
         for _ in range(_PASSES_LIMIT):
             found = find("".join(tokens), rules=self._rules)

@@ -16,6 +16,8 @@ from hexad.storage.codec import to_micros
 from hexad.storage.stream_frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, KIND_CODES, STARTS
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_KINDS: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
+_OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
 _FLOAT_LIMIT: Final = 3.4e38
 _SUM_LIMIT: Final = float("inf")
 _COUNT_LIMIT: Final = (1 << 32) - 1
@@ -69,9 +71,9 @@ def moment(  # one parameter for each field of document 2's `record`
 
     Secrets go out of everything but generated tokens: those mean something together only.
     """
-    kind = (
-        event_type if isinstance(event_type, EventType) else parse_choice(EventType, event_type, "event_type")
-    )
+    kind = _KINDS.get(event_type)
+    if kind is None:
+        kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
     flags = (STARTS if event_start else 0) | (ENDS if event_end else 0)
     if event_id is not None:
         flags |= HAS_EVENT
@@ -88,15 +90,15 @@ def moment(  # one parameter for each field of document 2's `record`
         raise InvalidInput(f"content = {content!r} is no text; give a string.")
     text = _storable(content)
     return Moment(
-        kind=KIND_CODES[kind],
-        flags=flags,
-        token=token_id or 0,
-        tokens=token_count,
-        role=role,
-        event=event_id,
-        activations=_strongest(concept_activations) if concept_activations else {},
-        content=text if kind is EventType.OUTPUT else mask(text),
-        at=None if timestamp is None else _micros(timestamp),
+        kind,
+        flags,
+        token_id or 0,
+        token_count,
+        role,
+        event_id,
+        _strongest(concept_activations) if concept_activations else {},
+        text if kind == _OUTPUT else mask(text),
+        None if timestamp is None else _micros(timestamp),
     )
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, StorageFailure
@@ -24,9 +24,8 @@ GROUP_S: Final = 0.020
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
-@dataclass(slots=True, kw_only=True)
-class Moment:
-    """What is recorded, before it has a tick and a time."""
+class Moment(NamedTuple):
+    """What is recorded, before it has a tick and, mostly, a time."""
 
     kind: int
     flags: int
@@ -36,7 +35,7 @@ class Moment:
     event: str | None
     activations: Mapping[str, float]
     content: str
-    at: int | None = None
+    at: int | None
 
 
 @dataclass(slots=True)
@@ -85,7 +84,7 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def add(self, session: int, moments: Sequence[Moment]) -> list[int]:
+    def add(self, session: int, moments: Sequence[Moment]) -> Sequence[int]:
         """Record for a session; return the ticks, increasing. Under `always` they are on the disk.
 
         Raises `StorageFailure` when the disk refuses; then none of them was recorded. After a failure in the
@@ -101,16 +100,19 @@ class Recorder:
         with self._lock:
             if self._closed:
                 raise InvalidInput("The store is closed; open it again.")
-            numbers = self._reserve(session, len(moments))
+            ticks = self._ticks.get(session)
+            numbers: Sequence[int]
+            if ticks is not None and ticks.end - ticks.next >= len(moments):
+                numbers = range(ticks.next, ticks.next + len(moments))
+                ticks.next += len(moments)
+            else:
+                numbers = self._reserve(session, len(moments))
             now = to_micros(self._clock.now())
             batch = self._batch
             batch.steps += [
-                Step(
-                    session, tick, now if one.at is None else one.at, one.kind, one.flags, one.token, one.tokens,
-                    one.role, one.event, one.activations, one.content,
-                )
+                Step(session, tick, now if one[8] is None else one[8], *one[:8])
                 for tick, one in zip(numbers, moments, strict=True)
-            ]  # fmt: skip
+            ]
             waiting = len(batch.steps)
             if self._thread is None and not always:
                 self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
@@ -127,10 +129,6 @@ class Recorder:
 
     def _reserve(self, session: int, count: int) -> list[int]:
         ticks = self._ticks.setdefault(session, _Ticks())
-        if ticks.end - ticks.next >= count:
-            first = ticks.next
-            ticks.next += count
-            return list(range(first, ticks.next))
         # Blocks grow with use: a short session leaves no large gap behind when its process is killed.
         ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
         have = list(range(ticks.next, ticks.end))

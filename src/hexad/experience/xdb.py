@@ -53,7 +53,7 @@ class Experience:
         self._duck = Duck()
         directory = needs.directory / "stream"
         self._reader = StreamReader(needs.db, directory, self._duck)
-        self._sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=self.masking.tokens)
+        self._sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=self.masking.answers)
         self._recorder = Recorder(
             self._sessions,
             directory / "log",
@@ -121,7 +121,7 @@ class Experience:
 
     # Recording --------------------------------------------------------------------------------------------------
 
-    def record(self, session_id: str | None, moments: Sequence[Moment]) -> tuple[str, list[int]]:
+    def record(self, session_id: str | None, moments: Sequence[Moment]) -> tuple[str, Sequence[int]]:
         """Record for a session, this thread's current one by default; return it, and the ticks."""
         wanted = self.current if session_id is None else session_id
         if wanted is None:

@@ -5,7 +5,9 @@ It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to di
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +48,8 @@ class Duck:
 
         with self._lock:
             if self._con is None:
+                # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
+                atexit.register(_close, weakref.ref(self))
                 self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
             cursor = self._con.cursor()
         try:
@@ -69,3 +73,9 @@ class Duck:
             if self._con is not None:
                 self._con.close()
                 self._con = None
+
+
+def _close(duck: weakref.ref[Duck]) -> None:
+    open_one = duck()
+    if open_one is not None:
+        open_one.close()

@@ -13,7 +13,7 @@ import hashlib
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,8 +44,8 @@ _PARQUET: Final = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_G
 _SUFFIX: Final = ".parquet"
 _HASH_CHUNK_BYTES: Final = 1 << 20
 
-Mask = Callable[[list[str]], list[str]]
-"""From the tokens of an answer to the same tokens without what may not be stored."""
+Mask = Callable[[list[list[str]]], Iterable[tuple[int, list[str]]]]
+"""From answers, as tokens, to those of them that may not be stored as they are: which it is, and its new tokens."""
 
 
 class Sealer:
@@ -154,11 +154,10 @@ class Sealer:
         for at, session, flag, event in zip(chosen.tolist(), sessions, flags, events, strict=True):
             groups.setdefault((session, event if flag & HAS_EVENT else ""), []).append(at)
         contents = table["content"]
-        for rows in groups.values():
-            tokens = [contents[at] for at in rows]
-            for at, old, new in zip(rows, tokens, self._mask(tokens), strict=True):
-                if new is not old:
-                    contents[at] = new
+        places = list(groups.values())
+        for which, tokens in self._mask([[contents[at] for at in rows] for rows in places]):
+            for at, token in zip(places[which], tokens, strict=True):
+                contents[at] = token
 
 
 def _readable(left: Sequence[Path], problems: list[str]) -> Iterator[tuple[Path, Frames]]:
