@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexad.experience.documents import DocumentNeeds, DocumentRepository
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, ExperienceNeeds
 from hexad.facade.xdb import Xdb
@@ -29,4 +30,13 @@ def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -
         mask=experience.masking.text,
         created_by=actor.agent or actor.describe(),
     )
-    return Experiencing(experience=experience, xdb=Xdb(experience, tagging, actor=actor))
+    documents = DocumentRepository(
+        DocumentNeeds(
+            db=needs.db,
+            directory=needs.directory / "documents",
+            ids=ids,
+            mask=experience.masking.text,
+            source=actor.agent or actor.describe(),
+        )
+    )
+    return Experiencing(experience=experience, xdb=Xdb(experience, tagging, documents, actor=actor))

@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.documents import DocumentRepository
 from hexad.experience.moments import moment, moment_of_row, name
 from hexad.experience.recorder import GROUP_RECORDS
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, activation_ranges
+from hexad.facade.xdb_documents import DocumentCalls
 from hexad.facade.xdb_tags import TagCalls
 from hexad.model.actor import Actor
 from hexad.model.experience import (
@@ -28,15 +30,17 @@ from hexad.model.parse import parse_choice, parse_time
 RECALL_LIMIT: Final = 100_000
 
 
-class Xdb(TagCalls):
+class Xdb(TagCalls, DocumentCalls):
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
     `start_session` makes a session the calling thread's current one. Every call takes `session_id` instead.
     """
 
-    def __init__(self, experience: Experience, tagging: Tagging, *, actor: Actor) -> None:
+    def __init__(
+        self, experience: Experience, tagging: Tagging, documents: DocumentRepository, *, actor: Actor
+    ) -> None:
         self._experience = experience
-        self._tagging = tagging
+        self._tagging, self._documents = tagging, documents
         self._actor = actor
 
     def start_session(self, session_id: str, max_context_tokens: int = 8192) -> BoundSession:

@@ -11,6 +11,7 @@ from typing import Final
 from hexad.errors import IntegrityError
 from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
+from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.migrations import Migration
 from hexad.storage.stream_schema import DDL as STREAM_DDL
 from hexad.storage.tag_schema import TAG_DDL
@@ -330,6 +331,10 @@ def _folksonomy(con: Connection) -> None:
     con.execute(TAG_DDL)
 
 
+def _documents(con: Connection) -> None:
+    con.execute(DOCUMENT_DDL)
+
+
 def _stream(con: Connection) -> None:
     con.execute(STREAM_DDL)
 
@@ -339,6 +344,7 @@ MIGRATIONS: Final = (
     Migration(number=2, name="structured", apply=_structured),
     Migration(number=3, name="stream", apply=_stream),
     Migration(number=4, name="folksonomy", apply=_folksonomy),
+    Migration(number=5, name="documents", apply=_documents),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from hexad.errors import Conflict, NotFound
-from hexad.model.tag import BudStatus, Tag, TagType, folded_name
+from hexad.model.tag import TAG_NAME_CHARS_LIMIT, BudStatus, Tag, TagType, folded_name
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, from_micros, to_micros
 from hexad.storage.connection import Database, SQLValue
@@ -93,6 +93,8 @@ class Tags:
 
     def named(self, name: str, *, tag_type: TagType | None = None) -> Tag | None:
         """Return the tag of this name, ignoring case; patterns are not looked at, they are names like others."""
+        if len(name) > TAG_NAME_CHARS_LIMIT:
+            return None
         row = self._db.query_one(
             f"SELECT {TAG_COLUMNS} FROM tags t WHERE t.folded = :folded AND (:type IS NULL OR t.tag_type = :type)"
             f" ORDER BY {_NAMED} LIMIT 1",
