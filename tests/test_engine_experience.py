@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import EventType, Fidelity, Hexad, InvalidInput, LimitExceeded, NotFound, StorageFailure
-from hexad.storage import files
+from hexad.storage import files, segments, stream_log
+from hexad.testing import HashEmbedder
 
 ANY_TEXT = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]), max_size=30)
 
@@ -207,6 +208,31 @@ def test_a_session_that_is_started_again_goes_on_after_its_highest_tick(opened, 
     assert "ts-monday-100" == last
     assert "ts-monday-101" == again.xdb.record("output", "x")
     assert list(range(1, 102)) == ticks(again.xdb.recall(limit=1000))
+
+
+def test_a_flush_waits_for_what_the_thread_is_writing(xdb):
+    writing, go_on = threading.Event(), threading.Event()
+
+    def hook(operation: str, path: object) -> None:
+        if operation == "fdatasync" and str(path).endswith(".log"):
+            writing.set()
+            go_on.wait(10)
+
+    previous = files.set_hook(hook)
+    try:
+        xdb.record("output", "a")
+        assert writing.wait(10)
+        flushing = threading.Thread(target=xdb.flush)
+        flushing.start()
+        flushing.join(0.1)
+        assert flushing.is_alive()
+        go_on.set()
+        flushing.join(10)
+        assert not flushing.is_alive()
+    finally:
+        go_on.set()
+        files.set_hook(previous)
+    assert ["a"] == [one.content for one in xdb.recall()]
 
 
 def test_sessions_of_two_open_stores_share_no_tick(opened):
@@ -503,3 +529,34 @@ def test_get_state_says_where_the_thread_is(hx, xdb):
         "be_id": None, "session_id": "monday", "current_tick": 1, "session_count": 1, "timestep_count": 1,
         "unsealed_count": 1,
     } == xdb.get_state()  # fmt: skip
+
+
+def test_a_log_that_is_full_is_left_for_sealing_and_another_one_begun(hx, xdb, monkeypatch):
+    monkeypatch.setattr(stream_log, "LOG_ROWS", 10)
+    for at in range(4):
+        xdb.record_many({"event_type": "output", "content": f"{at} {n}"} for n in range(6))
+    assert 2 == len(list((hx.path / "stream" / "log").iterdir()))
+
+    monkeypatch.setattr(segments, "LOG_BYTES", 1)
+    assert 24 == hx.maintain().sealed
+    assert [f"{at} {n}" for at in range(4) for n in range(6)] == [one.content for one in xdb.recall()]
+    assert 2 == len(list((hx.path / "stream" / "segments").iterdir()))
+
+
+def test_large_texts_fill_a_log_too(hx, xdb):
+    xdb.record_many({"event_type": "tool_response", "content": "word " * 200_000} for _ in range(3))
+
+    assert [1_000_000] * 3 == [len(one.content) for one in xdb.recall()]
+    assert 3 == xdb.seal().rows
+    assert [1_000_000] * 3 == [len(one.content) for one in xdb.recall()]
+
+
+def test_a_new_embedder_leaves_sessions_as_they_are(opened):
+    hx = opened(embedder=None)
+    handle = hx.xdb.start_session("s")
+    handle.record("output", "before")
+    hx.reindex(embedder=HashEmbedder())
+    handle.record("output", "after")
+
+    assert ["before", "after"] == [one.content for one in hx.xdb.recall()]
+    assert "ts-s-3" == hx.xdb.record("output", "still the current session")

@@ -232,15 +232,16 @@ class Parts:
         if self._worker is not None:
             self._worker.stop()
         self._finish_contexts()
-        if "experiencing" in self.__dict__:
-            self.experiencing.experience.close()
         self.handouts.flush()
         embedder = resolve(
             spec,
             api_key=self.base.settings.embedder_api_key,
             openai_key=self.base.settings.provider_keys.get("openai"),
         )
-        return Parts(self.base, self.base.models.embedder(embedder))
+        parts = Parts(self.base, self.base.models.embedder(embedder))
+        if "experiencing" in self.__dict__:
+            parts.experiencing = self.experiencing  # nothing of it depends on an embedder, and sessions go on
+        return parts
 
     def wake(self) -> None:
         """Let the background look for work."""

@@ -14,12 +14,12 @@ from hexad.errors import InvalidInput, StorageFailure
 from hexad.model.experience import StreamDurability
 from hexad.observe import log
 from hexad.storage.codec import to_micros
-from hexad.storage.segments import SEAL_ROWS
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Step
 from hexad.storage.stream_log import LogWriter, RowsInDoubt
 
 GROUP_RECORDS: Final = 4_096
+GROUP_CHARS: Final = 4 << 20
 GROUP_S: Final = 0.020
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
@@ -43,6 +43,7 @@ class _Batch:
     """Records that are written together, and what became of them."""
 
     steps: list[Step] = field(default_factory=list)
+    chars: int = 0
     written: bool = False
     error: StorageFailure | None = None
 
@@ -72,7 +73,7 @@ class Recorder:
         self._directory = directory
         self._clock = clock
         self._durability = durability
-        self._full = full  # called when there is enough to seal
+        self._full = full  # called when there is a log to seal
         self._pid = os.getpid()
         self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
         self._writing = threading.Lock()  # the log; taken before `_lock`
@@ -113,6 +114,7 @@ class Recorder:
                 Step(session, tick, now if one[8] is None else one[8], *one[:8])
                 for tick, one in zip(numbers, moments, strict=True)
             ]
+            batch.chars += sum([len(one[7]) for one in moments])
             waiting = len(batch.steps)
             if self._thread is None and not always:
                 self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
@@ -121,7 +123,7 @@ class Recorder:
             self._write(batch)
             if batch.error is not None:
                 raise batch.error
-        elif waiting >= GROUP_RECORDS:
+        elif waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
             self._write(batch)
         elif waiting == len(moments):
             self._filled.set()
@@ -154,6 +156,10 @@ class Recorder:
             batch = self._batch
         if batch.steps:
             self._write(batch)
+        else:
+            # The thread may be writing what was recorded before: it takes the batch first and writes it then.
+            with self._writing:
+                pass
         trouble, self._trouble = self._trouble, None
         if trouble is not None:
             with self._lock:
@@ -175,8 +181,6 @@ class Recorder:
                 self._trouble = None
             except StorageFailure as error:
                 self._refused(batch, error)
-        if self._log is not None and self._log.rows >= SEAL_ROWS:
-            self._full()
 
     def _append(self, steps: list[Step]) -> None:
         if self._log is None:
@@ -190,6 +194,10 @@ class Recorder:
         except StorageFailure:
             self._log = None
             raise
+        if self._log.full:
+            self._log.close()
+            self._log = None
+            self._full()
 
     def _refused(self, batch: _Batch, error: StorageFailure) -> None:
         if self._durability is StreamDurability.ALWAYS:

@@ -23,7 +23,7 @@ from hexad.model.experience import (
 from hexad.storage.codec import to_micros
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
-from hexad.storage.segments import SEAL_AGE_S, SEAL_ROWS, Sealer
+from hexad.storage.segments import SEAL_AGE_S, Sealer
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 
@@ -170,7 +170,7 @@ class Experience:
         self._db.require_writable()
         rows, begun_at = self._recorder.unsealed
         age = to_micros(self._clock.now()) - begun_at
-        if all or (rows and (rows >= SEAL_ROWS or age >= SEAL_AGE_S * 1e6)):
+        if all or (rows and age >= SEAL_AGE_S * 1e6):
             self._recorder.rotate()
         return self._sealer.seal(all=all, stop=stop)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.clock import Clock
-from hexad.errors import IntegrityError
+from hexad.errors import IntegrityError, StorageFailure
 from hexad.model.experience import EventType, StreamReport
 from hexad.storage import files
 from hexad.storage.codec import to_micros
@@ -26,7 +26,7 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.leases import Lease
 from hexad.storage.stream_frames import HAS_EVENT, KIND_CODES, Frames
-from hexad.storage.stream_log import begun_at, list_logs, lock_if_left, read_log
+from hexad.storage.stream_log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
 from hexad.storage.stream_manifest import Manifest, Segment, SessionRange
 from hexad.storage.stream_rows import RELATION, flat
 
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SEAL_ROWS: Final = 1_000_000
-SEAL_BYTES: Final = 128 << 20
-"""About as much as `SEAL_ROWS` records are in logs."""
 SEAL_AGE_S: Final = 3_600.0
 """A log is not left for longer. Shorter was no gain: every segment costs each query a file to open."""
 _PARQUET: Final = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880)"
@@ -113,7 +110,7 @@ class Sealer:
 
     def _due(self, left: Sequence[Path]) -> bool:
         """Whether the logs are together large, or one is old; they are not read for that."""
-        if sum(path.stat().st_size for path in left) >= SEAL_BYTES:
+        if sum(path.stat().st_size for path in left) >= LOG_BYTES:
             return True
         oldest = to_micros(self._clock.now()) - round(SEAL_AGE_S * 1e6)
         return any(begun_at(path) <= oldest for path in left)
@@ -124,12 +121,18 @@ class Sealer:
         self._mask_outputs(table)
         name = f"{to_micros(self._clock.now())}-{secrets.token_hex(6)}{_SUFFIX}"
         path, temporary = self.segments / name, self.segments / f"{name}.tmp"
-        with self._duck.cursor(temporary, table) as cursor:
-            with files.operation("write", temporary, "write"):
-                cursor.execute(
-                    f"COPY ({RELATION} ORDER BY session, tick) TO '{_quoted(temporary)}' {_PARQUET}"
-                )
-        files.publish(temporary, path)
+        try:
+            with self._duck.cursor(temporary, table) as cursor:
+                with files.operation("write", temporary, "write"):
+                    cursor.execute(
+                        f"COPY ({RELATION} ORDER BY session, tick) TO '{_quoted(temporary)}' {_PARQUET}"
+                    )
+            files.publish(temporary, path)
+        except StorageFailure:
+            # Half a file is of no use, and on a full disk in the way; what cannot be removed is swept later.
+            with contextlib.suppress(StorageFailure):
+                files.unlink(temporary)
+            raise
         with self._duck.cursor(path) as cursor:
             ranges = _ranges(cursor, path)
         segment = Segment(
@@ -172,18 +175,18 @@ def _readable(left: Sequence[Path], problems: list[str]) -> Iterator[tuple[Path,
 
 
 def _groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
-    """Yield the logs with records, about `SEAL_ROWS` together."""
+    """Yield the logs with records, about as many together as fill one log."""
     group: list[tuple[Path, Frames]] = []
-    held = 0
+    rows = size = 0
     for path, log in found:
         count = sum(map(len, log.frames))
         if not count:
             continue
-        if group and held + count > SEAL_ROWS:
+        if group and (rows + count > LOG_ROWS or size + log.offset > LOG_BYTES):
             yield group
-            group, held = [], 0
+            group, rows, size = [], 0, 0
         group.append((path, log))
-        held += count
+        rows, size = rows + count, size + log.offset
     if group:
         yield group
 

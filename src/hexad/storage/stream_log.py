@@ -27,6 +27,9 @@ from hexad.storage.stream_frames import (
 )
 
 SUFFIX: Final = ".log"
+LOG_ROWS: Final = 1_000_000
+LOG_BYTES: Final = 128 << 20
+"""About as much as `LOG_ROWS` tokens are; a log is read as a whole, so larger texts must not make it larger."""
 
 
 class RowsInDoubt(StorageFailure):
@@ -45,6 +48,11 @@ class LogWriter:
         self._frames = FrameWriter()
         self._fd = files.create_locked(self.path, FrameWriter.header(begun_at), lock=_lock)
         self._size = HEADER_BYTES
+
+    @property
+    def full(self) -> bool:
+        """Whether the log is as large as a segment should be made of: whoever writes to it begins another one."""
+        return self.rows >= LOG_ROWS or self._size >= LOG_BYTES
 
     def append(self, steps: Sequence[Step]) -> None:
         """Append the records as one frame, synced unless the policy does without.
