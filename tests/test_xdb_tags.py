@@ -334,3 +334,85 @@ def test_another_process_sees_and_adds_tags(hx, opened: Opener, steps):
     hx.close()
     again = opened()
     assert ["Seen before"] == names(again.xdb.get_tags_for_timestep("ts-s-1-1"))
+
+
+# Recalling --------------------------------------------------------------------------------------------------------
+
+
+def ticks(found) -> list[int]:
+    return [step.tick for step in found]
+
+
+@pytest.mark.row("H104", "H108")
+@pytest.mark.parametrize("sealed", [False, True])
+def test_recall_finds_what_is_tagged_by_timestep_event_and_range_sealed_or_not(hx, steps, sealed):
+    hx.xdb.tag("odd", timestep_id=steps[1])
+    hx.xdb.tag("odd", event_id="call")
+    hx.xdb.tag("odd", tick_range=(6, 8))
+    hx.xdb.tag("late", tick_range=(5, 7))
+    hx.xdb.tag("late", tick_range=(10, 10))
+    if sealed:
+        hx.xdb.seal()
+
+    assert [2, 4, 5, 6, 7, 8] == ticks(hx.xdb.recall(tags=["ODD"]))
+    assert [5, 6, 7] == ticks(hx.xdb.recall(tags=["odd", "late"]))
+    assert [2, 4, 5, 6, 7, 8, 10] == ticks(hx.xdb.recall(tags=["odd", "late"], match="any"))
+    assert [] == hx.xdb.recall(tags=["odd", "never used"])
+    assert [5, 6] == ticks(hx.xdb.recall(tags=["odd"], tick_range=(5, 9), event_types=["tool_call"]))
+    assert [6] == ticks(hx.xdb.recall(tags=["odd"], text_search="TOKEN 6"))
+    assert [4, 5] == ticks(hx.xdb.recall(tags=["odd"], limit=2, offset=1))
+    with pytest.raises(InvalidInput, match="tags"):
+        hx.xdb.recall(tags="odd")
+    with pytest.raises(NotFound):
+        hx.xdb.recall(tags=["odd"], session_id="nowhere")
+
+
+@pytest.mark.row("H141")
+def test_tags_concepts_and_every_other_filter_hold_together(hx):
+    hx.xdb.load_concept_pack(PACKS / "kitchen")
+    for session in ("a", "b"):
+        hx.xdb.start_session(session)
+        for number in range(6):
+            hx.xdb.record("output", f"w{number}", {f"{KITCHEN}Food": number / 10})
+        hx.xdb.tag("breadbaking", tick_range=(2, 5))
+
+    found = hx.xdb.recall(
+        tags=["Cooking"], concepts={f"{KITCHEN}Food": (0.3, 1.0)}, tick_range=(1, 4), session_id="*"
+    )
+
+    assert ["ts-a-4", "ts-b-4"] == [step.id for step in found]
+    assert ["ts-b-4"] == [step.id for step in hx.xdb.session("b").recall(tags=["cooking"], text_search="w3")]
+
+
+@pytest.mark.row("H143")
+def test_what_surprised_is_recalled_under_any_of_its_four_names(hx, steps):
+    for number, name in enumerate(("surprising", "Confusing", "interesting", "unexpected", "boring")):
+        hx.xdb.tag(name, timestep_id=steps[number])
+    hx.xdb.start_session("other")
+    hx.xdb.record("output", "plain")
+
+    assert [] == hx.xdb.recall_surprising()
+    assert [1, 2, 3, 4] == ticks(hx.xdb.recall_surprising(session_id="*"))
+    assert [1, 2] == ticks(hx.xdb.recall_surprising(session_id="s-1", limit=2))
+
+
+def test_a_bound_session_tags_and_comments_on_its_own_ticks(hx, steps):
+    hx.xdb.start_session("other")
+    bound = hx.xdb.session("s-1")
+    bound.tag("x", tick_range=(1, 2))
+    bound.comment("hm", event_id="call")
+
+    assert [1, 2] == ticks(bound.recall(tags=["x"]))
+    assert ["hm"] == [one.content for one in hx.xdb.get_comments_for_range("s-1", 4, 4)]
+
+
+def test_a_taken_away_tag_is_recalled_no_more_and_ten_thousand_ranges_are_no_trouble(hx, steps):
+    one = hx.xdb.tag("x", timestep_id=steps[0])
+    hx.xdb.untag(one)
+    assert [] == hx.xdb.recall(tags=["x"])
+
+    made = hx.xdb._tagging.tag_automatically(
+        "s-1", ((tick, {"p::C": float(tick % 2)}) for tick in range(1, 20_001)), threshold=0.5
+    )
+    assert 10_000 == made
+    assert [1, 3, 5, 7, 9] == ticks(hx.xdb.recall(tags=["p::C"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from hexad.errors import InvalidInput, InvalidTarget, NotFound
 from hexad.experience.tag_index import TagIndex, TagIndexNeeds
@@ -212,14 +212,21 @@ class Tagging:
 
     def examples(self, tag_id: str, *, limit: int, offset: int) -> list[TimestepRecord]:
         """Return the timesteps that carry a tag, by session and tick."""
-        found: list[TimestepRecord] = []
-        for session_id, tagged in sorted(self.places.ranges(None, [tag_id]).items()):
-            for ticks in tagged.ranges:
-                wanted = offset + limit - len(found)
-                if wanted <= 0:
-                    return found[offset:]
-                found += _steps(self._experience, StepQuery(session_id=session_id, ticks=ticks, limit=wanted))
-        return found[offset : offset + limit]
+        return self._experience.query(
+            StepQuery(tagged=self.tagged(None, [tag_id]), limit=limit, offset=offset)
+        )
+
+    def tagged(
+        self,
+        session_id: str | None,
+        tags: Sequence[str],
+        *,
+        match: Literal["all", "any"] = "all",
+        ticks: TickRange | None = None,
+    ) -> dict[str, tuple[TickRange, ...]]:
+        """Return for each session where the tags are, for `StepQuery.tagged`; an event that is gone is nowhere."""
+        found = self.places.ranges(session_id, tags, match=match, ticks=ticks)
+        return {session: tagged.ranges for session, tagged in found.items() if tagged.ranges}
 
     def tag_automatically(
         self, session_id: str, steps: Iterable[tuple[int, Mapping[str, float]]], *, threshold: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.documents import DocumentRepository
@@ -13,7 +13,7 @@ from hexad.experience.recorder import GROUP_RECORDS
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, activation_ranges
 from hexad.facade.xdb_documents import DocumentCalls
-from hexad.facade.xdb_tags import TagCalls
+from hexad.facade.xdb_tags import SURPRISING, TagCalls
 from hexad.model.actor import Actor
 from hexad.model.experience import (
     TICK_LIMIT,
@@ -140,6 +140,8 @@ class Xdb(TagCalls, DocumentCalls):
     def recall(
         self,
         *,
+        tags: Sequence[str] | None = None,
+        match: Literal["all", "any"] = "all",
         concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         text_search: str | None = None,
         tick_range: tuple[int, int] | None = None,
@@ -154,15 +156,19 @@ class Xdb(TagCalls, DocumentCalls):
 
         `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions. All of
         `concepts` must be among a timestep's ten strongest, as a mapping with scores from lowest to highest.
+        `tags` are ids or names: a timestep carries a tag by itself, by its event, by a range that holds it, or by a
+        concept below the tag's; all of them are asked for, or with `match="any"` one.
         `text_search` is a part of the content, capitals or not. Ranges of ticks include both ends, ranges of time
         leave out theirs. What this process recorded is found at once, whether sealed or not.
 
         Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
         """
+        session, ticks = self._experience.scope(session_id), _ticks(tick_range)
         return self._experience.query(
             StepQuery(
-                session_id=self._experience.scope(session_id),
-                ticks=_ticks(tick_range),
+                session_id=session,
+                ticks=ticks,
+                tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
                 times=_times(time_range),
                 event_types=_types(event_types),
                 activations=activation_ranges(concepts),
@@ -191,6 +197,10 @@ class Xdb(TagCalls, DocumentCalls):
                 limit=_count(limit, "limit", low=1),
             )
         )
+
+    def recall_surprising(self, *, session_id: str | None = None, limit: int = 50) -> list[TimestepRecord]:
+        """Return what is tagged surprising, confusing, interesting or unexpected: candidates for a closer look."""
+        return self.recall(tags=SURPRISING, match="any", session_id=session_id, limit=limit)
 
     def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none; raises `InvalidInput` for what is no id of one."""
@@ -257,6 +267,8 @@ class BoundSession:
     def recall(
         self,
         *,
+        tags: Sequence[str] | None = None,
+        match: Literal["all", "any"] = "all",
         concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         text_search: str | None = None,
         tick_range: tuple[int, int] | None = None,
@@ -268,6 +280,8 @@ class BoundSession:
     ) -> list[TimestepRecord]:
         """Return timesteps of this session, as `Xdb.recall`."""
         return self._xdb.recall(
+            tags=tags,
+            match=match,
             concepts=concepts,
             text_search=text_search,
             tick_range=tick_range,
@@ -285,6 +299,40 @@ class BoundSession:
         """Return where a concept was strongly active in this session, as `Xdb.recall_by_concept`."""
         return self._xdb.recall_by_concept(
             concept_id, min_activation=min_activation, session_id=self.id, limit=limit
+        )
+
+    def tag(
+        self,
+        tag_name_or_id: str,
+        *,
+        timestep_id: str | None = None,
+        event_id: str | None = None,
+        tick_range: Sequence[int] | None = None,
+        confidence: float = 1.0,
+        note: str | None = None,
+    ) -> str:
+        """Tag something of this session, as `Xdb.tag`."""
+        return self._xdb.tag(
+            tag_name_or_id,
+            timestep_id=timestep_id,
+            event_id=event_id,
+            tick_range=tick_range,
+            confidence=confidence,
+            note=note,
+            session_id=self.id,
+        )
+
+    def comment(
+        self,
+        content: str,
+        *,
+        timestep_id: str | None = None,
+        event_id: str | None = None,
+        tick_range: Sequence[int] | None = None,
+    ) -> str:
+        """Remark on something of this session, as `Xdb.comment`."""
+        return self._xdb.comment(
+            content, timestep_id=timestep_id, event_id=event_id, tick_range=tick_range, session_id=self.id
         )
 
     def end(self) -> None:

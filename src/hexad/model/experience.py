@@ -118,7 +118,8 @@ class StepQuery:
     """What to look for in the stream; everything given must hold.
 
     `session_id` None means all sessions; `tick_range` is inclusive at both ends, `time_range` takes its beginning
-    and leaves out its end. `activations` gives for each concept the lowest and the highest score, inclusive.
+    and leaves out its end. `activations` gives for each concept the lowest and the highest score, inclusive. `tagged`
+    gives for each session the ranges of ticks, inclusive, that tags let through; other sessions are left out.
     """
 
     session_id: str | None = None
@@ -128,6 +129,7 @@ class StepQuery:
     activations: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     text: str | None = None
     event_id: str | None = None
+    tagged: Mapping[str, Sequence[tuple[int, int]]] | None = None
     strongest: str | None = None  # order by this concept's score, strongest first
     limit: int = 100
     offset: int = 0

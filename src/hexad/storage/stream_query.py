@@ -83,7 +83,8 @@ class StreamReader:
         sources = self._sources(question)
         concepts = _Concepts(self._manifest)
         table = flat(sources.logs, concept_numbers=concepts.numbers, keep=_keep(question, sources.session))
-        if table is None and not sources.paths:
+        places = _places(question, self._sessions)
+        if (table is None and not sources.paths) or (places is not None and not len(places["session"])):
             return []
         conditions, params = _conditions(question, sources.session, concepts)
         relations = [] if table is None else [f"SELECT {_COLUMNS} FROM ({RELATION})"]
@@ -96,10 +97,12 @@ class StreamReader:
                 f"scores[list_position(concepts, {concepts.numbers([question.strongest])[0]})] DESC, {order}"
             )
         sql = (
-            f"SELECT {_COLUMNS} FROM ({' UNION ALL '.join(relations)}) WHERE {conditions}"
+            f"SELECT {_COLUMNS} FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}"
             f" ORDER BY {order} LIMIT ? OFFSET ?"
         )
         with self._duck.cursor(self._segments, table) as cursor:
+            if places is not None:
+                cursor.register("places", places)
             rows = cursor.execute(sql, [*params, question.limit, question.offset]).fetchall()
         names = self._sessions.names(row[0] for row in rows)
         return [_record(row, names, concepts) for row in rows]
@@ -168,6 +171,23 @@ def _keep(question: StepQuery, session: int | None) -> Keep:
     return keep
 
 
+def _places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[np.int64]] | None:
+    """Return where tags let timesteps through, as columns; None where no tag is asked for."""
+    import numpy as np
+
+    if question.tagged is None:
+        return None
+    rows = [
+        (number, first, last)
+        for session_id, ranges in question.tagged.items()
+        if (number := sessions.number(session_id)) is not None
+        for first, last in ranges
+    ]
+    columns = np.array(rows, np.int64).reshape(len(rows), 3)
+    names = ("session", "first_tick", "last_tick")
+    return {name: np.ascontiguousarray(columns[:, at]) for at, name in enumerate(names)}
+
+
 def _conditions(question: StepQuery, session: int | None, concepts: _Concepts) -> tuple[str, list[Any]]:
     conditions, params = ["true"], list[Any]()
 
@@ -185,6 +205,11 @@ def _conditions(question: StepQuery, session: int | None, concepts: _Concepts) -
         add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
     if question.event_id is not None:
         add("event = ?", question.event_id)
+    if question.tagged is not None:
+        add(
+            "EXISTS (SELECT 1 FROM places WHERE places.session = steps.session"
+            " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
+        )
     if question.text is not None:
         add("contains(lower(content), lower(?))", question.text)
     for concept, (low, high) in question.activations.items():
