@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import hexad
+from hexad.storage import files
+from hexad.storage.stream_log import read_log
 
 TARGET = Path(__file__).with_name("stream_target.py")
 SHORT_KILLS, LONG_KILLS = 4, 200
@@ -146,3 +148,60 @@ def test_several_that_seal_what_one_left_seal_it_once(project):
         hx.xdb.seal()
         assert {"w": list(range(504))} == contents(hx)  # in groups of seven
         assert [] == hx.check()
+
+
+@pytest.mark.parametrize("policy", ["always", "group"])
+def test_what_is_acknowledged_was_in_the_file_when_it_was_synced(project, monkeypatch, policy):
+    """Lost power keeps what a sync covered: those bytes alone must hold every acknowledged record."""
+    monkeypatch.setenv("HEXAD_STREAM_DURABILITY", policy)
+    synced: dict[str, bytes] = {}
+
+    def hook(operation: str, path: Path) -> None:
+        if operation == "fdatasync" and "stream" in path.parts:
+            synced[path.name.removeprefix(".").removesuffix(".tmp")] = path.read_bytes()
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.xdb.start_session("shared")
+        previous = files.set_hook(hook)
+        try:
+            for group in range(5):
+                for at in range(3):
+                    hx.xdb.record("output", f"{group} {at}")
+                hx.xdb.flush()
+                (name,) = synced
+                survivor = project / "survivor.log"
+                survivor.write_bytes(synced[name])
+                found = read_log(survivor)
+                assert found is not None
+                assert 3 * (group + 1) == sum(map(len, found.frames))
+        finally:
+            files.set_hook(previous)
+
+
+def test_a_log_goes_only_after_its_segment_is_synced_named_and_registered(project):
+    steps: list[str] = []
+    registered: list[bool] = []
+
+    def hook(operation: str, path: Path) -> None:
+        what = "log" if path.suffix == ".log" else "segment" if ".parquet" in path.name else path.name
+        steps.append(f"{operation} {what}")
+        if operation == "unlink" and what == "log":
+            registered.append(hx._parts.base.db.query_one("SELECT 1 FROM stream_segments") is not None)
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.xdb.start_session("shared")
+        hx.xdb.record("output", "x")
+        hx.xdb.flush()
+        previous = files.set_hook(hook)
+        try:
+            hx.xdb.seal()
+        finally:
+            files.set_hook(previous)
+
+    order = ["write segment", "fdatasync segment", "rename segment", "fsync_dir segments", "fdatasync memory.db-wal",
+             "unlink log"]  # fmt: skip
+    places = [steps.index("write segment")]
+    for step in order[1:]:
+        places.append(steps.index(step, places[-1]))
+    assert sorted(places) == places
+    assert [True] == registered

@@ -6,6 +6,7 @@ It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to di
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,7 @@ class Duck:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._con: duckdb.DuckDBPyConnection | None = None
+        self._pid = os.getpid()
 
     @contextmanager
     def cursor(
@@ -69,6 +71,9 @@ class Duck:
 
     def close(self) -> None:
         """Free what it holds. Idempotent."""
+        # In a forked child the threads of DuckDB are not there: to close it would end the child with a crash.
+        if self._pid != os.getpid():
+            return
         with self._lock:
             if self._con is not None:
                 self._con.close()
