@@ -560,3 +560,18 @@ def test_a_new_embedder_leaves_sessions_as_they_are(opened):
 
     assert ["before", "after"] == [one.content for one in hx.xdb.recall()]
     assert "ts-s-3" == hx.xdb.record("output", "still the current session")
+
+
+@pytest.mark.parametrize(
+    "row", [{"content": "x"}, {"event_type": "output"}, {"event_type": "output", "content": "x", "tick": 5}]
+)
+def test_a_row_of_a_batch_with_too_little_or_too_much_is_refused(xdb, row):
+    with pytest.raises(InvalidInput, match="needs event_type and content"):
+        xdb.record_many([row])
+
+
+def test_a_row_of_a_batch_may_have_happened_at_another_time(xdb, clock):
+    xdb.record_many([{"event_type": "output", "content": "x", "timestamp": "2020-05-01T12:00:00Z"}])
+
+    assert ["x"] == [one.content for one in xdb.recall(time_range=("2020-05-01", "2020-05-02"))]
+    assert [] == xdb.recall(time_range=(clock.now() - timedelta(days=1), clock.now()))

@@ -104,12 +104,24 @@ def moment(  # one parameter for each field of document 2's `record`
 
 def moment_of_row(row: Mapping[str, Any], *, mask: Callable[[str], str]) -> Moment:
     """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`."""
-    unknown = sorted(set(row) - _ROW_KEYS)
-    if unknown or "event_type" not in row or "content" not in row:
+    if not (row.keys() <= _ROW_KEYS and "event_type" in row and "content" in row):
         raise InvalidInput(
             f"A row needs event_type and content and may have {', '.join(sorted(_ROW_KEYS))}; it has {sorted(row)}."
         )
-    return moment(**{"concept_activations": None, **row}, mask=mask)
+    get = row.get
+    return moment(
+        row["event_type"],
+        row["content"],
+        get("concept_activations"),
+        mask=mask,
+        event_id=get("event_id"),
+        event_start=get("event_start", False),
+        event_end=get("event_end", False),
+        token_id=get("token_id"),
+        role=get("role"),
+        token_count=get("token_count", 1),
+        timestamp=get("timestamp"),
+    )
 
 
 def _whole(value: object, what: str, low: int, high: int) -> None:
