@@ -56,7 +56,7 @@ def test_a_document_has_a_path_a_version_a_hash_a_source_a_summary_and_tags(hx, 
     assert None is hx.xdb.get_document("guides/DEPLOY.md")
 
 
-@pytest.mark.row("H066", "H067", "H068", "H069", "H070", "H127")
+@pytest.mark.row("H006", "H066", "H067", "H068", "H069", "H070", "H127")
 @pytest.mark.parametrize(
     ("doc_type", "folder"),
     [

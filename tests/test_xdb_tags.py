@@ -273,13 +273,18 @@ def test_a_promoted_tag_keeps_what_it_was_applied_to_as_its_examples(hx, steps):
     assert BudStatus.READY is hx.xdb.promote_to_bud(tag.id).bud_status
 
 
-@pytest.mark.row("H145", "H146")
+@pytest.mark.row("H024", "H145", "H146")
 def test_concepts_are_browsed_from_the_roots_down(hx):
     assert [] == hx.xdb.browse_concepts()
     report = hx.xdb.load_concept_pack(PACKS / "garden.json")
 
     assert (4, 1) == (report.concepts, report.dangling)
     [plant] = hx.xdb.browse_concepts()
+    assert (TagType.CONCEPT, "example.org/garden::Plant", "system") == (
+        plant.tag_type,
+        plant.concept_id,
+        plant.created_by,
+    )
     assert ["Herb", "Rosé.v2"] == names(hx.xdb.browse_concepts(plant.id))
     assert [] == hx.xdb.browse_concepts("example.org/garden::Rosé.v2")
     assert ["Herb"] == names(hx.xdb.find_concept("KRAUT"))
@@ -287,10 +292,31 @@ def test_concepts_are_browsed_from_the_roots_down(hx):
         hx.xdb.browse_concepts("nowhere::Thing")
 
 
+@pytest.mark.row("H115", "H116", "H117", "H121")
+def test_the_tag_index_walks_the_concepts_in_every_direction(hx):
+    index = hx.xdb.tag_index
+    assert 3 == index.load_concept_pack_primaries(PACKS / "kitchen")
+
+    assert ["Baking", "Frying"] == names(index.get_concept_children(f"{KITCHEN}Cooking"))
+    assert ["Baking", "Food"] == names(index.get_concept_parents(f"{KITCHEN}BreadBaking"))
+    assert [("Baking", "has_part"), ("Food", "related")] == [
+        (tag.name, how) for tag, how in index.get_related_concepts(f"{KITCHEN}Cooking")
+    ]
+
+
+@pytest.mark.row("H166")
+def test_the_table_of_tags_has_the_columns_of_the_document(hx):
+    columns = {row[1] for row in hx._parts.stores.db.query("PRAGMA table_info(tags)")}
+
+    assert columns >= {
+        "id", "name", "tag_type", "concept_id", "entity_type", "bud_status", "created_at", "created_by", "description",
+    }  # fmt: skip
+
+
 # Comments ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("H041", "H111", "H144")
+@pytest.mark.row("H004", "H041", "H111", "H144")
 def test_comments_are_listed_by_range_and_can_be_edited(hx, steps, clock):
     single = hx.xdb.comment("first", timestep_id=steps[0])
     hx.xdb.comment("the call", event_id="call")
@@ -343,7 +369,7 @@ def ticks(found) -> list[int]:
     return [step.tick for step in found]
 
 
-@pytest.mark.row("H104", "H108")
+@pytest.mark.row("H003", "H004", "H104")
 @pytest.mark.parametrize("sealed", [False, True])
 def test_recall_finds_what_is_tagged_by_timestep_event_and_range_sealed_or_not(hx, steps, sealed):
     hx.xdb.tag("odd", timestep_id=steps[1])
@@ -367,7 +393,7 @@ def test_recall_finds_what_is_tagged_by_timestep_event_and_range_sealed_or_not(h
         hx.xdb.recall(tags=["odd"], session_id="nowhere")
 
 
-@pytest.mark.row("H141")
+@pytest.mark.row("H003", "H141")
 def test_tags_concepts_and_every_other_filter_hold_together(hx):
     hx.xdb.load_concept_pack(PACKS / "kitchen")
     for session in ("a", "b"):

@@ -262,6 +262,7 @@ def test_automatic_tags_need_a_threshold_above_zero():
         concepts_above({"a": 1.0}, threshold=0)
 
 
+@pytest.mark.row("H167")
 def test_every_question_about_applications_is_answered_from_an_index(db):
     statements: list[str] = []
     put(db, tag("x"))
