@@ -102,6 +102,8 @@ def test_anything_but_exactly_one_target_is_a_value_error_and_makes_no_tag(hx, s
 def test_what_was_never_recorded_cannot_be_tagged(hx, steps):
     for given in (
         {"timestep_id": "ts-s-1-9999999"},
+        {"timestep_id": "ts-s-1-11"},
+        {"timestep_id": "ts-s-1-1000"},
         {"event_id": "no such"},
         {"tick_range": (9_999_999, 9_999_999)},
         {"tick_range": (1, 2), "session_id": "nowhere"},

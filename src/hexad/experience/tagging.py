@@ -58,14 +58,15 @@ class StreamEvents:
         return [step.event_id for step in found if step.event_id is not None]
 
     def whole(self, session_id: str, event_id: str) -> TickRange | None:
-        """Return the ticks of an event that has ended and is one range, so that they can never change."""
+        """Return the ticks of an event that has ended and is one range, so that they can never change.
+
+        Raises `NotFound` when no timestep of the session carries the event.
+        """
         steps = list(self._steps(session_id, event_id))
+        if not steps:
+            raise NotFound(f"No timestep of session {session_id!r} carries the event {event_id!r}.")
         ranges = union((step.tick, step.tick) for step in steps)
         return ranges[0] if len(ranges) == 1 and any(step.event_end for step in steps) else None
-
-    def known(self, session_id: str, event_id: str) -> bool:
-        """Return whether a timestep of the session carries this event."""
-        return bool(_steps(self._experience, StepQuery(session_id=session_id, event_id=event_id, limit=1)))
 
     def _ticks(self, session_id: str, event_id: str) -> Iterator[TickRange]:
         return ((step.tick, step.tick) for step in self._steps(session_id, event_id))
@@ -150,13 +151,12 @@ class Tagging:
     def _recorded(self, target: Target) -> Target:
         session = self._experience.session(target.session_id)
         if target.event_id is not None:
-            if not self._events.known(session.id, target.event_id):
-                raise NotFound(
-                    f"No timestep of session {session.id!r} carries the event {target.event_id!r}."
-                )
             # Kept where it cannot change any more: what is compressed later is still found by it.
             return event_target(session.id, target.event_id, self._events.whole(session.id, target.event_id))
-        if target.range_start is not None and target.range_start > session.last_tick:
+        if target.timestep_id is not None:
+            if self._experience.get(target.timestep_id) is None:
+                raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
+        elif target.range_start is not None and target.range_start > session.last_tick:
             raise NotFound(
                 f"Session {session.id!r} has no tick {target.range_start} yet; its last is {session.last_tick}."
             )

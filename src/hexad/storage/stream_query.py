@@ -82,9 +82,16 @@ class StreamReader:
         """
         sources = self._sources(question)
         concepts = _Concepts(self._manifest)
-        table = flat(sources.logs, concept_numbers=concepts.numbers, keep=_keep(question, sources.session))
         places = _places(question, self._sessions)
-        if (table is None and not sources.paths) or (places is not None and not len(places["session"])):
+        if places is not None and not len(places["session"]):
+            return []
+        table = flat(
+            sources.logs,
+            concept_numbers=concepts.numbers,
+            keep=_keep(question, sources.session, places),
+            event=question.event_id,
+        )
+        if table is None and not sources.paths:
             return []
         conditions, params = _conditions(question, sources.session, concepts)
         relations = [] if table is None else [f"SELECT {_COLUMNS} FROM ({RELATION})"]
@@ -149,7 +156,7 @@ class StreamReader:
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
 
 
-def _keep(question: StepQuery, session: int | None) -> Keep:
+def _keep(question: StepQuery, session: int | None, places: Mapping[str, NDArray[np.int64]] | None) -> Keep:
     """Return what rules rows of logs out by their numbers, before any text is touched."""
     kinds = None if question.event_types is None else [KIND_CODES[one] for one in question.event_types]
 
@@ -166,9 +173,28 @@ def _keep(question: StepQuery, session: int | None) -> Keep:
             wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
         if kinds is not None:
             wanted &= np.isin(numbers["kind"], kinds)
+        if places is not None:
+            wanted &= _placed(numbers, places)
         return wanted
 
     return keep
+
+
+def _placed(
+    numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """Return which rows lie in `places`, whose ranges are in order and apart in each session."""
+    import numpy as np
+
+    ticks = numbers["tick"]
+    inside = np.zeros(len(ticks), np.bool_)
+    for session in np.unique(places["session"]):
+        mine = places["session"] == session
+        firsts, lasts = places["first_tick"][mine], places["last_tick"][mine]
+        before = np.searchsorted(firsts, ticks, side="right") - 1
+        reached = (before >= 0) & (ticks <= lasts[np.maximum(before, 0)])
+        inside |= (numbers["session"] == session) & reached
+    return inside
 
 
 def _places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[np.int64]] | None:

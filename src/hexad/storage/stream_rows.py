@@ -51,8 +51,9 @@ def flat(
     *,
     concept_numbers: Callable[[Sequence[str]], Sequence[int]],
     keep: Keep | None = None,
+    event: str | None = None,
 ) -> dict[str, NDArray[Any]] | None:
-    """Return the rows of logs as columns, those that `keep` wants; None when there are none.
+    """Return the rows of logs as columns, those that `keep` wants, and of one `event` only; None when there are none.
 
     `concept_numbers` gives the numbers under which concepts stand in the result.
     """
@@ -60,8 +61,11 @@ def flat(
 
     parts = []
     for log in logs:
+        if event is not None and event not in log.strings:
+            continue
+        number = None if event is None else log.strings.index(event)
         strings = np.array(log.strings, dtype=object)
-        chosen = list(_chosen(log.frames, keep))
+        chosen = list(_chosen(log.frames, keep, number))
         used = [one.concepts for one, _ in chosen]
         numbers = _renumbered(used, log.strings, concept_numbers)
         parts += [_part(one, rows, strings, numbers) for one, rows in chosen]
@@ -70,11 +74,15 @@ def flat(
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _chosen(frames: Sequence[Columns], keep: Keep | None) -> Iterator[tuple[Columns, NDArray[np.intp]]]:
+def _chosen(
+    frames: Sequence[Columns], keep: Keep | None, event: int | None
+) -> Iterator[tuple[Columns, NDArray[np.intp]]]:
     import numpy as np
 
     for one in frames:
         rows = np.arange(len(one)) if keep is None else np.flatnonzero(keep(one.numbers))
+        if event is not None:
+            rows = rows[one.numbers["event"][rows] == event]
         if len(rows):
             yield one, rows
 
