@@ -89,6 +89,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),
     "bundles": ("bundles", _module("bundles")),
+    "stream": ("stream", _module("stream")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
 }

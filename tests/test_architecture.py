@@ -39,10 +39,12 @@ PARTS = {
     "hexad.ingest": "ingest",
     "hexad.recall": "recall",
     "hexad.upkeep": "upkeep",
+    "hexad.experience": "experience",
     "hexad.facade": "facade",
     "hexad.engine": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
+    "hexad.experiencing": "engine",
     "hexad.governing": "engine",
     "hexad.records": "engine",
     "hexad.structured": "engine",
@@ -55,7 +57,7 @@ PARTS = {
 }
 
 _BASE = {"errors", "model", "clock", "ids", "observe", "text", "storage", "providers", "index"}
-_PATHS = {"ingest", "recall", "upkeep"}
+_PATHS = {"experience", "ingest", "recall", "upkeep"}
 
 # What a part may import of ours besides itself. A part without code has no row: whoever adds it adds one.
 TABLE: Mapping[str, set[str] | None] = {
@@ -69,6 +71,7 @@ TABLE: Mapping[str, set[str] | None] = {
     "storage": {"errors", "model", "clock", "ids", "observe", "text"},
     "providers": {"errors", "model", "observe", "clock", "text"},
     "index": {"errors", "model", "observe", "text", "storage", "clock", "ids"},
+    "experience": _BASE,
     "ingest": _BASE,
     "recall": _BASE,
     "upkeep": _BASE,
@@ -86,6 +89,8 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
+    ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
     (
         "hexad.wiring",
         "hexad.governing",

@@ -36,7 +36,25 @@ if TYPE_CHECKING:
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle, KindList, ProjectContext
+    from hexad.model.concept import PackReport
     from hexad.model.contract import Spend
+    from hexad.model.document import (
+        CopiesReport,
+        CopyState,
+        Document,
+        DocumentType,
+        DocumentVersion,
+        WorkingCopy,
+    )
+    from hexad.model.experience import (
+        CompressionLevel,
+        EventType,
+        Fidelity,
+        SessionInfo,
+        StreamDurability,
+        StreamReport,
+        TimestepRecord,
+    )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.link import Link, Linked, LinkEnd
@@ -53,6 +71,16 @@ if TYPE_CHECKING:
     )
     from hexad.model.spending import BudgetLine, Spent
     from hexad.model.status import MaintenanceReport, StoreStatus
+    from hexad.model.tag import (
+        BudStatus,
+        Comment,
+        Tag,
+        TagApplication,
+        TagSource,
+        TagType,
+        Target,
+        TargetType,
+    )
     from hexad.observe import Span, listen
     from hexad.opening import init, open
     from hexad.providers.base import Embedder
@@ -77,6 +105,14 @@ _HOMES: Final = {
     "hexad.model.actor": ("Actor",),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
+    "hexad.model.concept": ("PackReport",),
+    "hexad.model.document": (
+        "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
+    ),
+    "hexad.model.experience": (
+        "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamDurability", "StreamReport",
+        "TimestepRecord",
+    ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
@@ -90,6 +126,9 @@ _HOMES: Final = {
     ),
     "hexad.model.spending": ("BudgetLine", "Spent"),
     "hexad.model.status": ("MaintenanceReport", "StoreStatus"),
+    "hexad.model.tag": (
+        "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
+    ),
     "hexad.observe": ("Span", "listen"),
     "hexad.opening": ("init", "open"),
     "hexad.providers.base": ("Embedder",),
@@ -104,20 +143,30 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 __all__ = [
     "AccessDenied",
     "Actor",
+    "BudStatus",
     "BudgetExceeded",
     "BudgetLine",
     "Bundle",
     "Chunk",
     "Citation",
     "Clock",
+    "Comment",
+    "CompressionLevel",
     "Conflict",
     "ContextHook",
+    "CopiesReport",
+    "CopyState",
     "DeleteReport",
+    "Document",
+    "DocumentType",
+    "DocumentVersion",
     "Dropped",
     "Embedder",
+    "EventType",
     "Explanation",
     "ExportReport",
     "ExternalOrdering",
+    "Fidelity",
     "FileConflict",
     "FolderReport",
     "FrozenClock",
@@ -144,6 +193,7 @@ __all__ = [
     "Memory",
     "NotFound",
     "Outcome",
+    "PackReport",
     "Progress",
     "ProjectContext",
     "Prompt",
@@ -155,6 +205,7 @@ __all__ = [
     "Relevance",
     "Reply",
     "RestoreReport",
+    "SessionInfo",
     "Skip",
     "SpaceInfo",
     "Span",
@@ -164,11 +215,21 @@ __all__ = [
     "StorageFailure",
     "StoreLocked",
     "StoreStatus",
+    "StreamDurability",
+    "StreamReport",
     "SystemClock",
+    "Tag",
+    "TagApplication",
+    "TagSource",
+    "TagType",
+    "Target",
+    "TargetType",
     "TimeSortedIds",
+    "TimestepRecord",
     "Trust",
     "Turn",
     "Verified",
+    "WorkingCopy",
     "__version__",
     "init",
     "listen",

@@ -27,6 +27,7 @@ class Settings:
     project: str | None = None
     embedder: str | None = "default"
     durability: str = "group"
+    stream_durability: str = "group"
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
     generator: str | None = None
@@ -53,6 +54,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "project": str,
     "embedder": str,
     "durability": str,
+    "stream_durability": str,
     "lock_timeout_s": float,
     "env_allow": list,
     "generator": str,
@@ -92,6 +94,7 @@ TEMPLATE: Final = """\
 # project = "name of the folder"    # first part of generated paths
 # embedder = "default"              # "default", "hashing", "none", or "openai:MODEL@https://host/v1"
 # durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
+# stream_durability = "group"       # of experience: "always" syncs each record, "group" every 20 ms, "os" never
 # lock_timeout_s = 30.0             # how long a writer waits for its turn
 # env_allow = []                    # names of variables whose values in .env files may be stored
 # memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
@@ -162,6 +165,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         project=cast("str | None", values.get("project")),
         embedder=None if embedder == "none" else embedder,
         durability=cast("str", values.get("durability", "group")),
+        stream_durability=cast("str", values.get("stream_durability", "group")),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
         generator=cast("str | None", values.get("generator")),

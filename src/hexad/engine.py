@@ -29,6 +29,7 @@ from hexad.wiring import Parts
 
 if TYPE_CHECKING:
     from hexad.facade.spaces import SpacesFacade
+    from hexad.facade.xdb import Xdb
 
 
 class Hexad(RecordCalls, StructuredCalls):
@@ -45,6 +46,11 @@ class Hexad(RecordCalls, StructuredCalls):
     def __repr__(self) -> str:
         role = self._parts.base.actor.role
         return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
+
+    @property
+    def xdb(self) -> Xdb:
+        """The experience database: what an agent read, wrote and did, token by token."""
+        return self._parts.experiencing.xdb
 
     def __enter__(self) -> Self:
         return self
@@ -312,7 +318,7 @@ class Hexad(RecordCalls, StructuredCalls):
         return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
-        """Do now what the background would do: queued sources, gc, vectors, notes of what was recalled.
+        """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
 
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
         """
@@ -322,6 +328,7 @@ class Hexad(RecordCalls, StructuredCalls):
             ingested=ingested,
             archived=swept.archived,
             purged=swept.purged,
+            sealed=self._parts.seal_when_due(),
             handouts=self._parts.handouts.flush(),
             embedded=self.embed_pending(progress=progress),
         )

@@ -43,8 +43,8 @@ class InvalidMemory(InvalidInput):
     """A memory's field cannot be stored."""
 
 
-class InvalidTarget(InvalidInput):
-    """A request names no target, or more than one."""
+class InvalidTarget(InvalidInput, ValueError):
+    """A request names no target, or more than one; a `ValueError` too, as document 2 has it."""
 
 
 class NotFound(HexadError):

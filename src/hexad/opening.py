@@ -26,6 +26,7 @@ from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
+from hexad.model.experience import StreamDurability
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
 from hexad.providers.generators.choose import resolve_generator
@@ -181,6 +182,8 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
     """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
     with _naming(settings, "durability"):
         _durability(settings)
+    with _naming(settings, "stream_durability"):
+        _stream_durability(settings)
     if generator == "default" and settings.generator is not None:
         with _naming(settings, "generator"):
             resolve_generator(settings.generator)
@@ -310,6 +313,14 @@ def _durability(settings: Settings) -> Durability:
     except ValueError as error:
         valid = ", ".join(str(member.value) for member in Durability)
         raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from error
+
+
+def _stream_durability(settings: Settings) -> None:
+    valid = [member.value for member in StreamDurability]
+    if settings.stream_durability not in valid:
+        raise InvalidInput(
+            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}."
+        )
 
 
 def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedder | None:

@@ -18,6 +18,7 @@ from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
 from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
+from hexad.model.experience import StreamDurability
 from hexad.model.memory import JSONValue, Status
 from hexad.model.policy import is_backend
 from hexad.model.status import StoreStatus
@@ -34,11 +35,13 @@ from hexad.storage.leases import OpenLock
 from hexad.storage.meta import STORE_ID
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
+from hexad.storage.stream_log import list_logs
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
+    from hexad.experiencing import Experiencing
     from hexad.governing import Governing
     from hexad.index.orderings.orderings import Orderings
     from hexad.recall.bundles import Bundles
@@ -164,6 +167,30 @@ class Parts:
         )
 
     @cached_property
+    def experiencing(self) -> Experiencing:
+        """The experience database; loaded now, because nothing else needs it."""
+        from hexad.experience.xdb import ExperienceNeeds
+        from hexad.experiencing import build_experiencing
+
+        base = self.base
+        needs = ExperienceNeeds(
+            db=base.db,
+            directory=base.place.directory,
+            clock=base.clock,
+            durability=StreamDurability(base.settings.stream_durability),
+            salt=lambda: base.place.keys.redaction_salt,
+            env_allow=base.settings.env_allow,
+            wake=self.wake,
+        )
+        return build_experiencing(needs, actor=base.actor, ids=base.ids)
+
+    def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps."""
+        if "experiencing" not in self.__dict__ and not list_logs(self.place.directory / "stream" / "log"):
+            return 0
+        return self.experiencing.experience.seal(stop=stop).rows
+
+    @cached_property
     def orderings(self) -> Orderings:
         """The orderings of context bundles; loaded now, because a recall does without them."""
         from hexad.index.orderings.orderings import Orderings
@@ -212,7 +239,10 @@ class Parts:
             api_key=self.base.settings.embedder_api_key,
             openai_key=self.base.settings.provider_keys.get("openai"),
         )
-        return Parts(self.base, self.base.models.embedder(embedder))
+        parts = Parts(self.base, self.base.models.embedder(embedder))
+        if "experiencing" in self.__dict__:
+            parts.experiencing = self.experiencing  # nothing of it depends on an embedder, and sessions go on
+        return parts
 
     def wake(self) -> None:
         """Let the background look for work."""
@@ -237,6 +267,8 @@ class Parts:
             self._worker.stop()
         self._finish_contexts()
         try:
+            if "experiencing" in self.__dict__:
+                self.experiencing.experience.close()
             if not self.base.db.readonly:
                 self.handouts.flush()
         finally:
@@ -306,6 +338,7 @@ class Parts:
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
         self.governing.sweeper.sweep_when_due(stop=stop)
+        self.seal_when_due(stop=stop)
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0

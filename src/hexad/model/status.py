@@ -61,6 +61,7 @@ class MaintenanceReport:
     handouts: int = 0
     archived: int = 0  # by gc, as the spaces' policies say
     purged: int = 0
+    sealed: int = 0  # timesteps of the experience stream
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""

@@ -9,6 +9,7 @@ from typing import Final, cast
 from hexad.errors import IntegrityError
 from hexad.ids import content_hash
 from hexad.storage.connection import Database
+from hexad.storage.tag_check import TAG_PROMISES
 
 _LISTED: Final = 20
 _JSON_COLUMNS: Final = ("tags", "citations", "data_subjects", "metadata")
@@ -64,7 +65,7 @@ def check_rows(db: Database) -> Iterator[str]:
             "Ingest the source again, or put a backup in its place."
         )
     yield from _contents(db)
-    for sql, words in _PROMISES:
+    for sql, words in (*_PROMISES, *TAG_PROMISES):
         for row in cast("list[tuple[str, ...]]", db.query(f"{sql} LIMIT {_LISTED}")):
             yield words.format(*row)
 

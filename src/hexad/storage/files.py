@@ -320,6 +320,51 @@ def _read_at(fd: int, offset: int, path: Path) -> bytes:
         return os.pread(fd, _COPY_CHUNK_BYTES, offset)
 
 
+def create_locked(path: Path, data: bytes, *, lock: Callable[[int], None]) -> int:
+    """Create `path` with `data`, locked by `lock`, and return its descriptor; durable on return.
+
+    The lock is taken before the file has its name, so nobody can take it for what an ended process left.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with operation("open", temporary, "create"):
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+    try:
+        with operation("lock", temporary, "lock"):
+            lock(fd)
+        write_at(fd, data, 0, temporary)
+        fdatasync(fd, temporary)
+        with operation("rename", path, "create"):
+            os.rename(temporary, path)
+        sync_dir(path.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+        os.close(fd)
+        raise
+    return fd
+
+
+def truncate(fd: int, size: int, path: Path) -> None:
+    """Cut the file to `size` bytes, without syncing."""
+    with operation("write", path, "cut"):
+        os.ftruncate(fd, size)
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Make a file that another library wrote durable, and give it its name; durable on return."""
+    with operation("open", temporary, "open"):
+        fd = os.open(temporary, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        os.fchmod(fd, PRIVATE_FILE_MODE)
+        fdatasync(fd, temporary)
+    finally:
+        os.close(fd)
+    with operation("rename", path, "create"):
+        os.replace(temporary, path)
+    sync_dir(path.parent)
+
+
 def rewrite_in_place(fd: int, path: Path) -> None:
     """Write every byte of the file again and sync it.
 

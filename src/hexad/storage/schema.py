@@ -11,7 +11,10 @@ from typing import Final
 from hexad.errors import IntegrityError
 from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
+from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.migrations import Migration
+from hexad.storage.stream_schema import DDL as STREAM_DDL
+from hexad.storage.tag_schema import TAG_DDL
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -324,9 +327,24 @@ def _structured(con: Connection) -> None:
     con.execute(_STRUCTURED)
 
 
+def _folksonomy(con: Connection) -> None:
+    con.execute(TAG_DDL)
+
+
+def _documents(con: Connection) -> None:
+    con.execute(DOCUMENT_DDL)
+
+
+def _stream(con: Connection) -> None:
+    con.execute(STREAM_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
+    Migration(number=3, name="stream", apply=_stream),
+    Migration(number=4, name="folksonomy", apply=_folksonomy),
+    Migration(number=5, name="documents", apply=_documents),
 )
 
 

@@ -11,8 +11,11 @@ from hexad.index.catalog import EMBED
 from hexad.index.fulltext import FullText
 from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
+from hexad.storage.document_copies import check_copies
+from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
 from hexad.storage.stores import Stores
+from hexad.storage.stream_check import check_stream
 from hexad.text.rules import audience
 
 _EXPECTED: Final = frozenset(
@@ -46,6 +49,9 @@ def check(
         found += fulltext.check()
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
         found += _audiences(stores)
+        found += check_stream(stores.db, directory / "stream")
+        found += check_documents(stores.db)
+        found += check_copies(directory / "documents", Documents(stores.db))
     found += _files(directory)
     problem = keys.state().problem
     if problem is not None and problem not in found:

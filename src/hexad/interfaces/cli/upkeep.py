@@ -105,5 +105,7 @@ def maintain() -> None:
         click.echo(
             f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
         )
+    if report.sealed:
+        click.echo(f"{count(report.sealed, 'timestep')} sealed")
     if not any(report.to_dict().values()):
         note("Nothing was waiting.")

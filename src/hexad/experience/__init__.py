@@ -1,0 +1,1 @@
+"""The stream path: recording experience, and asking for it again."""

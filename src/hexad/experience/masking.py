@@ -1,0 +1,72 @@
+"""Secrets in the stream: out of what comes in before the log, out of what is generated before it is sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from hexad.text.redact import RedactionRules, find, redact
+
+_PASSES_LIMIT: Final = 4
+_SCREENED_CHARS: Final = 1 << 16
+_APART: Final = "\n\0\n"
+"""Between texts that are looked through together: a NUL is in no secret, so none is found across it."""
+
+
+class Masking:
+    """Redacts the stream by the rules that hold without a space's policy: secrets, whatever else is said."""
+
+    def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str]) -> None:
+        self._salt = salt
+        self._rules = RedactionRules(env_allow=env_allow)
+
+    def text(self, text: str) -> str:
+        """Return a whole text without secrets."""
+        return redact(text, rules=self._rules, salt=self._salt()).text
+
+    def answers(self, answers: list[list[str]]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the answers that spell a secret: which it is, and its tokens without, as many as before.
+
+        The token in which a secret begins carries the placeholder; what the others held of it goes. Most answers
+        hold none, and looking has a price for each look, so many are looked through at once.
+        """
+        texts = ["".join(tokens) for tokens in answers]
+        first = size = 0
+        for at, text in enumerate(texts):
+            size += len(text)
+            if size >= _SCREENED_CHARS or at == len(texts) - 1:
+                if find(_APART.join(texts[first : at + 1]), rules=self._rules):
+                    for one in range(first, at + 1):
+                        tokens = self._tokens(answers[one])
+                        if tokens is not answers[one]:
+                            yield one, tokens
+                first, size = at + 1, 0
+
+    def _tokens(self, tokens: list[str]) -> list[str]:
+        # Removing one value can uncover another.
+        for _ in range(_PASSES_LIMIT):
+            found = find("".join(tokens), rules=self._rules)
+            if not found:
+                break
+            tokens = _without(tokens, [(one.start, one.end, f"[REDACTED:{one.rule}]") for one in found])
+        return tokens
+
+
+def _without(tokens: list[str], holes: list[tuple[int, int, str]]) -> list[str]:
+    """Return the tokens without the characters of `holes`, which are in order and apart."""
+    result = []
+    start = at = 0
+    for token in tokens:
+        end = start + len(token)
+        kept, here = [], start
+        while at < len(holes) and holes[at][0] < end:
+            first, last, placeholder = holes[at]
+            if first >= start:
+                kept += [token[here - start : first - start], placeholder]
+            here = min(last, end)
+            if last > end:
+                break
+            at += 1
+        result.append("".join([*kept, token[here - start :]]) if here > start or kept else token)
+        start = end
+    return result

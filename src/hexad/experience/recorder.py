@@ -1,0 +1,257 @@
+"""Recording: from many threads into this process's log, acknowledged as the policy says."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from hexad.clock import Clock
+from hexad.errors import InvalidInput, StorageFailure
+from hexad.model.experience import StreamDurability
+from hexad.observe import log
+from hexad.storage.codec import to_micros
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_frames import Step
+from hexad.storage.stream_log import LogWriter, RowsInDoubt
+
+GROUP_RECORDS: Final = 4_096
+GROUP_CHARS: Final = 4 << 20
+GROUP_S: Final = 0.020
+_FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
+
+
+class Moment(NamedTuple):
+    """What is recorded, before it has a tick and, mostly, a time."""
+
+    kind: int
+    flags: int
+    token: int
+    tokens: int
+    role: str | None
+    event: str | None
+    activations: Mapping[str, float]
+    content: str
+    at: int | None
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Records that are written together, and what became of them."""
+
+    steps: list[Step] = field(default_factory=list)
+    chars: int = 0
+    written: bool = False
+    error: StorageFailure | None = None
+
+
+@dataclass(slots=True)
+class _Ticks:
+    """A block of ticks that this process has reserved: the next one, and the first that is not ours."""
+
+    next: int = 0
+    end: int = 0
+    size: int = _FIRST_BLOCK // 2
+
+
+class Recorder:
+    """Appends records to the log of this process. Safe to share between threads."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        directory: Path,
+        *,
+        clock: Clock,
+        durability: StreamDurability,
+        full: Callable[[], None],
+    ) -> None:
+        self._sessions = sessions
+        self._directory = directory
+        self._clock = clock
+        self._durability = durability
+        self._full = full  # called when there is a log to seal
+        self._pid = os.getpid()
+        self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
+        self._writing = threading.Lock()  # the log; taken before `_lock`
+        self._batch = _Batch()
+        self._ticks: dict[int, _Ticks] = {}
+        self._log: LogWriter | None = None
+        self._trouble: StorageFailure | None = None
+        self._filled, self._pause = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def add(self, session: int, moments: Sequence[Moment]) -> Sequence[int]:
+        """Record for a session; return the ticks, increasing. Under `always` they are on the disk.
+
+        Raises `StorageFailure` when the disk refuses; then none of them was recorded. After a failure in the
+        background nothing is taken before what waits could be written.
+        """
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                "The store was opened before a fork and cannot record in the child; open it again."
+            )
+        if self._trouble is not None:
+            self.flush()
+        always = self._durability is StreamDurability.ALWAYS
+        with self._lock:
+            if self._closed:
+                raise InvalidInput("The store is closed; open it again.")
+            ticks = self._ticks.get(session)
+            numbers: Sequence[int]
+            if ticks is not None and ticks.end - ticks.next >= len(moments):
+                numbers = range(ticks.next, ticks.next + len(moments))
+                ticks.next += len(moments)
+            else:
+                numbers = self._reserve(session, len(moments))
+            now = to_micros(self._clock.now())
+            batch = self._batch
+            batch.steps += [
+                Step(session, tick, now if one[8] is None else one[8], *one[:8])
+                for tick, one in zip(numbers, moments, strict=True)
+            ]
+            batch.chars += sum([len(one[7]) for one in moments])
+            waiting = len(batch.steps)
+            if self._thread is None and not always:
+                self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
+                self._thread.start()
+        if always:
+            self._write(batch)
+            if batch.error is not None:
+                raise batch.error
+        elif waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
+            self._write(batch)
+        elif waiting == len(moments):
+            self._filled.set()
+        return numbers
+
+    def _reserve(self, session: int, count: int) -> list[int]:
+        ticks = self._ticks.setdefault(session, _Ticks())
+        # Blocks grow with use: a short session leaves no large gap behind when its process is killed.
+        ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
+        have = list(range(ticks.next, ticks.end))
+        missing = count - len(have)
+        size = max(ticks.size, missing)
+        first = self._sessions.reserve(session, size)
+        ticks.next, ticks.end = first + missing, first + size
+        return [*have, *range(first, first + missing)]
+
+    def last_tick(self, session: int) -> int | None:
+        """Return the last tick that this process gave out in the session, None before the first."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            return None if ticks is None or not ticks.next else ticks.next - 1
+
+    def flush(self) -> None:
+        """Wait until everything recorded so far is acknowledged: on the disk, or under `os` with the system.
+
+        Raises `StorageFailure` when that cannot be. What was refused is kept, and written by a later flush, unless
+        the message says that it is in doubt.
+        """
+        with self._lock:
+            batch = self._batch
+        if batch.steps:
+            self._write(batch)
+        else:
+            # The thread may be writing what was recorded before: it takes the batch first and writes it then.
+            with self._writing:
+                pass
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            with self._lock:
+                if self._batch.steps and not isinstance(trouble, RowsInDoubt):
+                    self._trouble = trouble
+            raise trouble
+
+    def _write(self, batch: _Batch) -> None:
+        """Write what was collected, up to and with `batch`; whoever comes second finds it done."""
+        with self._writing:
+            if batch.written:
+                return
+            with self._lock:
+                assert batch is self._batch
+                self._batch = _Batch()
+            batch.written = True
+            try:
+                self._append(batch.steps)
+                self._trouble = None
+            except StorageFailure as error:
+                self._refused(batch, error)
+
+    def _append(self, steps: list[Step]) -> None:
+        if self._log is None:
+            self._log = LogWriter(
+                self._directory,
+                begun_at=to_micros(self._clock.now()),
+                sync=self._durability is not StreamDurability.OS,
+            )
+        try:
+            self._log.append(steps)
+        except StorageFailure:
+            self._log = None
+            raise
+        if self._log.full:
+            self._log.close()
+            self._log = None
+            self._full()
+
+    def _refused(self, batch: _Batch, error: StorageFailure) -> None:
+        if self._durability is StreamDurability.ALWAYS:
+            batch.error = error
+            return
+        self._trouble = error
+        if not isinstance(error, RowsInDoubt):
+            # They have ids that callers know: kept until the disk takes them. Nothing is added meanwhile.
+            with self._lock:
+                self._batch.steps[:0] = batch.steps
+
+    def _run(self) -> None:
+        """Write what has waited for 20 ms."""
+        while True:
+            self._filled.wait()
+            if self._closed:
+                return
+            self._filled.clear()
+            self._pause.wait(GROUP_S)
+            with self._lock:
+                batch = self._batch
+            if batch.steps and not self._closed:
+                self._write(batch)
+                if self._trouble is not None:
+                    log.warning("the stream could not be written: %s", self._trouble)
+
+    def rotate(self) -> None:
+        """Write what waits and give this process's log away for sealing; the next record begins a new one."""
+        self.flush()
+        with self._writing:
+            if self._log is not None:
+                self._log.close()
+                self._log = None
+
+    @property
+    def unsealed(self) -> tuple[int, int]:
+        """How many records this process's log holds, and when it was begun, in microseconds."""
+        current = self._log
+        return (0, 0) if current is None else (current.rows, current.begun_at)
+
+    def close(self) -> None:
+        """Write what waits, give back unused ticks, and leave the log to whoever seals next. Idempotent."""
+        if self._closed or os.getpid() != self._pid:
+            return
+        try:
+            self.rotate()
+        finally:
+            with self._lock:
+                self._closed = True
+                unused = [
+                    (session, one.next, one.end) for session, one in self._ticks.items() if one.next < one.end
+                ]
+            self._filled.set()
+            if self._thread is not None:
+                self._thread.join()
+            if unused:
+                self._sessions.give_back(unused)

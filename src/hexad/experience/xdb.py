@@ -1,0 +1,202 @@
+"""The experience database of one store: sessions, recording, questions, upkeep."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hexad.clock import Clock
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.experience.masking import Masking
+from hexad.experience.moments import name
+from hexad.experience.recorder import Moment, Recorder
+from hexad.model.experience import (
+    SessionInfo,
+    StepQuery,
+    StreamDurability,
+    StreamReport,
+    TimestepRecord,
+    parse_timestep_id,
+)
+from hexad.storage.codec import to_micros
+from hexad.storage.connection import Database
+from hexad.storage.duck import Duck
+from hexad.storage.segments import SEAL_AGE_S, Sealer
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_query import StreamReader
+
+ALL_SESSIONS = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperienceNeeds:
+    """What the experience database is handed; `wake` lets the background look for work."""
+
+    db: Database
+    directory: Path
+    clock: Clock
+    durability: StreamDurability
+    salt: Callable[[], bytes]
+    env_allow: frozenset[str]
+    wake: Callable[[], None]
+
+
+class Experience:
+    """Everything that `hx.xdb` delegates to."""
+
+    def __init__(self, needs: ExperienceNeeds) -> None:
+        self._db, self._clock = needs.db, needs.clock
+        self._sessions = Sessions(needs.db)
+        self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
+        self._duck = Duck()
+        directory = needs.directory / "stream"
+        self._reader = StreamReader(needs.db, directory, self._duck)
+        self._sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=self.masking.answers)
+        self._recorder = Recorder(
+            self._sessions,
+            directory / "log",
+            clock=needs.clock,
+            durability=needs.durability,
+            full=needs.wake,
+        )
+        self._current = threading.local()
+        self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
+
+    # Sessions ---------------------------------------------------------------------------------------------------
+
+    def start(self, session_id: str, *, max_context_tokens: int) -> None:
+        """Make a session this thread's current one; create it, or go on with it after its highest tick."""
+        self._db.require_writable()
+        if name(session_id, "session_id") == ALL_SESSIONS:
+            raise InvalidInput("A session cannot be called '*': that asks for all of them.")
+        if not isinstance(max_context_tokens, int) or not 0 < max_context_tokens < 1 << 31:
+            raise InvalidInput(f"max_context_tokens = {max_context_tokens!r} is no number of tokens.")
+        number = self._sessions.start(session_id, max_context_tokens=max_context_tokens, at=self._clock.now())
+        self._open[session_id] = number
+        self._current.id = session_id
+
+    def end(self, session_id: str | None) -> None:
+        """End a session, this thread's current one by default; what was recorded is acknowledged first."""
+        wanted = self.current if session_id is None else session_id
+        if wanted is None:
+            return
+        number = self._sessions.number(wanted)
+        if number is None:
+            raise NotFound(f"There is no session {wanted!r}.")
+        self._recorder.flush()
+        self._sessions.end(number, at=self._clock.now())
+        self._open.pop(wanted, None)
+        if self.current == wanted:
+            self._current.id = None
+
+    @property
+    def current(self) -> str | None:
+        """This thread's current session."""
+        return getattr(self._current, "id", None)
+
+    def sessions(self) -> list[SessionInfo]:
+        """Return all sessions in the order of their creation."""
+        return self._sessions.list()
+
+    def session(self, session_id: str) -> SessionInfo:
+        """Return one session; raises `NotFound`."""
+        return self._sessions.get(session_id)
+
+    def last_tick(self, session_id: str) -> int:
+        """Return the last tick of this process in the session, else the highest that may have been used."""
+        number = self._open.get(session_id)
+        mine = None if number is None else self._recorder.last_tick(number)
+        return self._sessions.get(session_id).last_tick if mine is None else mine
+
+    def _number(self, session_id: str) -> int:
+        number = self._open.get(session_id)
+        if number is None:
+            info = self._sessions.get(session_id)
+            if info.ended_at is not None:
+                raise Conflict(f"Session {session_id!r} has ended; `start_session` goes on with it.")
+            number = self._open[session_id] = self._sessions.number(session_id) or 0
+        return number
+
+    # Recording --------------------------------------------------------------------------------------------------
+
+    def record(self, session_id: str | None, moments: Sequence[Moment]) -> tuple[str, Sequence[int]]:
+        """Record for a session, this thread's current one by default; return it, and the ticks."""
+        wanted = self.current if session_id is None else session_id
+        if wanted is None:
+            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        number = self._open.get(wanted) or self._writable_number(wanted)
+        return wanted, self._recorder.add(number, moments)
+
+    def _writable_number(self, session_id: str) -> int:
+        self._db.require_writable()
+        return self._number(session_id)
+
+    def flush(self) -> None:
+        """Wait until what was recorded is acknowledged."""
+        self._recorder.flush()
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def scope(self, session_id: str | None) -> str | None:
+        """Return which session a question is about: the given one, this thread's, or None for all."""
+        wanted = self.current if session_id is None else session_id
+        return None if wanted == ALL_SESSIONS else wanted
+
+    def query(self, question: StepQuery) -> list[TimestepRecord]:
+        """Return what the stream holds, this process's own records included."""
+        self._recorder.flush()
+        return self._reader.query(question)
+
+    def get(self, timestep_id: str) -> TimestepRecord | None:
+        """Return one timestep, None when there is none with this id."""
+        session_id, tick = parse_timestep_id(timestep_id)
+        try:
+            found = self.query(StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
+        except NotFound:
+            return None
+        return found[0] if found else None
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many timesteps are sealed, and how many are not yet."""
+        self._recorder.flush()
+        return self._reader.counts()
+
+    # Upkeep -----------------------------------------------------------------------------------------------------
+
+    def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
+        """Seal what is large or old, or with `all` everything that no other process is writing to."""
+        self._db.require_writable()
+        rows, begun_at = self._recorder.unsealed
+        age = to_micros(self._clock.now()) - begun_at
+        if all or (rows and age >= SEAL_AGE_S * 1e6):
+            self._recorder.rotate()
+        return self._sealer.seal(all=all, stop=stop)
+
+    def close(self) -> None:
+        """Write what waits and let go of everything. Idempotent."""
+        try:
+            self._recorder.close()
+        finally:
+            self._duck.close()
+
+
+def activation_ranges(
+    given: Mapping[str, tuple[float, float]] | Sequence[str] | None,
+) -> dict[str, tuple[float, float]]:
+    """Return what `recall` asks of concepts: by name alone, any activation will do."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
+    if not isinstance(given, Mapping):
+        return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
+    ranges = {}
+    for concept, bounds in given.items():
+        try:
+            low, high = (float(one) for one in bounds)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
+        ranges[name(concept, "a concept")] = (low, high)
+    return ranges

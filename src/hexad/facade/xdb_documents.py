@@ -1,0 +1,31 @@
+"""The calls of `hx.xdb` on reference documents, as document 2, section 8, names them."""
+
+from __future__ import annotations
+
+from hexad.experience.documents import DocumentRepository
+from hexad.model.document import Document, DocumentType
+
+
+class DocumentCalls:
+    """The part of `Xdb` that is about documents."""
+
+    _documents: DocumentRepository
+
+    @property
+    def documents(self) -> DocumentRepository:
+        """The document repository: adding, updating, versions, working copies."""
+        return self._documents
+
+    def get_document(self, path: str) -> Document | None:
+        """Return the document at a logical path, None when there is none."""
+        return self._documents.get_by_path(path)
+
+    def search_documents(
+        self, query: str, *, doc_type: DocumentType | str | None = None, limit: int = 100
+    ) -> list[Document]:
+        """Return the documents that hold the words of `query`, best first, as `DocumentRepository.search`."""
+        return self._documents.search(text_query=query, doc_type=doc_type, limit=limit)
+
+    def list_documents(self, doc_type: DocumentType | str | None = None) -> list[Document]:
+        """Return the documents, of one type or of all, by path."""
+        return self._documents.all() if doc_type is None else self._documents.list_by_type(doc_type)

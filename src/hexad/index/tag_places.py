@@ -1,0 +1,168 @@
+"""Where tags are, as ranges of ticks: applications to timesteps, events and ranges alike, of narrower concepts too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from hexad.errors import InvalidInput
+from hexad.model.tag import (
+    Comment,
+    EventTicks,
+    Tag,
+    TagApplication,
+    TaggedTicks,
+    TagSource,
+    TickRange,
+)
+from hexad.model.ticks import intersection, union
+from hexad.storage.comments import Comments
+from hexad.storage.concepts import Concepts
+from hexad.storage.connection import Database
+from hexad.storage.tag_applications import Placed, TagApplications
+from hexad.storage.tags import Tags
+
+
+class TagPlaces:
+    """Answers `TagRanges`, and the other way round: which tags and comments a tick carries.
+
+    What is tagged with a concept counts for every concept above it. That is found out when it is asked for: no rows
+    are written for it, so it is right for packs that change and for tags that are taken away. Where an event is that
+    was tagged without ticks, `events` is asked: the stream.
+    """
+
+    def __init__(self, db: Database, *, events: EventTicks | None = None) -> None:
+        self._db = db
+        self._tags = Tags(db)
+        self._concepts = Concepts(db)
+        self._applications = TagApplications(db)
+        self._events = events
+
+    def resolve(self, name_or_id: str) -> Tag | None:
+        """Return the tag of exactly this id, else of this name ignoring case; never of a pattern."""
+        return self._tags.get(name_or_id) or self._tags.named(name_or_id)
+
+    def ranges(
+        self,
+        session_id: str | None,
+        tags: Sequence[str],
+        *,
+        match: Literal["all", "any"] = "all",
+        ticks: TickRange | None = None,
+    ) -> dict[str, TaggedTicks]:
+        """Return where the tags are, by session, as `TagRanges` says.
+
+        With `match="all"` a tick must carry every tag: one may come from a range and another from an event.
+        """
+        if isinstance(tags, str) or not tags:
+            raise InvalidInput(f"tags = {tags!r} names no tags; give a list of names or ids.")
+        if match not in ("all", "any"):
+            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.")
+        with self._db.read():
+            found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
+            known = {tag.id for tag in found if tag is not None}
+            if match == "any":
+                return self._covered(known, session_id, ticks) if known else {}
+            if None in found:
+                return {}
+            answers = [self._covered([tag_id], session_id, ticks) for tag_id in sorted(known)]
+        return _in_all(answers)
+
+    def _covered(
+        self, tag_ids: Iterable[str], session_id: str | None, ticks: TickRange | None
+    ) -> dict[str, TaggedTicks]:
+        wanted = self._concepts.with_descendants(list(tag_ids))
+        placed = self._applications.placed(wanted, session_id=session_id, ticks=ticks)
+        answers: dict[str, TaggedTicks] = {}
+        for session in sorted(placed):
+            ranges, unknown = self._ticks(session, placed[session])
+            covered = union(ranges)
+            if ticks is not None:
+                covered = intersection(covered, [ticks])
+            if covered or unknown:
+                answers[session] = TaggedTicks(ranges=covered, unknown_events=unknown)
+        return answers
+
+    def _ticks(self, session_id: str, placed: Placed) -> tuple[list[TickRange], frozenset[str]]:
+        ranges = list(placed.ranges)
+        ranges += [known for _, known in placed.events if known is not None]
+        waiting = sorted({event_id for event_id, known in placed.events if known is None})
+        told = self._events.ticks_of(session_id, waiting) if waiting and self._events is not None else {}
+        for where in told.values():
+            ranges += where
+        unknown = {event_id for event_id in waiting if not told.get(event_id)}
+        return ranges, frozenset(unknown)
+
+    # What a tick carries -----------------------------------------------------------------------------------------
+
+    def applications_at(
+        self, session_id: str, tick: int, *, event_ids: Sequence[str] | None = None, inherited: bool = True
+    ) -> list[TagApplication]:
+        """Return what is applied to a tick: to its timestep, to its events, to ranges that hold it.
+
+        `event_ids` are its events where the caller knows them; otherwise the stream is asked. After each application
+        of a concept come those that follow from it for the concepts above, with the source `inherited`.
+        """
+        with self._db.read():
+            events = self._events_at(session_id, tick) if event_ids is None else event_ids
+            direct = self._applications.touching(session_id, (tick, tick), event_ids=events)
+            if not inherited:
+                return direct
+            return [one for application in direct for one in (application, *self._inherited(application))]
+
+    def _events_at(self, session_id: str, tick: int) -> Sequence[str]:
+        return () if self._events is None else self._events.events_at(session_id, tick)
+
+    def _inherited(self, application: TagApplication) -> list[TagApplication]:
+        return [
+            replace(application, tag_id=concept_id, source=TagSource.INHERITED)
+            for concept_id in self._concepts.ancestors(application.tag_id)
+        ]
+
+    def tags_at(
+        self, session_id: str, tick: int, *, event_ids: Sequence[str] | None = None, inherited: bool = False
+    ) -> list[Tag]:
+        """Return the tags on a tick, each once, in the order in which they were applied."""
+        with self._db.read():
+            found = self.applications_at(session_id, tick, event_ids=event_ids, inherited=inherited)
+            ids = dict.fromkeys(one.tag_id for one in found)
+            tags = self._tags.by_ids(ids)
+        return [tags[tag_id] for tag_id in ids]
+
+
+class CommentPlaces:
+    """Which comments a range of ticks carries."""
+
+    def __init__(self, db: Database, *, events: EventTicks | None = None) -> None:
+        self._comments = Comments(db)
+        self._db = db
+        self._events = events
+
+    def in_range(self, session_id: str, ticks: TickRange) -> list[Comment]:
+        """Return the comments on ticks of a range, on ranges and events that share one with it, the oldest first."""
+        with self._db.read():
+            here = self._open_events_in(session_id, ticks)
+            return self._comments.touching(session_id, ticks, event_ids=here)
+
+    def _open_events_in(self, session_id: str, ticks: TickRange) -> list[str]:
+        waiting = self._comments.open_events(session_id)
+        if not waiting or self._events is None:
+            return []
+        told: Mapping[str, Sequence[TickRange]] = self._events.ticks_of(session_id, waiting)
+        return [event for event, ranges in told.items() if intersection(union(ranges), [ticks])]
+
+
+def _in_all(answers: Sequence[Mapping[str, TaggedTicks]]) -> dict[str, TaggedTicks]:
+    """Return the ticks that every answer has, by session."""
+    first, *rest = answers
+    found: dict[str, TaggedTicks] = {}
+    for session, one in first.items():
+        ranges, unknown = one.ranges, one.unknown_events
+        for answer in rest:
+            other = answer.get(session, TaggedTicks(ranges=()))
+            ranges = intersection(ranges, other.ranges)
+            unknown = unknown | other.unknown_events
+        if ranges or unknown:
+            found[session] = TaggedTicks(ranges=ranges, unknown_events=unknown)
+    return found

@@ -1,0 +1,159 @@
+"""The experience stream (document 2, section 3): what an agent read, wrote and did, one record a token or event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, IntEnum, StrEnum
+from typing import Final
+
+from hexad.errors import InvalidInput
+from hexad.model.memory import JSONValue
+
+TOP_ACTIVATIONS: Final = 10
+"""How many concepts a timestep keeps: the strongest; of equals the first by id."""
+CONTENT_BYTES_LIMIT: Final = 1 << 20
+NAME_CHARS_LIMIT: Final = 512
+"""Longest id of a session, an event or a concept, and longest role."""
+TICK_LIMIT: Final = 1 << 53
+
+
+class EventType(StrEnum):
+    """What happened at a timestep."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    TOOL_CALL = "tool_call"
+    TOOL_RESPONSE = "tool_response"
+    STEERING = "steering"
+    SYSTEM = "system"
+
+
+class Fidelity(StrEnum):
+    """In what detail experience is kept."""
+
+    HOT = "hot"
+    WARM = "warm"
+    SUBMITTED = "submitted"
+    COLD = "cold"
+
+
+class CompressionLevel(IntEnum):
+    """What one COLD record stands for, from the finest to the coarsest."""
+
+    TOKEN = 0
+    REPLY = 1
+    SESSION = 2
+    DAY = 3
+    WEEK = 4
+    MONTH = 5
+    QUARTER = 6
+    YEAR = 7
+
+
+class StreamDurability(Enum):
+    """When a record of the stream is acknowledged."""
+
+    ALWAYS = "always"
+    """`record` returns when the record is on the disk; threads that record at the same time share a sync."""
+    GROUP = "group"
+    """`record` returns at once; at most 20 ms or 4,096 records later all are on the disk; `flush` waits for it."""
+    OS = "os"
+    """As `group`, without the sync: safe from the end of the process, not from lost power."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimestepRecord:
+    """One token or logical event of a session; `id` is `ts-{session}-{tick}`."""
+
+    id: str
+    session_id: str
+    tick: int
+    timestamp: datetime
+    event_type: EventType
+    content: str
+    concept_activations: Mapping[str, float] = field(default_factory=dict)
+    event_id: str | None = None
+    event_start: bool = False
+    event_end: bool = False
+    token_id: int | None = None
+    role: str | None = None
+    token_count: int = 1
+    fidelity: Fidelity = Fidelity.HOT
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the record as JSON, its fields in document 2's order."""
+        return {
+            "id": self.id,
+            "session_id": self.session_id,
+            "tick": self.tick,
+            "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
+            "event_type": self.event_type.value,
+            "content": self.content,
+            "concept_activations": dict(self.concept_activations),
+            "event_id": self.event_id,
+            "event_start": self.event_start,
+            "event_end": self.event_end,
+            "token_id": self.token_id,
+            "role": self.role,
+            "token_count": self.token_count,
+            "fidelity": self.fidelity.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A session of the stream; `last_tick` is the highest that may have been used."""
+
+    id: str
+    created_at: datetime
+    ended_at: datetime | None
+    max_context_tokens: int
+    last_tick: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepQuery:
+    """What to look for in the stream; everything given must hold.
+
+    `session_id` None means all sessions; `tick_range` is inclusive at both ends, `time_range` takes its beginning
+    and leaves out its end. `activations` gives for each concept the lowest and the highest score, inclusive. `tagged`
+    gives for each session the ranges of ticks, inclusive, that tags let through; other sessions are left out.
+    """
+
+    session_id: str | None = None
+    ticks: tuple[int, int] | None = None
+    times: tuple[datetime, datetime] | None = None
+    event_types: Sequence[EventType] | None = None
+    activations: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    text: str | None = None
+    event_id: str | None = None
+    tagged: Mapping[str, Sequence[tuple[int, int]]] | None = None
+    strongest: str | None = None  # order by this concept's score, strongest first
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamReport:
+    """What sealing did."""
+
+    logs: int = 0
+    rows: int = 0
+    segments: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def timestep_id(session_id: str, tick: int) -> str:
+    """Return the id of a timestep."""
+    return f"ts-{session_id}-{tick}"
+
+
+def parse_timestep_id(given: str) -> tuple[str, int]:
+    """Return session and tick of a timestep's id; raises `InvalidInput` for what cannot be one."""
+    session, dash, tick = given.removeprefix("ts-").rpartition("-")
+    plain = tick.isascii() and tick.isdecimal() and not tick.startswith("0") and len(tick) <= 16
+    if not (given.startswith("ts-") and dash and session and plain):
+        raise InvalidInput(f"{given[:80]!r} is no timestep; ids look like ts-SESSION-TICK.")
+    return session, int(tick)

@@ -1,0 +1,39 @@
+"""Sets of ticks as ranges: sorted, disjoint, not touching, both ends included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return the ticks that any of `ranges` covers; they may come in any order and overlap."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            if last > merged[-1][1]:
+                merged[-1] = (merged[-1][0], last)
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def intersection(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Ranges:
+    """Return the ticks that both cover. Both must be as `union` returns them."""
+    found: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        first, last = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if first <= last:
+            found.append((first, last))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(found)
+
+
+def count(ranges: Iterable[tuple[int, int]]) -> int:
+    """Return how many ticks disjoint ranges cover."""
+    return sum(last - first + 1 for first, last in ranges)

@@ -1,0 +1,100 @@
+"""Working copies: each document as a file below `documents/`, laid out by type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from hexad.ids import content_hash
+from hexad.model.document import (
+    DOCUMENT_BYTES_LIMIT,
+    FOLDERS,
+    CopyState,
+    Document,
+    WorkingCopy,
+)
+from hexad.storage import files
+from hexad.storage.documents import DocumentFilter, Documents
+
+_TRIES: Final = 100
+_TYPES: Final = {folder: doc_type for doc_type, folder in FOLDERS.items()}
+
+
+class WorkingCopies:
+    """The files of one store's documents. The documents are the truth; a file can be written again from them."""
+
+    def __init__(self, directory: Path, documents: Documents) -> None:
+        self.directory = directory
+        self._documents = documents
+
+    def file(self, document: Document) -> Path:
+        """Return where a document's copy is, or will be."""
+        return self.directory / FOLDERS[document.doc_type] / document.path
+
+    def state(self, document: Document) -> CopyState:
+        """Return how a document's copy compares with it."""
+        file = self.file(document)
+        if not file.is_file() or file.is_symlink():
+            return CopyState.CHANGED if file.is_symlink() or file.exists() else CopyState.MISSING
+        text = read_copy(file)
+        if text == document.content:
+            return CopyState.SAME
+        if text is not None and self._documents.said_before(document.id, content_hash(text)):
+            return CopyState.OUTDATED
+        return CopyState.CHANGED
+
+    def write(self, document_id: str) -> None:
+        """Make a document's copy what the document says, durably; whoever writes last writes the newest."""
+        seen = -1
+        for _ in range(_TRIES):
+            document = self._documents.require(document_id)
+            if document.revision == seen:
+                return
+            file = self.file(document)
+            files.ensure_dir(file.parent)
+            files.atomic_write(file, document.content.encode())
+            # Another process may have changed the document meanwhile, and have written its copy before this one.
+            seen = document.revision
+
+    def list(self) -> Iterator[WorkingCopy]:
+        """Yield every copy, those of documents by path, then files without a document."""
+        known: set[Path] = set()
+        for document in self._documents.find(DocumentFilter()):
+            file = self.file(document)
+            known.add(file)
+            yield WorkingCopy(
+                path=file.relative_to(self.directory).as_posix(),
+                document_id=document.id,
+                state=self.state(document),
+            )
+        for folder in sorted(_TYPES):
+            for file in sorted((self.directory / folder).rglob("*")):
+                hidden = any(part.startswith(".") for part in file.relative_to(self.directory).parts)
+                if file not in known and not hidden and (file.is_file() or file.is_symlink()):
+                    yield WorkingCopy(
+                        path=file.relative_to(self.directory).as_posix(),
+                        document_id=None,
+                        state=CopyState.UNKNOWN,
+                    )
+
+
+def read_copy(file: Path) -> str | None:
+    """Return the text of a copy; None when it is no plain file, too long, or no UTF-8."""
+    with files.operation("read", file, "read"):
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > DOCUMENT_BYTES_LIMIT:
+            return None
+        try:
+            return file.read_bytes().decode()
+        except UnicodeDecodeError:
+            return None
+
+
+def check_copies(directory: Path, documents: Documents) -> Iterator[str]:
+    """Yield in words what is wrong with the working copies; files without a document are the user's own affair."""
+    for copy in WorkingCopies(directory, documents).list():
+        if copy.state not in (CopyState.SAME, CopyState.UNKNOWN):
+            yield (
+                f"The working copy documents/{copy.path} is {copy.state.value}. `hx.xdb.documents.read_copies()` takes "
+                "in what was changed by hand, `write_copies()` writes it anew."
+            )

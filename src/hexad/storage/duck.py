@@ -1,0 +1,86 @@
+"""DuckDB, in memory and on a short leash: the engine that reads and writes the stream's segments.
+
+It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to disk and no extension is loaded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hexad.errors import IntegrityError, StorageFailure
+from hexad.storage import files
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CONFIG: Final = {
+    "temp_directory": "",
+    "memory_limit": "2GB",
+    "threads": "2",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+class Duck:
+    """One in-memory DuckDB, opened when it is first asked; a cursor for each block."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._con: duckdb.DuckDBPyConnection | None = None
+        self._pid = os.getpid()
+
+    @contextmanager
+    def cursor(
+        self, what: Path, table: Mapping[str, object] | None = None
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a cursor that sees `table` (NumPy columns) as `rows`; `what` is named when DuckDB fails.
+
+        Raises `StorageFailure` when a file cannot be read or written, `IntegrityError` for one that is no Parquet.
+        """
+        import duckdb
+
+        with self._lock:
+            if self._con is None:
+                # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
+                atexit.register(_close, weakref.ref(self))
+                self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
+            cursor = self._con.cursor()
+        try:
+            if table is not None:
+                cursor.register("rows", table)
+            yield cursor
+        except duckdb.IOException as error:
+            raise StorageFailure(f"Cannot read or write {what}: {error}") from error
+        except OSError as error:
+            raise files.failure("write", what, error) from error
+        except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
+            raise IntegrityError(
+                f"{what} cannot be read: {error}. Run `hexad check`, and put a backup in its place."
+            ) from error
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Free what it holds. Idempotent."""
+        # In a forked child the threads of DuckDB are not there: to close it would end the child with a crash.
+        if self._pid != os.getpid():
+            return
+        with self._lock:
+            if self._con is not None:
+                self._con.close()
+                self._con = None
+
+
+def _close(duck: weakref.ref[Duck]) -> None:
+    open_one = duck()
+    if open_one is not None:
+        open_one.close()

@@ -1,0 +1,99 @@
+"""Sessions of the stream, and the ticks that processes reserve in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import cast
+
+from hexad.errors import LimitExceeded, NotFound
+from hexad.model.experience import TICK_LIMIT, SessionInfo
+from hexad.storage.codec import from_micros, optional_time, to_micros
+from hexad.storage.connection import Database
+
+
+class Sessions:
+    """The rows of `sessions`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(self, session_id: str, *, max_context_tokens: int, at: datetime) -> int:
+        """Return the session's number; an ended one goes on, a new one is created."""
+        with self._db.transaction() as con:
+            row = con.execute(
+                "INSERT INTO sessions(id, created_at, max_context_tokens, next_tick) VALUES(?, ?, ?, 1)"
+                " ON CONFLICT(id) DO UPDATE SET ended_at = NULL, max_context_tokens = excluded.max_context_tokens"
+                " RETURNING no",
+                (session_id, to_micros(at), max_context_tokens),
+            ).fetchone()
+        assert row is not None
+        return cast("int", row[0])
+
+    def end(self, number: int, *, at: datetime) -> None:
+        """Note when the session ended."""
+        with self._db.transaction() as con:
+            con.execute("UPDATE sessions SET ended_at = ? WHERE no = ?", (to_micros(at), number))
+
+    def reserve(self, number: int, count: int) -> int:
+        """Reserve `count` ticks durably and return the first: nobody else is given any of them."""
+        with self._db.transaction() as con:
+            row = con.execute(
+                "UPDATE sessions SET next_tick = next_tick + ? WHERE no = ? AND next_tick < ?"
+                " RETURNING next_tick",
+                (count, number, TICK_LIMIT),
+            ).fetchone()
+        if row is None:
+            raise LimitExceeded("The session has used up its ticks; start another one.")
+        return cast("int", row[0]) - count
+
+    def give_back(self, unused: Iterable[tuple[int, int, int]]) -> None:
+        """Return ticks that were reserved and not used, where nobody has reserved any after them.
+
+        Each is (session's number, first unused tick, end of the block).
+        """
+        with self._db.transaction() as con:
+            for number, first, end in unused:
+                con.execute(
+                    "UPDATE sessions SET next_tick = ? WHERE no = ? AND next_tick = ?", (first, number, end)
+                )
+
+    def number(self, session_id: str) -> int | None:
+        """Return the session's number, None when there is no such session."""
+        row = self._db.query_one("SELECT no FROM sessions WHERE id = ?", (session_id,))
+        return None if row is None else cast("int", row[0])
+
+    def names(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the ids of sessions by their numbers."""
+        found = {}
+        for number in set(numbers):
+            row = self._db.query_one("SELECT id FROM sessions WHERE no = ?", (number,))
+            if row is not None:
+                found[number] = cast("str", row[0])
+        return found
+
+    def get(self, session_id: str) -> SessionInfo:
+        """Return one session; raises `NotFound`."""
+        for info in self._read("WHERE id = ?", (session_id,)):
+            return info
+        raise NotFound(f"There is no session {session_id!r}; `start_session` creates it.")
+
+    def _read(self, where: str, params: tuple[str, ...]) -> list[SessionInfo]:
+        rows = self._db.query(
+            f"SELECT id, created_at, ended_at, max_context_tokens, next_tick FROM sessions {where} ORDER BY no",
+            params,
+        )
+        return [
+            SessionInfo(
+                id=cast("str", row[0]),
+                created_at=from_micros(cast("int", row[1])),
+                ended_at=optional_time(row[2]),
+                max_context_tokens=cast("int", row[3]),
+                last_tick=cast("int", row[4]) - 1,
+            )
+            for row in rows
+        ]
+
+    def list(self) -> list[SessionInfo]:
+        """Return every session in the order of their creation."""
+        return self._read("", ())

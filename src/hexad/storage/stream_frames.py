@@ -1,0 +1,235 @@
+"""What a log of the stream is made of: a header, then frames, each the records of one group commit as columns.
+
+A frame is what is acknowledged, so it carries the checksum: one record under `always`, up to 4,096 otherwise.
+Columns are what sealing and queries read, without a loop over records: a million of them are read in a moment.
+
+A log needs nothing else to be read: strings that repeat (concepts, events, roles) are numbered in the order in
+which they first stand in it, and every frame lists the ones that are new. Number 0 is no string.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from hexad.errors import IntegrityError
+from hexad.model.experience import EventType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+VERSION: Final = 1
+_MAGIC: Final = b"HXSTREAM"
+_HEADER: Final = struct.Struct("<8sHHqI")  # magic, version, 0, when it was begun, CRC of what stands before
+HEADER_BYTES: Final = _HEADER.size
+_FRAME_MAGIC: Final = b"\xf5HXF"
+_FRAME: Final = struct.Struct("<4sIIIII")  # magic, bytes, rows, new strings, CRC of the payload, CRC of this
+_FRAME_HEAD: Final = struct.Struct("<4sIIIII")
+
+STARTS, ENDS, HAS_TOKEN, HAS_ROLE, HAS_EVENT = 1, 2, 4, 8, 16
+KINDS: Final = tuple(EventType)
+KIND_CODES: Final[Mapping[EventType, int]] = {kind: code for code, kind in enumerate(KINDS)}
+
+# The columns of a frame in their order, one item a row each; activations, contents and new strings follow them.
+_COLUMNS: Final = (
+    ("session", "<u4"), ("tick", "<i8"), ("ts", "<i8"), ("kind", "u1"), ("flags", "u1"), ("token", "<i8"),
+    ("tokens", "<u4"), ("role", "<u4"), ("event", "<u4"), ("activations", "u1"), ("bytes", "<u4"),
+)  # fmt: skip
+
+
+class Step(NamedTuple):
+    """One record on its way into the log. A tuple: making a frozen dataclass costs three times as much."""
+
+    session: int
+    tick: int
+    at: int
+    kind: int
+    flags: int
+    token: int
+    tokens: int
+    role: str | None
+    event: str | None
+    activations: Mapping[str, float]
+    content: str
+
+
+class _Numbers(dict[str | None, int]):
+    """Numbers strings as they come."""
+
+    def __missing__(self, text: str | None) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+class FrameWriter:
+    """Encodes the frames of one log."""
+
+    def __init__(self) -> None:
+        self._numbers = _Numbers({None: 0})
+
+    @staticmethod
+    def header(begun_at: int) -> bytes:
+        """Return the beginning of a log."""
+        head = _HEADER.pack(_MAGIC, VERSION, 0, begun_at, 0)[:-4]
+        return head + struct.pack("<I", zlib.crc32(head))
+
+    def frame(self, steps: Sequence[Step]) -> bytes:
+        """Return the frame of these records; it must be the next that is appended to the log."""
+        import numpy as np
+
+        numbers = self._numbers
+        known = len(numbers)
+        session, tick, at, kind, flags, token, tokens, role, event, activations, contents = zip(
+            *steps, strict=True
+        )
+        texts = [content.encode("utf-8") for content in contents]
+        columns = (
+            session, tick, at, kind, flags, token, tokens,
+            [numbers[one] for one in role], [numbers[one] for one in event],
+            [len(one) for one in activations], [len(one) for one in texts],
+        )  # fmt: skip
+        parts = [
+            np.array(column, dtype).tobytes() for column, (_, dtype) in zip(columns, _COLUMNS, strict=True)
+        ]
+        parts.append(np.array([numbers[one] for row in activations for one in row], "<u4").tobytes())
+        parts.append(np.array([one for row in activations for one in row.values()], "<f4").tobytes())
+        parts += texts
+        new = [] if len(numbers) == known else [str(text).encode("utf-8") for text in list(numbers)[known:]]
+        parts.append(np.array([len(text) for text in new], "<u4").tobytes())
+        parts += new
+        payload = b"".join(parts)
+        head = _FRAME.pack(_FRAME_MAGIC, len(payload), len(steps), len(new), zlib.crc32(payload), 0)[:-4]
+        return head + struct.pack("<I", zlib.crc32(head)) + payload
+
+    @staticmethod
+    def end() -> bytes:
+        """Return the frame that says that the log was closed: nothing before it can be a torn write."""
+        head = _FRAME.pack(_FRAME_MAGIC, 0, 0, 0, 0, 0)[:-4]
+        return head + struct.pack("<I", zlib.crc32(head))
+
+
+@dataclass(slots=True, kw_only=True)
+class Columns:
+    """Rows as NumPy columns: `numbers` by name, activations and contents one after the other."""
+
+    numbers: dict[str, NDArray[np.generic]]
+    concepts: NDArray[np.uint32]
+    scores: NDArray[np.float32]
+    contents: bytes
+
+    def __len__(self) -> int:
+        return len(self.numbers["tick"])
+
+
+class End(Enum):
+    """How the readable part of a log ends."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    TORN = "torn"
+
+
+@dataclass(slots=True, kw_only=True)
+class Frames:
+    """What was read of a log: its frames, its strings by number, and where the next frame would begin."""
+
+    frames: list[Columns]
+    strings: list[str]
+    offset: int
+    end: End
+
+
+def read_header(data: bytes, name: str) -> int | None:
+    """Return when the log was begun, None when it holds no header yet; raises `IntegrityError`."""
+    if len(data) < HEADER_BYTES:
+        return None
+    magic, version, _, begun_at, crc = _HEADER.unpack_from(data)
+    if magic != _MAGIC or crc != zlib.crc32(data[: HEADER_BYTES - 4]):
+        raise IntegrityError(f"{name} is damaged at offset 0: it does not begin as a log of the stream does.")
+    if version != VERSION:
+        raise IntegrityError(
+            f"{name} has version {version}, this program reads {VERSION}. Install a newer one."
+        )
+    return int(begun_at)
+
+
+def read_frames(data: bytes, found: Frames, name: str) -> Frames:
+    """Add to `found` the frames of `data`, the bytes from `found.offset` on.
+
+    A frame at the end that is not whole is a write that was cut off and never acknowledged: reading stops before
+    it. Raises `IntegrityError`, with file and offset, for one that others follow.
+    """
+    at = 0
+    while at < len(data):
+        head = _head(data, at)
+        whole = head is not None and at + _FRAME_HEAD.size + head[0] <= len(data)
+        if head is not None and whole:
+            size, rows, strings, crc = head
+            payload = memoryview(data)[at + _FRAME_HEAD.size : at + _FRAME_HEAD.size + size]
+            if zlib.crc32(payload) == crc:
+                at += _FRAME_HEAD.size + size
+                if not rows:
+                    found.end = End.CLOSED
+                    break
+                columns, new = _columns(payload, rows, strings)
+                found.frames.append(columns)
+                found.strings += new
+                continue
+        if _frame_after(data, at):
+            raise IntegrityError(
+                f"{name} is damaged at offset {found.offset + at}: records stand there that cannot be read, and others "
+                "follow. Put a backup in its place, or move the file away to go on without its records."
+            )
+        found.end = End.TORN
+        break
+    found.offset += at
+    return found
+
+
+def _head(data: bytes, at: int) -> tuple[int, int, int, int] | None:
+    if at + _FRAME_HEAD.size > len(data):
+        return None
+    magic, size, rows, strings, crc, own = _FRAME_HEAD.unpack_from(data, at)
+    if magic != _FRAME_MAGIC or own != zlib.crc32(data[at : at + _FRAME_HEAD.size - 4]):
+        return None
+    return size, rows, strings, crc
+
+
+def _frame_after(data: bytes, at: int) -> bool:
+    """Whether a frame begins after `at`: then what stands there was written and synced before it."""
+    place = data.find(_FRAME_MAGIC, at + 1)
+    while place >= 0:
+        if _head(data, place) is not None:
+            return True
+        place = data.find(_FRAME_MAGIC, place + 1)
+    return False
+
+
+def _columns(payload: memoryview, rows: int, strings: int) -> tuple[Columns, list[str]]:
+    import numpy as np
+
+    at = 0
+
+    def take(dtype: str, count: int) -> NDArray[np.generic]:
+        nonlocal at
+        array = np.frombuffer(payload, dtype, count, at)
+        at += array.nbytes
+        return array
+
+    numbers = {name: take(dtype, rows) for name, dtype in _COLUMNS}
+    total = int(numbers["activations"].sum(dtype=np.int64))
+    concepts, scores = take("<u4", total), take("<f4", total)
+    size = int(numbers["bytes"].sum(dtype=np.int64))
+    contents = bytes(payload[at : at + size])
+    at += size
+    lengths = take("<u4", strings)
+    new = []
+    for length in lengths.tolist():
+        new.append(str(payload[at : at + length], "utf-8"))
+        at += length
+    return Columns(numbers=numbers, concepts=concepts, scores=scores, contents=contents), new  # type: ignore[arg-type]

@@ -1,0 +1,130 @@
+"""Which segments there are, which logs they replaced, and how concepts are numbered in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from hexad.storage.codec import to_micros
+from hexad.storage.connection import Database
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRange:
+    """What a segment holds of one session."""
+
+    session: int
+    rows: int
+    ticks: tuple[int, int]
+    times: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A sealed file of the stream."""
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class Manifest:
+    """The rows that say what the stream consists of."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._numbers: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+
+    def register(
+        self, segment: Segment, ranges: Iterable[SessionRange], *, logs: Iterable[str], at: datetime
+    ) -> None:
+        """Take the segment into the stream and its logs out of it, in one step."""
+        with self._db.transaction() as con:
+            row = con.execute(
+                "INSERT INTO stream_segments(name, sealed_at, rows, bytes, sha256) VALUES(?, ?, ?, ?, ?)"
+                " RETURNING no",
+                (segment.name, to_micros(at), segment.rows, segment.bytes, segment.sha256),
+            ).fetchone()
+            assert row is not None
+            for one in ranges:
+                con.execute(
+                    "INSERT INTO stream_segment_sessions VALUES(?, ?, ?, ?, ?, ?, ?)",
+                    (row[0], one.session, one.rows, *one.ticks, *one.times),
+                )
+            for name in logs:
+                con.execute("INSERT INTO stream_retired_logs VALUES(?, ?)", (name, row[0]))
+
+    def retire(self, log: str) -> None:
+        """Take a log that holds no record out of the stream."""
+        with self._db.transaction() as con:
+            con.execute("INSERT OR IGNORE INTO stream_retired_logs VALUES(?, NULL)", (log,))
+
+    def retired(self, names: Sequence[str]) -> set[str]:
+        """Return which of these logs are in a segment."""
+        found: set[str] = set()
+        for at in range(0, len(names), _BATCH):
+            some = names[at : at + _BATCH]
+            marks = ", ".join("?" * len(some))
+            rows = self._db.query(f"SELECT name FROM stream_retired_logs WHERE name IN ({marks})", some)
+            found |= {cast("str", row[0]) for row in rows}
+        return found
+
+    def segments(
+        self,
+        *,
+        session: int | None = None,
+        ticks: tuple[int, int] | None = None,
+        times: tuple[int, int] | None = None,
+    ) -> list[Segment]:
+        """Return the segments that may hold rows of this session, these ticks (inclusive) and times."""
+        low, high = ticks or (None, None)
+        since, until = times or (None, None)
+        rows = self._db.query(
+            "SELECT name, rows, bytes, sha256 FROM stream_segments s WHERE EXISTS"
+            " (SELECT 1 FROM stream_segment_sessions r WHERE r.segment_no = s.no"
+            "  AND (:session IS NULL OR r.session_no = :session)"
+            "  AND (:low IS NULL OR (r.last_tick >= :low AND r.first_tick <= :high))"
+            "  AND (:since IS NULL OR (r.last_at >= :since AND r.first_at < :until))) ORDER BY no",
+            {"session": session, "low": low, "high": high, "since": since, "until": until},
+        )
+        return [Segment(name=cast("str", r[0]), rows=cast("int", r[1]), bytes=cast("int", r[2]),
+                        sha256=cast("str", r[3])) for r in rows]  # fmt: skip
+
+    def has(self, name: str) -> bool:
+        """Whether the manifest names this segment."""
+        return self._db.query_one("SELECT 1 FROM stream_segments WHERE name = ?", (name,)) is not None
+
+    def number_concepts(self, ids: Sequence[str]) -> list[int]:
+        """Return the concepts' numbers, giving new ones where there are none yet."""
+        missing = [one for one in ids if self.concept_number(one) is None]
+        if missing:
+            with self._db.transaction() as con:
+                for one in missing:
+                    con.execute("INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", (one,))
+        return [cast("int", self.concept_number(one)) for one in ids]
+
+    def concept_number(self, concept: str) -> int | None:
+        """Return the number of a concept, None when no segment can hold it."""
+        number = self._numbers.get(concept)
+        if number is None:
+            row = self._db.query_one("SELECT no FROM stream_concepts WHERE id = ?", (concept,))
+            if row is None:
+                return None
+            number = cast("int", row[0])
+            self._numbers[concept], self._ids[number] = number, concept
+        return number
+
+    def concept_id(self, number: int) -> str | None:
+        """Return the concept of a number."""
+        if number not in self._ids:
+            row = self._db.query_one("SELECT id FROM stream_concepts WHERE no = ?", (number,))
+            if row is None:
+                return None
+            self._ids[number] = cast("str", row[0])
+        return self._ids[number]

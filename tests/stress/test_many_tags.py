@@ -1,0 +1,59 @@
+"""Questions about tags in a store with a million applications."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hexad.clock import SystemClock
+from hexad.model.tag import Tag, TagApplication, TagSource, TagType, range_target
+from hexad.storage import migrations
+from hexad.storage.connection import Database
+from hexad.storage.schema import MIGRATIONS
+from hexad.storage.tag_applications import TagApplications
+from hexad.storage.tags import Tags
+
+
+def application(number: int) -> TagApplication:
+    return TagApplication(
+        id=f"ta-{number}",
+        tag_id=f"t{number % 100}",
+        target=range_target(f"s{number % 50}", (number, number + number % 977)),
+        confidence=0.5,
+        source=TagSource.AUTO,
+        created_at=SystemClock().now(),
+    )
+
+
+@pytest.mark.parametrize("rows", [20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_what_is_on_a_tick_and_where_a_tag_is_does_not_depend_on_how_many_there_are(tmp_path, rows):
+    database = Database.open(tmp_path / "memory.db", clock=SystemClock())
+    migrations.apply(database, MIGRATIONS, SystemClock())
+    store = TagApplications(database)
+    with database.transaction():
+        for number in range(100):
+            Tags(database).insert(
+                Tag(
+                    id=f"t{number}",
+                    name=f"t{number}",
+                    tag_type=TagType.CUSTOM,
+                    created_at=SystemClock().now(),
+                    created_by="tests",
+                )
+            )
+    for first in range(0, rows, 10_000):
+        with database.transaction():
+            store.add([application(number) for number in range(first, first + 10_000)])
+
+    asked = range(0, rows, rows // 100)
+    start = time.perf_counter()
+    for number in asked:
+        assert store.touching(f"s{number % 50}", (number, number))
+        assert store.placed([f"t{number % 100}"], session_id=f"s{number % 50}", ticks=(number, number))
+    spent_ms = (time.perf_counter() - start) * 1_000 / len(asked)
+
+    print(f"{rows} applications: {spent_ms:.3f} ms for both questions")
+    assert rows == store.count()
+    assert spent_ms < 50
+    database.close()
