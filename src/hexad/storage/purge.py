@@ -72,9 +72,7 @@ class Purges:
 
     def numbers_of_space(self, space_no: int, *, limit: int) -> list[int]:
         """Return row numbers of a space's memories, whatever their status; in the order of an index, to sort none."""
-        rows = self._db.query(
-            "SELECT no FROM memories WHERE space_no = ? LIMIT ?", (space_no, limit)
-        )
+        rows = self._db.query("SELECT no FROM memories WHERE space_no = ? LIMIT ?", (space_no, limit))
         return [cast("int", row[0]) for row in rows]
 
     def forget_sources(self, space_no: int) -> None:
