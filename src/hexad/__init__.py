@@ -46,12 +46,12 @@ if TYPE_CHECKING:
         DocumentVersion,
         WorkingCopy,
     )
+    from hexad.model.durability import StreamDurability
     from hexad.model.experience import (
         CompressionLevel,
         EventType,
         Fidelity,
         SessionInfo,
-        StreamDurability,
         StreamReport,
         TimestepRecord,
     )
@@ -109,8 +109,9 @@ _HOMES: Final = {
     "hexad.model.document": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
+    "hexad.model.durability": ("StreamDurability",),
     "hexad.model.experience": (
-        "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamDurability", "StreamReport",
+        "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
     ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),

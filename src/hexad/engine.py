@@ -23,7 +23,6 @@ from hexad.recall.question import RecallOptions
 from hexad.records import RecordCalls
 from hexad.structured import StructuredCalls
 from hexad.text.normalize import slug, slugs
-from hexad.upkeep.check import check
 from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
@@ -281,6 +280,8 @@ class Hexad(RecordCalls, StructuredCalls):
         parts = self._parts
         require_owner(parts.base.actor, parts.everything, doing="a check")
         dimensions = parts.store_dimensions()
+        from hexad.upkeep.check import check
+
         return check(
             parts.stores,
             parts.fulltext,

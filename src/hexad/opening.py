@@ -26,7 +26,7 @@ from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
-from hexad.model.experience import StreamDurability
+from hexad.model.durability import StreamDurability
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
 from hexad.providers.generators.choose import resolve_generator

@@ -18,7 +18,7 @@ from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
 from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
-from hexad.model.experience import StreamDurability
+from hexad.model.durability import StreamDurability
 from hexad.model.memory import JSONValue, Status
 from hexad.model.policy import is_backend
 from hexad.model.status import StoreStatus
@@ -35,7 +35,6 @@ from hexad.storage.leases import OpenLock
 from hexad.storage.meta import STORE_ID
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
-from hexad.storage.stream_log import list_logs
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.worker import Worker
@@ -186,8 +185,11 @@ class Parts:
 
     def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Seal what was recorded, by whomever, where it is large or old; return how many timesteps."""
-        if "experiencing" not in self.__dict__ and not list_logs(self.place.directory / "stream" / "log"):
-            return 0
+        if "experiencing" not in self.__dict__:
+            from hexad.storage.stream_log import list_logs
+
+            if not list_logs(self.place.directory / "stream" / "log"):
+                return 0
         return self.experiencing.experience.seal(stop=stop).rows
 
     @cached_property

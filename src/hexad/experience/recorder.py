@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, StorageFailure
-from hexad.model.experience import StreamDurability
+from hexad.model.durability import StreamDurability
 from hexad.observe import log
 from hexad.storage.codec import to_micros
 from hexad.storage.sessions import Sessions

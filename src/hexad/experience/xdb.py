@@ -12,10 +12,10 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.masking import Masking
 from hexad.experience.moments import name
 from hexad.experience.recorder import Moment, Recorder
+from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
     SessionInfo,
     StepQuery,
-    StreamDurability,
     StreamReport,
     TimestepRecord,
     parse_timestep_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum, IntEnum, StrEnum
+from enum import IntEnum, StrEnum
 from typing import Final
 
 from hexad.errors import InvalidInput
@@ -50,17 +50,6 @@ class CompressionLevel(IntEnum):
     MONTH = 5
     QUARTER = 6
     YEAR = 7
-
-
-class StreamDurability(Enum):
-    """When a record of the stream is acknowledged."""
-
-    ALWAYS = "always"
-    """`record` returns when the record is on the disk; threads that record at the same time share a sync."""
-    GROUP = "group"
-    """`record` returns at once; at most 20 ms or 4,096 records later all are on the disk; `flush` waits for it."""
-    OS = "os"
-    """As `group`, without the sync: safe from the end of the process, not from lost power."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
