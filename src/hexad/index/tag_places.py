@@ -25,7 +25,7 @@ from hexad.storage.tags import Tags
 
 
 class TagPlaces:
-    """Answers `TagRanges`, and the other way round: which tags and comments a tick carries.
+    """Says where tags are, and the other way round: which tags and comments a tick carries.
 
     What is tagged with a concept counts for every concept above it. That is found out when it is asked for: no rows
     are written for it, so it is right for packs that change and for tags that are taken away. Where an event is that
@@ -51,9 +51,11 @@ class TagPlaces:
         match: Literal["all", "any"] = "all",
         ticks: TickRange | None = None,
     ) -> dict[str, TaggedTicks]:
-        """Return where the tags are, by session, as `TagRanges` says.
+        """Return where the tags are, by session; a session without such a tick is left out.
 
-        With `match="all"` a tick must carry every tag: one may come from a range and another from an event.
+        `tags` are ids or names; one that there is not is nowhere. `session_id` None asks every session, `ticks`
+        narrows the answer. With `match="all"` a tick must carry every tag: one may come from a range and another from
+        an event. Raises `InvalidInput` without any tag.
         """
         if isinstance(tags, str) or not tags:
             raise InvalidInput(f"tags = {tags!r} names no tags; give a list of names or ids.")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
 from hexad.model.memory import JSONValue, format_time
@@ -186,24 +186,6 @@ class TaggedTicks:
 
     ranges: tuple[TickRange, ...]
     unknown_events: frozenset[str] = frozenset()
-
-
-class TagRanges(Protocol):
-    """What turns tags into ticks, for a query that holds them against its other filters."""
-
-    def ranges(
-        self,
-        session_id: str | None,
-        tags: Sequence[str],
-        *,
-        match: Literal["all", "any"] = "all",
-        ticks: TickRange | None = None,
-    ) -> Mapping[str, TaggedTicks]:
-        """Return where the tags are, by session; a session without such a tick is left out.
-
-        `tags` are ids or names; one that there is not is nowhere. `session_id` None asks every session, `ticks`
-        narrows the answer. Raises `InvalidInput` without any tag.
-        """
 
 
 def parse_timestep_id(timestep_id: str) -> tuple[str, int]:

@@ -151,11 +151,6 @@ class Concepts:
         row = self._db.query_one("SELECT details FROM concepts WHERE tag_no = ?", (self._number(concept_id),))
         return dict(load_object(row[0] if row else "{}"))
 
-    def packs(self) -> list[tuple[str, str | None]]:
-        """Return `(id, version)` of the loaded packs, by id."""
-        rows = self._db.query("SELECT id, version FROM concept_packs ORDER BY id")
-        return cast("list[tuple[str, str | None]]", rows)
-
     def _number(self, concept_id: str) -> int:
         row = self._db.query_one(
             "SELECT c.tag_no FROM tags t JOIN concepts c ON c.tag_no = t.no WHERE t.id = ?", (concept_id,)

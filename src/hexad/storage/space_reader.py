@@ -121,11 +121,6 @@ def _refuse(file: Path, problem: str) -> NoReturn:
     )
 
 
-def read_space_file(file: Path) -> ParsedSpace:
-    """Return a space's file, checked to the last field; raises as `load_json` does, with the object and the field."""
-    return parse_space(load_json(file), file=file)
-
-
 def parse_space(
     document: object, *, file: Path, said: str | None = None, renamed: bool = False
 ) -> ParsedSpace:

@@ -114,7 +114,3 @@ class Bitmaps:
         for held in self._classes.values():
             if held.count:
                 into[held.holding(places)] = True
-
-    def bytes_used(self) -> int:
-        """Return the bytes of all columns, room for more included."""
-        return sum(held.rows.nbytes + held.slots.nbytes for held in self._classes.values())
