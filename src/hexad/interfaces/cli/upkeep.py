@@ -87,7 +87,7 @@ def maintain() -> None:
     """Do the work that waits.
 
     Queued sources are ingested, what is past the time that a policy gives it is archived or purged, missing vectors
-    are computed, and what was recalled is noted.
+    are computed, large or old logs of experience are sealed, and what was recalled is noted.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
