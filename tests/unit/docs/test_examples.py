@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import doctest
+import re
 from pathlib import Path
 
 import pytest
+
+import hexad
 
 REPOSITORY = Path(__file__).parents[3]
 PAGES = [
@@ -24,3 +27,25 @@ def test_the_examples_of_a_page_run_as_they_are_shown(page, tmp_path, monkeypatc
 
 def test_some_page_has_examples():
     assert PAGES
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/experience.md"])
+def test_the_examples_without_answers_run_too(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()  # ends the search for a store above
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "release.md").write_text(
+        "# Release\n\nThe supervisor has to be green.\n", encoding="utf-8"
+    )
+    fences = re.findall(
+        r"^```python\n(.*?)^```$", (REPOSITORY / page).read_text(encoding="utf-8"), re.DOTALL | re.M
+    )
+    examples = [fence for fence in fences if ">>>" not in fence]
+
+    names: dict[str, object] = {"hexad": hexad, "ask_my_model": lambda prompt: prompt}
+    for example in examples:
+        called = "\n    asked = plan('Deploy it.')\n" if "def plan" in example else ""
+        exec(compile(example + called, page, "exec"), names)
+
+    assert examples
+    assert page != "README.md" or "Never deploy on Friday" in str(names["asked"])
