@@ -46,20 +46,18 @@ class Links:
         self,
         numbers: Collection[int],
         *,
-        outgoing: bool = True,
         incoming: bool = True,
         active_only: bool = True,
     ) -> list[tuple[int, Link]]:
         """Return the links of these memories, each with the row number it belongs to.
 
-        With `active_only` those whose other end is active.
+        With `active_only` those whose other end is active; without `incoming` those that begin here.
 
         Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
         """
-        found: list[tuple[int, Link]] = []
-        for wanted, mine, other in ((outgoing, "source", "target"), (incoming, "target", "source")):
-            if wanted:
-                found += self._of(numbers, mine=mine, other=other, active_only=active_only)
+        found = self._of(numbers, mine="source", other="target", active_only=active_only)
+        if incoming:
+            found += self._of(numbers, mine="target", other="source", active_only=active_only)
         found.sort(key=lambda pair: _order(*pair))
         return found
 
