@@ -91,10 +91,7 @@ class Recorder:
         Raises `StorageFailure` when the disk refuses; then none of them was recorded. After a failure in the
         background nothing is taken before what waits could be written.
         """
-        if os.getpid() != self._pid:
-            raise InvalidInput(
-                "The store was opened before a fork and cannot record in the child; open it again."
-            )
+        self._require_own_process()
         if self._trouble is not None:
             self.flush()
         always = self._durability is StreamDurability.ALWAYS
@@ -129,6 +126,13 @@ class Recorder:
             self._filled.set()
         return numbers
 
+    def _require_own_process(self) -> None:
+        # A forked child has the parent's log open, and a copy of what waits: it would write over its records.
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                "The store was opened before a fork and cannot record in the child; open it again."
+            )
+
     def _reserve(self, session: int, count: int) -> list[int]:
         ticks = self._ticks.setdefault(session, _Ticks())
         # Blocks grow with use: a short session leaves no large gap behind when its process is killed.
@@ -152,6 +156,7 @@ class Recorder:
         Raises `StorageFailure` when that cannot be. What was refused is kept, and written by a later flush, unless
         the message says that it is in doubt.
         """
+        self._require_own_process()
         with self._lock:
             batch = self._batch
         if batch.steps:

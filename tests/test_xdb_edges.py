@@ -1,0 +1,40 @@
+"""Where the stream could lose or mistake something: forks, interrupts, ends of programs, odd folders and bounds."""
+
+from __future__ import annotations
+
+import os
+
+
+from hexad import Hexad, InvalidInput
+
+
+def contents(hx: Hexad) -> list[str]:
+    return [one.content for one in hx.xdb.recall(session_id="*", limit=100_000)]
+
+
+def test_a_forked_child_cannot_write_what_its_parent_recorded(opened):
+    hx = opened()
+    hx.xdb.start_session("monday")
+    hx.xdb.record("output", "first")
+    hx.xdb.flush()
+    hx.xdb.record("output", "waits")
+    ready, go = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        os.read(ready, 1)
+        try:
+            hx.xdb.flush()
+        except InvalidInput:
+            os._exit(7)
+        os._exit(0)
+
+    for at in range(50):
+        hx.xdb.record("output", f"more {at}")
+    hx.xdb.flush()
+    os.write(go, b"x")
+    _, status = os.waitpid(child, 0)
+    os.close(ready)
+    os.close(go)
+
+    assert 7 == os.waitstatus_to_exitcode(status)
+    assert ["first", "waits", *(f"more {at}" for at in range(50))] == contents(hx)
