@@ -247,14 +247,15 @@ class Recorder:
         """Write what waits, give back unused ticks, and leave the log to whoever seals next. Idempotent."""
         if self._closed or os.getpid() != self._pid:
             return
+        with self._lock:
+            # First of all: what another thread records from here on is refused, what it recorded before is written.
+            self._closed = True
+            unused = [
+                (session, one.next, one.end) for session, one in self._ticks.items() if one.next < one.end
+            ]
         try:
             self.rotate()
         finally:
-            with self._lock:
-                self._closed = True
-                unused = [
-                    (session, one.next, one.end) for session, one in self._ticks.items() if one.next < one.end
-                ]
             self._filled.set()
             if self._thread is not None:
                 self._thread.join()
