@@ -6,8 +6,11 @@ import os
 import threading
 import time
 
+import pytest
 
-from hexad import Hexad, InvalidInput
+from hexad import Hexad, InvalidInput, StorageFailure
+from hexad.experience import recorder
+from hexad.storage import files
 
 
 def contents(hx: Hexad) -> list[str]:
@@ -68,3 +71,71 @@ def test_what_a_thread_recorded_while_another_closed_the_store_is_there(opened):
         missing += len(set(recorded) - found)
         again.close()
     assert 0 == missing
+
+
+@pytest.mark.parametrize("durability", ["group", "always"])
+@pytest.mark.parametrize("where", ["write", "fdatasync"])
+def test_an_interrupted_write_damages_nothing_and_loses_no_record_that_has_an_id(
+    opened, monkeypatch, durability, where
+):
+    monkeypatch.setenv("HEXAD_STREAM_DURABILITY", durability)
+    monkeypatch.setattr(recorder, "GROUP_S", 0.5)  # so that it is the main thread that writes
+    hx = opened()
+    hx.xdb.start_session("monday")
+    hx.xdb.record("output", "zero", {"c0": 0.25})
+    hx.xdb.flush()
+    fire = [True]
+
+    def hook(operation: str, path: object) -> None:
+        if operation == where and str(path).endswith(".log") and fire:
+            fire.clear()
+            raise KeyboardInterrupt
+
+    previous = files.set_hook(hook)
+    expected = {"zero": {"c0": 0.25}, "two": {"c2": 0.75}}
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            hx.xdb.record("output", "one", {"c1": 0.5})
+            expected["one"] = {"c1": 0.5}
+            hx.xdb.flush()
+    finally:
+        files.set_hook(previous)
+    hx.xdb.record("output", "two", {"c2": 0.75})
+
+    assert expected == {one.content: one.concept_activations for one in hx.xdb.recall()}
+    assert len(expected) == len(contents(hx))
+
+
+def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, monkeypatch):
+    monkeypatch.setenv("HEXAD_STREAM_DURABILITY", "always")
+    hx = opened()
+    session = hx.xdb.start_session("monday")
+    hx.xdb.record("output", "zero")
+    inside, others = threading.Event(), threading.Event()
+    outcomes: list[object] = []
+
+    def hook(operation: str, path: object) -> None:
+        if operation == "fdatasync" and str(path).endswith(".log") and not inside.is_set():
+            inside.set()
+            others.wait(0.2)
+            raise KeyboardInterrupt
+
+    def work(text: str) -> None:
+        try:
+            outcomes.append(session.record("output", text))
+        except (KeyboardInterrupt, StorageFailure) as error:
+            outcomes.append(error)
+
+    previous = files.set_hook(hook)
+    try:
+        threads = [threading.Thread(target=work, args=(f"t{at}",)) for at in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        files.set_hook(previous)
+
+    assert sorted(one for one in outcomes if isinstance(one, str)) == sorted(
+        one.id for one in hx.xdb.recall() if one.content != "zero"
+    )

@@ -186,6 +186,10 @@ class Recorder:
                 self._trouble = None
             except StorageFailure as error:
                 self._refused(batch, error)
+            except BaseException:
+                # Ctrl-C, for example: others wait for records of the same batch, or have their ids already.
+                self._refused(batch, StorageFailure("Writing the stream was interrupted."))
+                raise
 
     def _append(self, steps: list[Step]) -> None:
         if self._log is None:
@@ -196,7 +200,7 @@ class Recorder:
             )
         try:
             self._log.append(steps)
-        except StorageFailure:
+        except BaseException:
             self._log = None
             raise
         if self._log.full:

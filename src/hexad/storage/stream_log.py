@@ -58,20 +58,20 @@ class LogWriter:
         """Append the records as one frame, synced unless the policy does without.
 
         Raises `StorageFailure` when the disk refuses; the log is then of no more use, and none of the records is in
-        it, or `RowsInDoubt` where that could not be made sure.
+        it, or `RowsInDoubt` where that could not be made sure. The same holds when it is interrupted.
         """
-        frame = self._frames.frame(steps)
         try:
+            frame = self._frames.frame(steps)
             files.write_at(self._fd, frame, self._size, self.path)
             if self._sync:
                 files.fdatasync(self._fd, self.path)
-        except StorageFailure as error:
+        except BaseException as error:
             self._cut(error)
             raise
         self._size += len(frame)
         self.rows += len(steps)
 
-    def _cut(self, error: StorageFailure) -> None:
+    def _cut(self, error: BaseException) -> None:
         try:
             files.truncate(self._fd, self._size, self.path)
         except StorageFailure as second:
