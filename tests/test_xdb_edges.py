@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +107,19 @@ def test_an_interrupted_write_damages_nothing_and_loses_no_record_that_has_an_id
 
     assert expected == {one.content: one.concept_activations for one in hx.xdb.recall()}
     assert len(expected) == len(contents(hx))
+
+
+def test_a_program_that_ends_without_closing_the_store_loses_nothing(opened, project: Path):
+    opened().close()
+    program = (
+        "import hexad, sys\n"
+        "hx = hexad.open(sys.argv[1], embedder=None)\n"
+        "hx.xdb.start_session('monday')\n"
+        "for at in range(10): hx.xdb.record('output', str(at))\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(project)], check=True)
+
+    assert [str(at) for at in range(10)] == contents(opened())
 
 
 def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, monkeypatch):

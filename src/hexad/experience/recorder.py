@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -116,6 +117,7 @@ class Recorder:
             if self._thread is None and not always:
                 self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
                 self._thread.start()
+                atexit.register(self._finish)
         if always:
             self._write(batch)
             if batch.error is not None:
@@ -233,6 +235,11 @@ class Recorder:
                 if self._trouble is not None:
                     log.warning("the stream could not be written: %s", self._trouble)
 
+    def _finish(self) -> None:
+        """Write what waits when the program ends without closing the store."""
+        if os.getpid() == self._pid:
+            self.flush()
+
     def rotate(self) -> None:
         """Write what waits and give this process's log away for sealing; the next record begins a new one."""
         self.flush()
@@ -263,5 +270,6 @@ class Recorder:
             self._filled.set()
             if self._thread is not None:
                 self._thread.join()
+            atexit.unregister(self._finish)
             if unused:
                 self._sessions.give_back(unused)
