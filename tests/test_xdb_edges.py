@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hexad
 from hexad import Hexad, InvalidInput, StorageFailure
 from hexad.experience import recorder
 from hexad.storage import files
@@ -120,6 +121,21 @@ def test_a_program_that_ends_without_closing_the_store_loses_nothing(opened, pro
     subprocess.run([sys.executable, "-c", program, str(project)], check=True)
 
     assert [str(at) for at in range(10)] == contents(opened())
+
+
+@pytest.mark.parametrize("folder", ["session=7", "tick=9", "a[1]*?", "it's {a,b}"])
+def test_a_store_may_lie_in_a_folder_of_any_name(tmp_path: Path, folder: str):
+    place = tmp_path / folder
+    place.mkdir()
+    with hexad.open(place, embedder=None, background=False) as hx:
+        hx.xdb.start_session("monday")
+        hx.xdb.record("output", "sealed")
+        hx.xdb.seal()
+        hx.xdb.record("output", "not yet")
+
+        assert [("ts-monday-1", "sealed"), ("ts-monday-2", "not yet")] == [
+            (one.id, one.content) for one in hx.xdb.recall()
+        ]
 
 
 def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, monkeypatch):

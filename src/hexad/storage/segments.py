@@ -193,7 +193,8 @@ def _groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, F
 
 def _ranges(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[SessionRange]:
     rows = cursor.execute(
-        "SELECT session, count(*), min(tick), max(tick), min(ts), max(ts) FROM read_parquet(?)"
+        "SELECT session, count(*), min(tick), max(tick), min(ts), max(ts)"
+        " FROM read_parquet(?, hive_partitioning = false)"
         " GROUP BY session ORDER BY session",
         [str(path)],
     ).fetchall()

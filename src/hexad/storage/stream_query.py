@@ -96,7 +96,8 @@ class StreamReader:
         conditions, params = _conditions(question, sources.session, concepts)
         relations = [] if table is None else [f"SELECT {_COLUMNS} FROM ({RELATION})"]
         if sources.paths:
-            relations.append(f"SELECT {_COLUMNS} FROM read_parquet(?)")
+            # Else DuckDB takes a folder above the store that is called `session=7` for a column.
+            relations.append(f"SELECT {_COLUMNS} FROM read_parquet(?, hive_partitioning = false)")
             params = [list(sources.paths), *params]
         order = "session, tick"
         if question.strongest is not None:
