@@ -138,6 +138,19 @@ def test_a_store_may_lie_in_a_folder_of_any_name(tmp_path: Path, folder: str):
         ]
 
 
+def test_bounds_of_activations_may_be_any_numbers_but_nan(opened):
+    hx = opened()
+    hx.xdb.start_session("monday")
+    hx.xdb.record("output", "x", {"c": 0.5})
+
+    assert 1 == len(hx.xdb.recall(concepts={"c": (-1e300, 1e39)}))
+    assert [] == hx.xdb.recall(concepts={"c": (1e39, 1e300)})
+    with pytest.raises(InvalidInput, match="lowest, highest"):
+        hx.xdb.recall(concepts={"c": (float("nan"), 1)})
+    with pytest.raises(InvalidInput, match="lowest, highest"):
+        hx.xdb.recall_by_concept("c", min_activation=float("nan"))
+
+
 def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, monkeypatch):
     monkeypatch.setenv("HEXAD_STREAM_DURABILITY", "always")
     hx = opened()

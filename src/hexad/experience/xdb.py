@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 
 ALL_SESSIONS = "*"
+_SINGLE_LIMIT = 3.4e38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,5 +200,12 @@ def activation_ranges(
             low, high = (float(one) for one in bounds)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
-        ranges[name(concept, "a concept")] = (low, high)
+        if math.isnan(low) or math.isnan(high):
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
+        ranges[name(concept, "a concept")] = (_single(low), _single(high))
     return ranges
+
+
+def _single(bound: float) -> float:
+    """Return the bound, infinite where single precision, in which scores are kept, does not reach it."""
+    return bound if abs(bound) <= _SINGLE_LIMIT else math.copysign(math.inf, bound)
