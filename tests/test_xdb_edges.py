@@ -184,3 +184,20 @@ def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, m
     assert sorted(one for one in outcomes if isinstance(one, str)) == sorted(
         one.id for one in hx.xdb.recall() if one.content != "zero"
     )
+
+
+def test_a_session_that_another_program_went_on_with_is_resumed_after_its_highest_tick(opened):
+    one, other = opened(), opened()
+    one.xdb.start_session("monday")
+    one.xdb.record("input", "first")
+    one.xdb.end_session()
+    other.xdb.start_session("monday")
+    other.xdb.record("input", "second")
+    other.xdb.end_session()
+    one.xdb.start_session("monday")
+    one.xdb.record("input", "third")
+    other.xdb.start_session("monday")
+    other.xdb.record("input", "fourth")
+    other.xdb.flush()
+
+    assert ["first", "second", "third", "fourth"] == contents(one)

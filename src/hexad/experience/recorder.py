@@ -146,6 +146,13 @@ class Recorder:
         ticks.next, ticks.end = first + missing, first + size
         return [*have, *range(first, first + missing)]
 
+    def resume(self, session: int, highest: int) -> None:
+        """Go on after the session's highest tick: what is left of a block goes when others have ticks above it."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            if ticks is not None and ticks.end <= highest:
+                self._ticks[session] = _Ticks()
+
     def last_tick(self, session: int) -> int | None:
         """Return the last tick that this process gave out in the session, None before the first."""
         with self._lock:

@@ -76,6 +76,7 @@ class Experience:
         if not isinstance(max_context_tokens, int) or not 0 < max_context_tokens < 1 << 31:
             raise InvalidInput(f"max_context_tokens = {max_context_tokens!r} is no number of tokens.")
         number = self._sessions.start(session_id, max_context_tokens=max_context_tokens, at=self._clock.now())
+        self._recorder.resume(number, self._sessions.get(session_id).last_tick)
         self._open[session_id] = number
         self._current.id = session_id
 
