@@ -201,3 +201,24 @@ def test_a_session_that_another_program_went_on_with_is_resumed_after_its_highes
     other.xdb.flush()
 
     assert ["first", "second", "third", "fourth"] == contents(one)
+
+
+def test_sealing_beside_an_older_database_removes_no_segment_that_holds_all_that_is_left(opened, project):
+    with opened() as hx:
+        hx.xdb.start_session("monday")
+        hx.xdb.record("input", "before the backup", {})
+        hx.xdb.flush()
+    backup = (project / ".hexad" / "memory.db").read_bytes()
+    with opened() as hx:
+        hx.xdb.seal()
+    segments = project / ".hexad" / "stream" / "segments"
+    sealed = sorted(segments.iterdir())
+    assert 1 == len(sealed)
+    (project / ".hexad" / "memory.db").write_bytes(backup)
+
+    with opened() as hx:
+        hx.xdb.start_session("tuesday")
+        hx.xdb.record("input", "after the backup", {})
+    with opened() as hx:
+        hx.xdb.seal()
+    assert set(sealed) < set(segments.iterdir())

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 SEAL_AGE_S: Final = 3_600.0
 """A log is not left for longer. Shorter was no gain: every segment costs each query a file to open."""
-_PARQUET: Final = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880)"
+_PARQUET: Final = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
+_MADE_OF: Final = "hexad_logs"
+"""Under this name a segment's file says which logs it was made of."""
 _SUFFIX: Final = ".parquet"
 _HASH_CHUNK_BYTES: Final = 1 << 20
 
@@ -74,11 +76,29 @@ class Sealer:
     def _sweep(self) -> None:
         """Remove what an interrupted sealing left: files that were never registered, logs that were retired."""
         for path in sorted(self.segments.iterdir()):
-            if path.name.endswith((_SUFFIX, f"{_SUFFIX}.tmp")) and not self.manifest.has(path.name):
+            if path.name.endswith(f"{_SUFFIX}.tmp") or (
+                path.name.endswith(_SUFFIX)
+                and not self.manifest.has(path.name)
+                and self._is_in_the_logs(path)
+            ):
                 files.unlink(path)
         left = list_logs(self.logs)
         for name in self.manifest.retired([path.name for path in left]):
             files.unlink(self.logs / name)
+
+    def _is_in_the_logs(self, segment: Path) -> bool:
+        """Whether the logs that a segment was made of are all there still, so that nothing goes with it.
+
+        They are not when an older `memory.db` was put back: then the segment is all that is left of them.
+        """
+        with self._duck.cursor(segment) as cursor:
+            row = cursor.execute(
+                "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
+                [str(segment), _MADE_OF],
+            ).fetchone()
+        names = str(row[0]).split() if row else []
+        present = {path.name for path in list_logs(self.logs)}
+        return bool(names) and present.issuperset(names)
 
     def _seal(self, *, all: bool, stop: Callable[[], bool]) -> StreamReport:
         problems: list[str] = []
@@ -119,13 +139,15 @@ class Sealer:
         table = flat([log for _, log in group], concept_numbers=self.manifest.number_concepts)
         assert table is not None
         self._mask_outputs(table)
+        made_of = " ".join(log.name for log, _ in group)  # names of ours: digits, a hyphen, hexadecimal digits
         name = f"{to_micros(self._clock.now())}-{secrets.token_hex(6)}{_SUFFIX}"
         path, temporary = self.segments / name, self.segments / f"{name}.tmp"
         try:
             with self._duck.cursor(temporary, table) as cursor:
                 with files.operation("write", temporary, "write"):
                     cursor.execute(
-                        f"COPY ({RELATION} ORDER BY session, tick) TO '{_quoted(temporary)}' {_PARQUET}"
+                        f"COPY ({RELATION} ORDER BY session, tick) TO '{_quoted(temporary)}'"
+                        f" ({_PARQUET}, KV_METADATA {{{_MADE_OF}: '{made_of}'}})"
                     )
             files.publish(temporary, path)
         except StorageFailure:
