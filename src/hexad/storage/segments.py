@@ -139,9 +139,8 @@ class Sealer:
         table = flat([log for _, log in group], concept_numbers=self.manifest.number_concepts)
         assert table is not None
         self._mask_outputs(table)
-        made_of = " ".join(
-            log.name for log, _ in group
-        )  # names of ours: digits, a hyphen, hexadecimal digits
+        # Names of ours: digits, a hyphen, hexadecimal digits.
+        made_of = " ".join(log.name for log, _ in group)
         name = f"{to_micros(self._clock.now())}-{secrets.token_hex(6)}{_SUFFIX}"
         path, temporary = self.segments / name, self.segments / f"{name}.tmp"
         try:
