@@ -222,3 +222,20 @@ def test_sealing_beside_an_older_database_removes_no_segment_that_holds_all_that
     with opened() as hx:
         hx.xdb.seal()
     assert set(sealed) < set(segments.iterdir())
+    with opened() as hx:
+        assert [True] == [str(sealed[0]) in problem for problem in hx.check()]
+    sealed[0].unlink()
+
+
+def test_a_file_that_is_no_segment_holds_up_no_sealing_and_is_named(opened, project):
+    with opened() as hx:
+        hx.xdb.start_session("monday")
+        hx.xdb.record("input", "a word", {})
+    stray = project / ".hexad" / "stream" / "segments" / "stray.parquet"
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"no Parquet at all")
+
+    with opened() as hx:
+        assert 1 == hx.xdb.seal().rows
+        assert [True] == [str(stray) in problem for problem in hx.check()]
+    stray.unlink()

@@ -91,11 +91,14 @@ class Sealer:
 
         They are not when an older `memory.db` was put back: then the segment is all that is left of them.
         """
-        with self._duck.cursor(segment) as cursor:
-            row = cursor.execute(
-                "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
-                [str(segment), _MADE_OF],
-            ).fetchone()
+        try:
+            with self._duck.cursor(segment) as cursor:
+                row = cursor.execute(
+                    "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
+                    [str(segment), _MADE_OF],
+                ).fetchone()
+        except IntegrityError:
+            return False  # no segment of ours: it holds up no sealing, and `check` names it
         names = str(row[0]).split() if row else []
         present = {path.name for path in list_logs(self.logs)}
         return bool(names) and present.issuperset(names)

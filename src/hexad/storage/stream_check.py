@@ -31,6 +31,13 @@ def check_stream(db: Database, directory: Path) -> Iterator[str]:
             yield f"{path} was changed or damaged: it does not match its hash. Put a backup in its place."
     logs = {path.name: path for path in list_logs(directory / "log")}
     retired = Manifest(db).retired(list(logs))
+    if not set(logs) - set(retired):  # with logs left, it may be what an interrupted sealing made of them
+        for path in sorted((directory / "segments").glob("*.parquet")):
+            if not Manifest(db).has(path.name):
+                yield (
+                    f"{path} holds what this memory.db does not know of. Put back the memory.db that belongs to it, "
+                    "or move the file away if it is yours."
+                )
     for name, path in logs.items():
         if name not in retired:
             try:
