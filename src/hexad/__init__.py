@@ -81,6 +81,15 @@ if TYPE_CHECKING:
         Target,
         TargetType,
     )
+    from hexad.model.tiers import (
+        CompactionRecord,
+        CompactionTrigger,
+        CompressedRecord,
+        EventRecord,
+        Submission,
+        SubmissionStatus,
+        TimeWindow,
+    )
     from hexad.observe import Span, listen
     from hexad.opening import init, open
     from hexad.providers.base import Embedder
@@ -130,6 +139,10 @@ _HOMES: Final = {
     "hexad.model.tag": (
         "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
     ),
+    "hexad.model.tiers": (
+        "CompactionRecord", "CompactionTrigger", "CompressedRecord", "EventRecord", "Submission",
+        "SubmissionStatus", "TimeWindow",
+    ),
     "hexad.observe": ("Span", "listen"),
     "hexad.opening": ("init", "open"),
     "hexad.providers.base": ("Embedder",),
@@ -152,6 +165,9 @@ __all__ = [
     "Citation",
     "Clock",
     "Comment",
+    "CompactionRecord",
+    "CompactionTrigger",
+    "CompressedRecord",
     "CompressionLevel",
     "Conflict",
     "ContextHook",
@@ -163,6 +179,7 @@ __all__ = [
     "DocumentVersion",
     "Dropped",
     "Embedder",
+    "EventRecord",
     "EventType",
     "Explanation",
     "ExportReport",
@@ -218,6 +235,8 @@ __all__ = [
     "StoreStatus",
     "StreamDurability",
     "StreamReport",
+    "Submission",
+    "SubmissionStatus",
     "SystemClock",
     "Tag",
     "TagApplication",
@@ -226,6 +245,7 @@ __all__ = [
     "Target",
     "TargetType",
     "TimeSortedIds",
+    "TimeWindow",
     "TimestepRecord",
     "Trust",
     "Turn",

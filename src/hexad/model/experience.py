@@ -54,7 +54,12 @@ class CompressionLevel(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimestepRecord:
-    """One token or logical event of a session; `id` is `ts-{session}-{tick}`."""
+    """One token or logical event of a session; `id` is `ts-{session}-{tick}`.
+
+    With `fidelity` COLD it stands for a `CompressedRecord`, whose id it has: `content` is its summary, the activations
+    are the concepts' highest scores, `end_tick` and `timesteps` say how much it covers. A session's record has tick 0,
+    one of a day or more the session "".
+    """
 
     id: str
     session_id: str
@@ -70,6 +75,9 @@ class TimestepRecord:
     role: str | None = None
     token_count: int = 1
     fidelity: Fidelity = Fidelity.HOT
+    compression_level: CompressionLevel = CompressionLevel.TOKEN
+    end_tick: int | None = None
+    timesteps: int = 1
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the record as JSON, its fields in document 2's order."""
@@ -88,6 +96,9 @@ class TimestepRecord:
             "role": self.role,
             "token_count": self.token_count,
             "fidelity": self.fidelity.value,
+            "compression_level": self.compression_level.name,
+            "end_tick": self.end_tick,
+            "timesteps": self.timesteps,
         }
 
 

@@ -15,6 +15,7 @@ from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.migrations import Migration
 from hexad.storage.stream_schema import DDL as STREAM_DDL
 from hexad.storage.tag_schema import TAG_DDL
+from hexad.storage.tier_schema import TIER_DDL
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -339,12 +340,17 @@ def _stream(con: Connection) -> None:
     con.execute(STREAM_DDL)
 
 
+def _tiers(con: Connection) -> None:
+    con.execute(TIER_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
     Migration(number=3, name="stream", apply=_stream),
     Migration(number=4, name="folksonomy", apply=_folksonomy),
     Migration(number=5, name="documents", apply=_documents),
+    Migration(number=6, name="tiers", apply=_tiers),
 )
 
 
