@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from hexad.experience.tag_index import TagIndex
 from hexad.experience.tagging import Given, Tagging
 from hexad.model.concept import PackReport
 from hexad.model.experience import TimestepRecord
 from hexad.model.tag import BudStatus, Comment, Tag, TagApplication, TagType
-
-SURPRISING: Final = ("surprising", "confusing", "interesting", "unexpected")
-"""The tags that `recall_surprising` asks for, any of them."""
 
 
 class TagCalls:

@@ -1,0 +1,57 @@
+"""A handle on one session of `hx.xdb`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from hexad.facade.xdb_recall import RecallCalls
+from hexad.facade.xdb_record import RecordCalls
+from hexad.facade.xdb_tags import TagCalls
+
+if TYPE_CHECKING:
+    from hexad.facade.xdb import Xdb
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[BoundSession, _P], _R]:
+    """Return a call of `hx.xdb` as a call of a handle: the same parameters, and `session_id` is the handle's."""
+    signature = inspect.signature(call)
+
+    @functools.wraps(call)
+    def method(handle: BoundSession, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if "session_id" in kwargs:
+            raise TypeError(f"{call.__name__}() of a session's handle takes no session_id; it has one.")
+        kwargs["session_id"] = handle.id
+        return call(handle._xdb, *args, **kwargs)
+
+    # What help and completion show: no session to give.
+    left = [one for name, one in signature.parameters.items() if name != "session_id"]
+    method.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+    return method
+
+
+class BoundSession:
+    """One session of `hx.xdb`, for threads that work on several: its calls are those of `hx.xdb`, on this session."""
+
+    def __init__(self, xdb: Xdb, session_id: str) -> None:
+        self._xdb = xdb
+        self.id = session_id
+
+    record = of_session(RecordCalls.record)
+    record_many = of_session(RecordCalls.record_many)
+    recall = of_session(RecallCalls.recall)
+    recall_by_concept = of_session(RecallCalls.recall_by_concept)
+    recall_surprising = of_session(RecallCalls.recall_surprising)
+    tag = of_session(TagCalls.tag)
+    tag_applications = of_session(TagCalls.tag_applications)
+    comment = of_session(TagCalls.comment)
+
+    def end(self) -> None:
+        """End this session, as `Xdb.end_session`."""
+        self._xdb.end_session(session_id=self.id)
