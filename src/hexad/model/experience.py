@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -120,6 +120,7 @@ class StepQuery:
     `session_id` None means all sessions; `tick_range` is inclusive at both ends, `time_range` takes its beginning
     and leaves out its end. `activations` gives for each concept the lowest and the highest score, inclusive. `tagged`
     gives for each session the ranges of ticks, inclusive, that tags let through; other sessions are left out.
+    `tag_sets` says the same for records without ticks: of each set they carry a tag, or with `any_tag` of one.
     """
 
     session_id: str | None = None
@@ -130,6 +131,8 @@ class StepQuery:
     text: str | None = None
     event_id: str | None = None
     tagged: Mapping[str, Sequence[tuple[int, int]]] | None = None
+    tag_sets: Sequence[Collection[str]] = ()
+    any_tag: bool = False
     strongest: str | None = None  # order by this concept's score, strongest first
     limit: int = 100
     offset: int = 0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, overload
 
-from hexad.model.experience import CompressionLevel, EventType, Fidelity
+from hexad.model.experience import CompressionLevel, EventType, Fidelity, timestep_id
 from hexad.model.memory import JSONValue
+from hexad.model.ticks import Ranges, count
 
 TOP_K: Final = 10
 """How many activations and tags a compressed record keeps."""
@@ -30,6 +31,48 @@ class SubmissionStatus(StrEnum):
     OPEN = "open"
     ACCEPTED = "accepted"
     REJECTED = "rejected"
+
+
+class TickIds(Sequence[str]):
+    """The ids of the timesteps of some ranges of ticks, made when they are asked for: lineage of a long event."""
+
+    __slots__ = ("ranges", "session_id")
+
+    def __init__(self, session_id: str, ranges: Ranges) -> None:
+        self.session_id, self.ranges = session_id, ranges
+
+    def __len__(self) -> int:
+        return count(self.ranges)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        place = at + len(self) if at < 0 else at
+        for first, last in self.ranges:
+            if 0 <= place <= last - first:
+                return timestep_id(self.session_id, first + place)
+            place -= last - first + 1
+        raise IndexError(at)
+
+    def __iter__(self) -> Iterator[str]:
+        for first, last in self.ranges:
+            for tick in range(first, last + 1):
+                yield timestep_id(self.session_id, tick)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TickIds):
+            return (self.session_id, self.ranges) == (other.session_id, other.ranges)
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash((self.session_id, self.ranges))
+
+    def __repr__(self) -> str:
+        return f"TickIds({self.session_id!r}, {self.ranges!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

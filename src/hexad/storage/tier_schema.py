@@ -36,7 +36,6 @@ CREATE TABLE compressed_records (
   role TEXT,
   summary TEXT NOT NULL,
   top_k_activations TEXT NOT NULL,              -- JSON: concept to summed score
-  peaks TEXT NOT NULL,                          -- JSON: concept to highest score
   significant_tags TEXT NOT NULL,               -- JSON: tags' ids
   sources TEXT NOT NULL,                        -- JSON: of a reply ranges of ticks, else ids of records
   token_count INTEGER NOT NULL,
@@ -47,6 +46,38 @@ CREATE TABLE compressed_records (
 CREATE INDEX compressed_by_level_time ON compressed_records(level, start_at);
 CREATE INDEX compressed_by_session ON compressed_records(session_no, level, first_tick);
 CREATE INDEX compressed_by_event ON compressed_records(session_no, event_id) WHERE event_id IS NOT NULL;
+
+-- The highest scores of a record's concepts.
+CREATE TABLE compressed_concepts (
+  record_no INTEGER NOT NULL REFERENCES compressed_records(no) ON DELETE CASCADE,
+  concept_no INTEGER NOT NULL REFERENCES stream_concepts(no),
+  peak REAL NOT NULL,
+  PRIMARY KEY (record_no, concept_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX compressed_by_concept ON compressed_concepts(concept_no, peak);
+
+-- The significant tags of records without ticks; those of a reply are found by its ticks.
+CREATE TABLE compressed_tags (
+  tag_id TEXT NOT NULL,
+  record_no INTEGER NOT NULL REFERENCES compressed_records(no) ON DELETE CASCADE,
+  PRIMARY KEY (tag_id, record_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX compressed_tags_by_record ON compressed_tags(record_no);
+
+CREATE VIRTUAL TABLE compressed_fts USING fts5(
+  summary, content='compressed_records', content_rowid='no', tokenize="porter unicode61 remove_diacritics 2"
+);
+INSERT INTO compressed_fts(compressed_fts, rank) VALUES('secure-delete', 1);
+CREATE TRIGGER compressed_added AFTER INSERT ON compressed_records BEGIN
+  INSERT INTO compressed_fts(rowid, summary) VALUES(new.no, new.summary);
+END;
+CREATE TRIGGER compressed_removed AFTER DELETE ON compressed_records BEGIN
+  INSERT INTO compressed_fts(compressed_fts, rowid, summary) VALUES('delete', old.no, old.summary);
+END;
+CREATE TRIGGER compressed_changed AFTER UPDATE OF summary ON compressed_records BEGIN
+  INSERT INTO compressed_fts(compressed_fts, rowid, summary) VALUES('delete', old.no, old.summary);
+  INSERT INTO compressed_fts(rowid, summary) VALUES(new.no, new.summary);
+END;
 
 -- Which sessions a record of a day or more covers.
 CREATE TABLE compressed_record_sessions (
