@@ -34,6 +34,24 @@ def intersection(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int
     return tuple(found)
 
 
+def difference(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Ranges:
+    """Return the ticks that `left` covers and `right` does not. Both must be as `union` returns them."""
+    rest: list[tuple[int, int]] = []
+    at = 0
+    for first, last in left:
+        while at < len(right) and right[at][1] < first:
+            at += 1
+        taken = at
+        while taken < len(right) and right[taken][0] <= last:
+            if first < right[taken][0]:
+                rest.append((first, right[taken][0] - 1))
+            first = right[taken][1] + 1
+            taken += 1
+        if first <= last:
+            rest.append((first, last))
+    return tuple(rest)
+
+
 def count(ranges: Iterable[tuple[int, int]]) -> int:
     """Return how many ticks disjoint ranges cover."""
     return sum(last - first + 1 for first, last in ranges)
