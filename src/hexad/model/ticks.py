@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -50,6 +52,12 @@ def difference(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
         if first <= last:
             rest.append((first, last))
     return tuple(rest)
+
+
+def holds(ranges: Sequence[tuple[int, int]], tick: int) -> bool:
+    """Whether one of the ranges, sorted and apart, holds the tick."""
+    at = bisect_right(ranges, tick, key=itemgetter(0)) - 1
+    return at >= 0 and tick <= ranges[at][1]
 
 
 def count(ranges: Iterable[tuple[int, int]]) -> int:

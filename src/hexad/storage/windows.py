@@ -5,8 +5,9 @@ The stored fidelity is what protects: a tick is SUBMITTED or WARM exactly while 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -94,6 +95,16 @@ class Windows:
         for number, fidelity, start, end in rows:
             found[cast("int", number)][cast("str", fidelity)].append((cast("int", start), cast("int", end)))
         return {number: _by_strength(ranges) for number, ranges in found.items()}
+
+    def labels(self, sessions: Collection[int]) -> Callable[[int, int], Fidelity]:
+        """Return what says of a tick in the stream, by a session's number and the tick, at which fidelity it is."""
+        with self._db.read():
+            known = {number: _Labels(self.protected(number)) for number in sorted(set(sessions))}
+
+        def label(session: int, tick: int) -> Fidelity:
+            return known[session].at(tick)
+
+        return label
 
     # Questions --------------------------------------------------------------------------------------------------
 
@@ -203,6 +214,23 @@ class Windows:
     def _change(self, number: int, assignments: str, *values: SQLValue) -> None:
         with self._db.joined() as con:
             con.execute(f"UPDATE time_windows SET {assignments} WHERE no = ?", (*values, number))
+
+
+class _Labels:
+    """The fidelities of one session's ticks."""
+
+    def __init__(self, protected: Mapping[Fidelity, Ranges]) -> None:
+        ranges = sorted((first, last, one) for one, some in protected.items() for first, last in some)
+        self._firsts = [first for first, _, _ in ranges]
+        self._ranges = ranges
+
+    def at(self, tick: int) -> Fidelity:
+        """Return the fidelity of a tick; HOT where no window holds it."""
+        before = bisect_right(self._firsts, tick) - 1
+        if before < 0:
+            return Fidelity.HOT
+        _, last, fidelity = self._ranges[before]
+        return fidelity if tick <= last else Fidelity.HOT
 
 
 def _by_strength(ranges: Mapping[str, Sequence[tuple[int, int]]]) -> dict[Fidelity, Ranges]:
