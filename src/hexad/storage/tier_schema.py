@@ -43,7 +43,8 @@ CREATE TABLE compressed_records (
   timesteps INTEGER NOT NULL,
   bytes INTEGER NOT NULL                        -- what the row takes, about
 ) STRICT;
-CREATE INDEX compressed_by_level_time ON compressed_records(level, start_at);
+-- With all that is counted of a level, so that counting reads no record.
+CREATE INDEX compressed_by_level_time ON compressed_records(level, start_at, bytes, timesteps, token_count);
 CREATE INDEX compressed_by_session ON compressed_records(session_no, level, first_tick);
 CREATE INDEX compressed_by_event ON compressed_records(session_no, event_id) WHERE event_id IS NOT NULL;
 
@@ -102,9 +103,11 @@ CREATE TABLE compaction_records (
   top_k_activations TEXT NOT NULL,              -- JSON: concept to summed score
   trigger TEXT NOT NULL,
   result_level INTEGER NOT NULL,
-  generated_by TEXT NOT NULL
+  generated_by TEXT NOT NULL,
+  bytes INTEGER AS (140 + octet_length(id) + octet_length(summary) + octet_length(concept_tags)
+    + octet_length(top_k_activations)) VIRTUAL  -- what the row takes, about
 ) STRICT;
-CREATE INDEX compactions_by_session ON compaction_records(session_no, range_start);
+CREATE INDEX compactions_by_session ON compaction_records(session_no, range_start, bytes);
 
 CREATE TABLE time_windows (
   no INTEGER PRIMARY KEY AUTOINCREMENT,
