@@ -11,7 +11,7 @@ from hexad.experience.tag_index import TagIndex, TagIndexNeeds
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
 from hexad.index.tag_places import CommentPlaces, TagPlaces
-from hexad.model.experience import StepQuery, TimestepRecord
+from hexad.model.experience import Fidelity, StepQuery, TimestepRecord
 from hexad.model.tag import (
     COMMENT_BYTES_LIMIT,
     NOTE_BYTES_LIMIT,
@@ -49,12 +49,17 @@ class StreamEvents:
 
     def ticks_of(self, session_id: str, event_ids: Sequence[str]) -> Mapping[str, Sequence[TickRange]]:
         """Return the ranges of ticks of these events; one that the stream does not have is left out."""
-        found = {event_id: union(self._ticks(session_id, event_id)) for event_id in event_ids}
+        found = {
+            event_id: union(
+                [*self._ticks(session_id, event_id), *self._experience.cold_ticks(session_id, event_id)]
+            )
+            for event_id in event_ids
+        }
         return {event_id: ranges for event_id, ranges in found.items() if ranges}
 
     def events_at(self, session_id: str, tick: int) -> Sequence[str]:
         """Return the event that the timestep at `tick` belongs to, if any."""
-        found = _steps(self._experience, StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
+        found = _steps(self._experience, StepQuery(session_id=session_id, ticks=(tick, tick), limit=10))
         return [step.event_id for step in found if step.event_id is not None]
 
     def whole(self, session_id: str, event_id: str) -> TickRange | None:
@@ -63,13 +68,17 @@ class StreamEvents:
         Raises `NotFound` when no timestep of the session carries the event.
         """
         steps = list(self._steps(session_id, event_id))
+        cold = self._experience.cold_ticks(session_id, event_id)
         if not steps:
             raise NotFound(f"No timestep of session {session_id!r} carries the event {event_id!r}.")
-        ranges = union((step.tick, step.tick) for step in steps)
-        return ranges[0] if len(ranges) == 1 and any(step.event_end for step in steps) else None
+        full = [step for step in steps if step.fidelity is not Fidelity.COLD]
+        ranges = union([*((step.tick, step.tick) for step in full), *cold])
+        ended = any(step.event_end for step in full) or not full
+        return ranges[0] if len(ranges) == 1 and ended else None
 
     def _ticks(self, session_id: str, event_id: str) -> Iterator[TickRange]:
-        return ((step.tick, step.tick) for step in self._steps(session_id, event_id))
+        steps = self._steps(session_id, event_id)
+        return ((step.tick, step.tick) for step in steps if step.fidelity is not Fidelity.COLD)
 
     def _steps(self, session_id: str, event_id: str) -> Iterator[TimestepRecord]:
         offset = 0

@@ -21,7 +21,9 @@ from hexad.model.experience import (
     TimestepRecord,
     parse_timestep_id,
 )
+from hexad.model.ticks import Ranges
 from hexad.storage.codec import to_micros
+from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segments import SEAL_AGE_S, Sealer
@@ -50,7 +52,7 @@ class Experience:
 
     def __init__(self, needs: ExperienceNeeds) -> None:
         self._db, self._clock = needs.db, needs.clock
-        self._sessions = Sessions(needs.db)
+        self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
         self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
         self._duck = Duck()
         directory = needs.directory / "stream"
@@ -160,6 +162,11 @@ class Experience:
         except NotFound:
             return None
         return found[0] if found else None
+
+    def cold_ticks(self, session_id: str, event_id: str) -> Ranges:
+        """Return the ticks of an event that left the stream and have a record of their own still."""
+        number = self._sessions.number(session_id)
+        return () if number is None else self._compressed.ticks_of_event(number, event_id)
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""

@@ -54,6 +54,8 @@ class RecallCalls:
                 session_id=session,
                 ticks=ticks,
                 tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
+                tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
+                any_tag=match == "any",
                 times=time_range_of(time_range),
                 event_types=event_types_of(event_types),
                 activations=activation_ranges(concepts),

@@ -71,6 +71,15 @@ class TagPlaces:
             answers = [self._covered([tag_id], session_id, ticks) for tag_id in sorted(known)]
         return _in_all(answers)
 
+    def tag_sets(self, tags: Sequence[str]) -> list[frozenset[str]]:
+        """Return for each tag the ids that count as it: its own and those of the concepts below; none of no tag."""
+        with self._db.read():
+            found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
+            return [
+                frozenset() if tag is None else frozenset(self._concepts.with_descendants([tag.id]))
+                for tag in found
+            ]
+
     def _covered(
         self, tag_ids: Iterable[str], session_id: str | None, ticks: TickRange | None
     ) -> dict[str, TaggedTicks]:

@@ -82,8 +82,8 @@ class Compressed:
         with self._db.joined() as con:
             row = con.execute(
                 "INSERT INTO compressed_records(id, level, start_at, end_at, session_no, first_tick, last_tick,"
-                " event_id, kind, role, summary, top_k_activations, significant_tags, sources, token_count, record_count,"
-                " timesteps, bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING no",
+                " event_id, kind, role, summary, top_k_activations, significant_tags, sources, token_count,"
+                " record_count, timesteps, bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING no",
                 (
                     record.id,
                     int(record.level),
