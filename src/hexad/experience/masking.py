@@ -24,6 +24,11 @@ class Masking:
         """Return a whole text without secrets."""
         return redact(text, rules=self._rules, salt=self._salt()).text
 
+    def secret_in(self, name: str) -> str | None:
+        """Return the rule by which a name holds a secret, None where it holds none."""
+        found = find(name, rules=self._rules)
+        return found[0].rule if found else None
+
     def answers(self, answers: list[list[str]]) -> Iterator[tuple[int, list[str]]]:
         """Yield the answers that spell a secret: which it is, and its tokens without, as many as before.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from heapq import nsmallest
 from typing import Any, Final
 
 from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.intake import Intake
 from hexad.experience.recorder import Moment
-from hexad.model.experience import CONTENT_BYTES_LIMIT, NAME_CHARS_LIMIT, TOP_ACTIVATIONS, EventType
+from hexad.model.experience import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
 from hexad.model.parse import parse_choice, parse_time
 from hexad.storage.codec import to_micros
 from hexad.storage.stream_frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, KIND_CODES, STARTS
@@ -23,9 +24,6 @@ _SUM_LIMIT: Final = float("inf")
 _COUNT_LIMIT: Final = (1 << 32) - 1
 _TOKEN_LIMIT: Final = 1 << 63
 _FLOATS: Final = {float}
-_KNOWN_LIMIT: Final = 200_000
-_known: set[str] = set()
-"""Concepts that were checked before, of any store: looking at ten ids again took half of the time of a record."""
 _ROW_KEYS: Final = frozenset(
     (
         "event_type",
@@ -42,23 +40,12 @@ _ROW_KEYS: Final = frozenset(
 )
 
 
-def name(value: object, what: str) -> str:
-    """Return an id of a session, an event or a concept, or a role, as it is; raises `InvalidInput`."""
-    if not isinstance(value, str) or not value or len(value) > NAME_CHARS_LIMIT:
-        raise InvalidInput(
-            f"{what} = {str(value)[:80]!r} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters."
-        )
-    if not value.isascii() and _SURROGATE.search(value):
-        raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")
-    return value
-
-
 def moment(  # one parameter for each field of document 2's `record`
     event_type: EventType | str,
     content: str,
     concept_activations: Mapping[str, float] | None,
     *,
-    mask: Callable[[str], str],
+    intake: Intake,
     event_id: str | None = None,
     event_start: bool = False,
     event_end: bool = False,
@@ -69,7 +56,8 @@ def moment(  # one parameter for each field of document 2's `record`
 ) -> Moment:
     """Return what is to be recorded; raises `InvalidInput` or `LimitExceeded` for what cannot be.
 
-    Secrets go out of everything but generated tokens: those mean something together only.
+    Secrets go out of everything but generated tokens: those mean something together only. Concepts whose lens may not
+    be seen go before the strongest are chosen.
     """
     kind = _KINDS.get(event_type)
     if kind is None:
@@ -77,10 +65,10 @@ def moment(  # one parameter for each field of document 2's `record`
     flags = (STARTS if event_start else 0) | (ENDS if event_end else 0)
     if event_id is not None:
         flags |= HAS_EVENT
-        name(event_id, "event_id")
+        intake.name(event_id, "event_id")
     if role is not None:
         flags |= HAS_ROLE
-        name(role, "role")
+        intake.name(role, "role")
     if token_id is not None:
         flags |= HAS_TOKEN
         _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
@@ -96,13 +84,13 @@ def moment(  # one parameter for each field of document 2's `record`
         token_count,
         role,
         event_id,
-        _strongest(concept_activations) if concept_activations else {},
-        text if kind == _OUTPUT else mask(text),
+        _strongest(concept_activations, intake) if concept_activations else {},
+        text if kind == _OUTPUT else intake.mask(text),
         None if timestamp is None else _micros(timestamp),
     )
 
 
-def moment_of_row(row: Mapping[str, Any], *, mask: Callable[[str], str]) -> Moment:
+def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
     """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`."""
     if not (row.keys() <= _ROW_KEYS and "event_type" in row and "content" in row):
         raise InvalidInput(
@@ -113,7 +101,7 @@ def moment_of_row(row: Mapping[str, Any], *, mask: Callable[[str], str]) -> Mome
         row["event_type"],
         row["content"],
         get("concept_activations"),
-        mask=mask,
+        intake=intake,
         event_id=get("event_id"),
         event_start=get("event_start", False),
         event_end=get("event_end", False),
@@ -140,31 +128,31 @@ def _storable(text: str) -> str:
     return text
 
 
-def _strongest(given: Mapping[str, float]) -> Mapping[str, float]:
-    """Return the strongest concepts, checked; of equal ones the first by id."""
+def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
+    """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
     scores = given.values()
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them.
-    plain = given.keys() <= _known and {*map(type, scores)} == _FLOATS
+    plain = given.keys() <= intake.concepts and {*map(type, scores)} == _FLOATS
     # A NaN is unequal to itself, and so is every sum with one; largest and smallest may miss it.
     if not (
         plain and max(scores) < _FLOAT_LIMIT and min(scores) > -_FLOAT_LIMIT and sum(scores) < _SUM_LIMIT
     ):
-        _check(given)
+        _check(given, intake)
+    permitted = intake.permitted
+    if permitted is not None:
+        given = {concept: score for concept, score in given.items() if permitted(concept)}
     if len(given) <= TOP_ACTIVATIONS:
         return dict(given)  # the caller may change theirs before ours is written
     return dict(nsmallest(TOP_ACTIVATIONS, given.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _check(given: Mapping[str, float]) -> None:
+def _check(given: Mapping[str, float], intake: Intake) -> None:
+    intake.take_concepts(given)
     for concept, score in given.items():
-        name(concept, "a concept")
         if not isinstance(score, int | float) or isinstance(score, bool):
             raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a number.")
         if not -_FLOAT_LIMIT <= score <= _FLOAT_LIMIT:
             raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a finite number.")
-    if len(_known) >= _KNOWN_LIMIT:
-        _known.clear()
-    _known.update(given)
 
 
 def _micros(timestamp: datetime | str) -> int:

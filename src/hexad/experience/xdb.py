@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hexad.clock import Clock
 from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.experience.intake import Intake, name
 from hexad.experience.masking import Masking
-from hexad.experience.moments import name
 from hexad.experience.recorder import Moment, Recorder
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
@@ -54,6 +54,7 @@ class Experience:
         self._db, self._clock = needs.db, needs.clock
         self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
         self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
+        self.intake = Intake(self.masking)
         self._duck = Duck()
         directory = needs.directory / "stream"
         self._reader = StreamReader(needs.db, directory, self._duck)
@@ -73,7 +74,7 @@ class Experience:
     def start(self, session_id: str, *, max_context_tokens: int) -> None:
         """Make a session this thread's current one; create it, or go on with it after its highest tick."""
         self._db.require_writable()
-        if name(session_id, "session_id") == ALL_SESSIONS:
+        if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
         if not isinstance(max_context_tokens, int) or not 0 < max_context_tokens < 1 << 31:
             raise InvalidInput(f"max_context_tokens = {max_context_tokens!r} is no number of tokens.")

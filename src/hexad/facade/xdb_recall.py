@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
-from hexad.experience.moments import name
+from hexad.experience.intake import name
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, activation_ranges
 from hexad.facade.xdb_given import event_types_of, tick_range_of, time_range_of, whole_number

@@ -48,7 +48,7 @@ class RecordCalls:
             event_type,
             content,
             concept_activations,
-            mask=self._experience.masking.text,
+            intake=self._experience.intake,
             event_id=event_id,
             event_start=event_start,
             event_end=event_end,
@@ -67,9 +67,9 @@ class RecordCalls:
         """
         ids: list[str] = []
         held = []
-        mask = self._experience.masking.text
+        intake = self._experience.intake
         for row in rows:
-            held.append(moment_of_row(row, mask=mask))
+            held.append(moment_of_row(row, intake=intake))
             if len(held) == GROUP_RECORDS:
                 ids += self._ids(*self._experience.record(session_id, held))
                 held = []
