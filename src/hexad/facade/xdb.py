@@ -28,12 +28,21 @@ class Xdb(RecordCalls, RecallCalls, TagCalls, DocumentCalls):
         self._tagging, self._documents = tagging, documents
         self._actor = actor
 
-    def start_session(self, session_id: str, max_context_tokens: int = 8192) -> BoundSession:
+    def start_session(
+        self,
+        session_id: str,
+        max_context_tokens: int | None = None,
+        *,
+        compaction: bool | None = None,
+    ) -> BoundSession:
         """Start a session, or go on with it after its highest tick, and make it this thread's current one.
 
         Several threads and processes may record to the same session at once: each is given ticks of its own.
+        `max_context_tokens` None means the window that the session has; a new one has the contract's, or 8,192. A
+        session compacts by itself when its window is four fifths full; with `compaction=False` it never does, and
+        every token stays, until it is started with `True`.
         """
-        self._experience.start(session_id, max_context_tokens=max_context_tokens)
+        self._experience.start(session_id, max_context_tokens=max_context_tokens, compaction=compaction)
         return BoundSession(self, session_id)
 
     def end_session(self, *, session_id: str | None = None) -> None:

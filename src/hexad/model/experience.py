@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, format_time
 
 TOP_ACTIVATIONS: Final = 10
 """How many concepts a timestep keeps: the strongest; of equals the first by id."""
@@ -17,6 +17,8 @@ CONTENT_BYTES_LIMIT: Final = 1 << 20
 NAME_CHARS_LIMIT: Final = 512
 """Longest id of a session, an event or a concept, and longest role."""
 TICK_LIMIT: Final = 1 << 53
+CONTEXT_TOKENS: Final = 8_192
+"""The context window of a session where neither its program nor a contract says more."""
 
 
 class EventType(StrEnum):
@@ -104,13 +106,30 @@ class TimestepRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """A session of the stream; `last_tick` is the highest that may have been used."""
+    """A session of the stream; `last_tick` is the highest that may have been used.
+
+    Its context window begins after `compacted_through`, the last tick that compaction took out of it. With
+    `auto_compact` False nothing is taken out unasked.
+    """
 
     id: str
     created_at: datetime
     ended_at: datetime | None
     max_context_tokens: int
     last_tick: int
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the session as JSON."""
+        return {
+            "id": self.id,
+            "created_at": format_time(self.created_at),
+            "ended_at": None if self.ended_at is None else format_time(self.ended_at),
+            "max_context_tokens": self.max_context_tokens,
+            "last_tick": self.last_tick,
+        }
+
+    auto_compact: bool = True
+    compacted_through: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +165,15 @@ class StreamReport:
     rows: int = 0
     segments: int = 0
     problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "logs": self.logs,
+            "rows": self.rows,
+            "segments": self.segments,
+            "problems": list(self.problems),
+        }
 
 
 def timestep_id(session_id: str, tick: int) -> str:

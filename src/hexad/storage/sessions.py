@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import cast
 
 from hexad.errors import LimitExceeded, NotFound
-from hexad.model.experience import TICK_LIMIT, SessionInfo
+from hexad.model.experience import CONTEXT_TOKENS, TICK_LIMIT, SessionInfo
 from hexad.storage.codec import from_micros, optional_time, to_micros
 from hexad.storage.connection import Database
 
@@ -18,14 +18,33 @@ class Sessions:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def start(self, session_id: str, *, max_context_tokens: int, at: datetime) -> int:
-        """Return the session's number; an ended one goes on, a new one is created."""
+    def start(
+        self,
+        session_id: str,
+        *,
+        max_context_tokens: int | None,
+        default_tokens: int = CONTEXT_TOKENS,
+        auto_compact: bool | None = None,
+        at: datetime,
+    ) -> int:
+        """Return the session's number; an ended one goes on, a new one is created.
+
+        What is None stays as it is; a new session has a window of `default_tokens` and compacts by itself.
+        """
         with self._db.transaction() as con:
             row = con.execute(
-                "INSERT INTO sessions(id, created_at, max_context_tokens, next_tick) VALUES(?, ?, ?, 1)"
-                " ON CONFLICT(id) DO UPDATE SET ended_at = NULL, max_context_tokens = excluded.max_context_tokens"
-                " RETURNING no",
-                (session_id, to_micros(at), max_context_tokens),
+                "INSERT INTO sessions(id, created_at, max_context_tokens, auto_compact, next_tick)"
+                " VALUES(:id, :at, coalesce(:tokens, :default), coalesce(:auto, 1), 1)"
+                " ON CONFLICT(id) DO UPDATE SET ended_at = NULL,"
+                " max_context_tokens = coalesce(:tokens, max_context_tokens),"
+                " auto_compact = coalesce(:auto, auto_compact) RETURNING no",
+                {
+                    "id": session_id,
+                    "at": to_micros(at),
+                    "tokens": max_context_tokens,
+                    "default": default_tokens,
+                    "auto": auto_compact,
+                },
             ).fetchone()
         assert row is not None
         return cast("int", row[0])
@@ -80,7 +99,8 @@ class Sessions:
 
     def _read(self, where: str, params: tuple[str, ...]) -> list[SessionInfo]:
         rows = self._db.query(
-            f"SELECT id, created_at, ended_at, max_context_tokens, next_tick FROM sessions {where} ORDER BY no",
+            "SELECT id, created_at, ended_at, max_context_tokens, next_tick, auto_compact, compacted_through"
+            f" FROM sessions {where} ORDER BY no",
             params,
         )
         return [
@@ -90,6 +110,8 @@ class Sessions:
                 ended_at=optional_time(row[2]),
                 max_context_tokens=cast("int", row[3]),
                 last_tick=cast("int", row[4]) - 1,
+                auto_compact=bool(row[5]),
+                compacted_through=cast("int", row[6]),
             )
             for row in rows
         ]
