@@ -7,7 +7,8 @@ and dropped here. The other way round its rows would be in neither.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,15 +22,16 @@ from hexad.storage.compressed import Compressed, Match
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_frames import KIND_CODES, Frames
+from hexad.storage.stream_filters import conditions_of, placed, row_filter, tagged_places
+from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_records import ConceptNumbers, cold_timestep, timestep
-from hexad.storage.stream_rows import RELATION, Keep, flat, merge_small
+from hexad.storage.stream_rows import RELATION, flat, merge_small
 from hexad.storage.windows import Windows
 
 if TYPE_CHECKING:
-    import numpy as np
+    import duckdb
     from numpy.typing import NDArray
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
@@ -51,6 +53,20 @@ class _Sources:
     session: int | None
     gone: Mapping[int, Ranges]
     cold: Sequence[Match]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Timesteps of the stream, for a statement of one's own.
+
+    `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
+    columns are those of a segment.
+    """
+
+    cursor: duckdb.DuckDBPyConnection
+    steps: str | None
+    params: Sequence[Any]
+    concepts: ConceptNumbers
 
 
 class StreamReader:
@@ -80,26 +96,40 @@ class StreamReader:
     def _query(self, question: StepQuery) -> list[TimestepRecord] | None:
         """Return what holds; None when a COLD record went while it was looked for, into a coarser one."""
         sources = self._sources(question)
+        with self._asked(question, sources) as asked:
+            cold = sources.cold
+            if asked.steps is None and not cold:
+                return []
+            sql, params = _statement(question, asked, cold=bool(cold))
+            if cold:
+                asked.cursor.register("cold", _cold_columns(cold))
+            rows = asked.cursor.execute(sql, [*params, question.limit, question.offset]).fetchall()
+            concepts = asked.concepts
+        return self._records(rows, concepts)
+
+    @contextmanager
+    def asked(self, question: StepQuery) -> Iterator[Asked]:
+        """Give the timesteps of the stream for which `question` holds as a statement, COLD records not among them."""
+        with self._asked(question, self._sources(question)) as asked:
+            yield asked
+
+    @contextmanager
+    def _asked(self, question: StepQuery, sources: _Sources) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
-        places = _places(question, self._sessions)
+        places = tagged_places(question, self._sessions)
         nowhere = places is not None and not len(places["session"])
         gone = range_columns(dict(sources.gone)) if sources.gone else None
-        keep = _keep(question, sources.session, places, gone)
+        keep = row_filter(question, sources.session, places, gone)
         logs = [] if nowhere else sources.logs
         table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
         paths = [] if nowhere else list(sources.paths)
-        if table is None and not paths and not sources.cold:
-            return []
-        sql, params = _statement(question, sources, concepts, rows=table is not None, paths=paths)
+        steps, params = _steps(question, sources, concepts, rows=table is not None, paths=paths)
         with self._duck.cursor(self._segments, table) as cursor:
             if places is not None:
                 cursor.register("places", places)
             if gone is not None:
                 cursor.register("gone", gone)
-            if sources.cold:
-                cursor.register("cold", _cold_columns(sources.cold))
-            rows = cursor.execute(sql, [*params, question.limit, question.offset]).fetchall()
-        return self._records(rows, concepts)
+            yield Asked(cursor=cursor, steps=steps, params=params, concepts=concepts)
 
     def _records(
         self, rows: Sequence[Sequence[Any]], concepts: ConceptNumbers
@@ -122,7 +152,7 @@ class StreamReader:
             return sealed, sum(len(frame) for log in sources.logs for frame in log.frames)
         gone = range_columns(dict(sources.gone))
         unsealed = sum(
-            int((~_placed(frame.numbers, gone)).sum()) for log in sources.logs for frame in log.frames
+            int((~placed(frame.numbers, gone)).sum()) for log in sources.logs for frame in log.frames
         )
         if not sources.paths:
             return 0, unsealed
@@ -173,103 +203,41 @@ class StreamReader:
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
 
 
-def _keep(
-    question: StepQuery,
-    session: int | None,
-    places: Mapping[str, NDArray[np.int64]] | None,
-    gone: Mapping[str, NDArray[np.int64]] | None,
-) -> Keep:
-    """Return what rules rows of logs out by their numbers, before any text is touched."""
-    kinds = None if question.event_types is None else [KIND_CODES[one] for one in question.event_types]
-
-    def keep(numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        import numpy as np
-
-        wanted = np.ones(len(numbers["tick"]), np.bool_)
-        if session is not None:
-            wanted &= numbers["session"] == session
-        if question.ticks is not None:
-            wanted &= (numbers["tick"] >= question.ticks[0]) & (numbers["tick"] <= question.ticks[1])
-        if question.times is not None:
-            since, until = map(to_micros, question.times)
-            wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
-        if kinds is not None:
-            wanted &= np.isin(numbers["kind"], kinds)
-        if places is not None:
-            wanted &= _placed(numbers, places)
-        if gone is not None:
-            wanted &= ~_placed(numbers, gone)
-        return wanted
-
-    return keep
-
-
-def _placed(
-    numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.int64]]
-) -> NDArray[np.bool_]:
-    """Return which rows lie in `places`, whose ranges are in order and apart in each session."""
-    import numpy as np
-
-    ticks = numbers["tick"]
-    inside = np.zeros(len(ticks), np.bool_)
-    for session in np.unique(places["session"]):
-        mine = places["session"] == session
-        firsts, lasts = places["first_tick"][mine], places["last_tick"][mine]
-        before = np.searchsorted(firsts, ticks, side="right") - 1
-        reached = (before >= 0) & (ticks <= lasts[np.maximum(before, 0)])
-        inside |= (numbers["session"] == session) & reached
-    return inside
-
-
-def _places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[np.int64]] | None:
-    """Return where tags let timesteps through, as columns; None where no tag is asked for."""
-    if question.tagged is None:
-        return None
-    ranges: dict[int, Ranges] = {}
-    for session_id, some in question.tagged.items():
-        number = sessions.number(session_id)
-        if number is not None:
-            ranges[number] = tuple(some)
-    return range_columns(ranges)
-
-
-def _statement(
-    question: StepQuery,
-    sources: _Sources,
-    concepts: ConceptNumbers,
-    *,
-    rows: bool,
-    paths: Sequence[str],
-) -> tuple[str, list[Any]]:
-    """Return the query and its parameters, but for limit and offset; COLD records stand in it by their numbers."""
+def _steps(
+    question: StepQuery, sources: _Sources, concepts: ConceptNumbers, *, rows: bool, paths: Sequence[str]
+) -> tuple[str | None, list[Any]]:
+    """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
     relations, params = list[str](), list[Any]()
     if rows:
         relations.append(f"SELECT {_COLUMNS} FROM ({RELATION})")
     if paths:
         relations.append(f"SELECT {_COLUMNS} FROM {_PARQUET}")
         params.append(list(paths))
-    score = "0.0"
+    if not relations:
+        return None, []
+    conditions, values = conditions_of(question, sources.session, concepts)
+    if sources.gone:
+        conditions = f"{conditions} AND {_NOT_GONE}"
+    return f"FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}", [*params, *values]
+
+
+def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:
+    """Return the query and its parameters, but for limit and offset; COLD records stand in it by their numbers."""
+    score, strongest = "0.0", ""
     if question.strongest is not None:
-        score = f"scores[list_position(concepts, {concepts.numbers([question.strongest])[0]})]"
+        number = asked.concepts.numbers([question.strongest])[0]
+        score, strongest = f"scores[list_position(concepts, {number})]", "score DESC, "
     parts = []
-    if relations:
-        conditions, values = _conditions(question, sources.session, concepts)
-        if sources.gone:
-            conditions = f"{conditions} AND {_NOT_GONE}"
-        parts.append(
-            f"SELECT 0 AS cold_no, {score} AS score, {_COLUMNS} FROM ({' UNION ALL '.join(relations)}) steps"
-            f" WHERE {conditions}"
-        )
-        params += values
-    if sources.cold:
+    if asked.steps is not None:
+        parts.append(f"SELECT 0 AS cold_no, {score} AS score, {_COLUMNS} {asked.steps}")
+    if cold:
         parts.append(
             "SELECT cold_no, score, session, tick, ts, NULL AS kind, NULL AS flags, NULL AS token, NULL AS tokens,"
             " NULL AS role, NULL AS event, NULL AS content, NULL AS concepts, NULL AS scores FROM cold"
         )
-    strongest = "" if question.strongest is None else "score DESC, "
     return (
         f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {strongest}session, tick, ts, cold_no LIMIT ? OFFSET ?"
-    ), params
+    ), asked.params
 
 
 def _labels(windows: Windows, sessions: Collection[int]) -> Callable[[int, int], Fidelity]:
@@ -296,38 +264,3 @@ def _cold_columns(matches: Sequence[Match]) -> dict[str, NDArray[Any]]:
         "ts": np.array([one.at for one in matches], np.int64),
         "score": np.array([one.score for one in matches], np.float64),
     }
-
-
-def _conditions(question: StepQuery, session: int | None, concepts: ConceptNumbers) -> tuple[str, list[Any]]:
-    conditions, params = ["true"], list[Any]()
-
-    def add(condition: str, *values: object) -> None:
-        conditions.append(condition)
-        params.extend(values)
-
-    if session is not None:
-        add("session = ?", session)
-    if question.ticks is not None:
-        add("tick BETWEEN ? AND ?", *question.ticks)
-    if question.times is not None:
-        add("ts >= ? AND ts < ?", *map(to_micros, question.times))
-    if question.event_types is not None:
-        add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
-    if question.event_id is not None:
-        add("event = ?", question.event_id)
-    if question.tagged is not None:
-        add(
-            "EXISTS (SELECT 1 FROM places WHERE places.session = steps.session"
-            " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
-        )
-    if question.text is not None:
-        add("contains(lower(content), lower(?))", question.text)
-    for concept, (low, high) in question.activations.items():
-        # Scores are kept in single precision, so the bounds are rounded as they were.
-        add(
-            "scores[list_position(concepts, ?)] BETWEEN CAST(? AS FLOAT) AND CAST(? AS FLOAT)",
-            concepts.numbers([concept])[0],
-            low,
-            high,
-        )
-    return " AND ".join(conditions), params

@@ -1,0 +1,99 @@
+"""Events of the stream: the timesteps that belong together, as one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from hexad.model.experience import EventType, StepQuery
+from hexad.model.ticks import Ranges, union
+from hexad.storage.codec import from_micros
+from hexad.storage.stream_frames import ENDS, KIND_CODES, KINDS, STARTS
+from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_records import scored
+
+_SUM_DIGITS: Final = 6
+"""Scores have seven digits of single precision: what a sum has beyond these is noise."""
+
+# An event is all timesteps of its id. Without one a message, a call or a response is an event of its own, and
+# generated tokens belong together until something else stands between them or one begins or ends an event.
+KEYED: Final = (
+    f"SELECT *, CASE WHEN event IS NULL THEN sum(begins) OVER (PARTITION BY session ORDER BY tick) ELSE 0 END AS run"
+    f" FROM (SELECT *, CASE WHEN event IS NULL AND kind = {KIND_CODES[EventType.OUTPUT]} AND lag(kind) OVER w = kind"
+    " AND lag(event) OVER w IS NULL AND lag(role) OVER w IS NOT DISTINCT FROM role"
+    f" AND flags & {STARTS} = 0 AND lag(flags) OVER w & {ENDS} = 0 THEN 0 ELSE 1 END AS begins"
+    " {steps} WINDOW w AS (PARTITION BY session ORDER BY tick))"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamEvent:
+    """The timesteps of one event that are in the stream; `activations` are concept, sum and highest score."""
+
+    session: int
+    event_id: str | None
+    event_type: EventType
+    role: str | None
+    ticks: Ranges
+    start_time: datetime
+    end_time: datetime
+    texts: Sequence[str]
+    tokens: int
+    timesteps: int
+    activations: Sequence[tuple[str, float, float]]
+
+
+def stream_events(reader: StreamReader, question: StepQuery) -> list[StreamEvent]:
+    """Return the events of the timesteps that a question lets through, by session and first tick."""
+    with reader.asked(question) as asked:
+        if asked.steps is None:
+            return []
+        cursor = asked.cursor
+        cursor.execute(f"CREATE TEMP TABLE keyed AS {KEYED.format(steps=asked.steps)}", list(asked.params))
+        groups = cursor.execute(
+            "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
+            " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
+            " ORDER BY session, min(tick)"
+        ).fetchall()
+        scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
+        for session, event, run, concept, total, peak in cursor.execute(
+            "SELECT session, event, run, concept, sum(score), max(score) FROM (SELECT session, event, run,"
+            " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
+        ).fetchall():
+            highest = next(score for _, score in scored([concept], [peak]))
+            scores[session, event, run].append(
+                (asked.concepts.id(concept), round(total, _SUM_DIGITS), highest)
+            )
+    return [
+        StreamEvent(
+            session=session,
+            event_id=event,
+            event_type=KINDS[kind],
+            role=role,
+            ticks=union(_runs(ticks)),
+            start_time=from_micros(since),
+            end_time=from_micros(until),
+            texts=texts,
+            tokens=int(tokens),
+            timesteps=steps,
+            activations=scores.get((session, event, run), ()),
+        )
+        for session, event, run, kind, role, ticks, since, until, texts, tokens, steps in groups
+    ]
+
+
+def _runs(ticks: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """Yield sorted ticks as ranges: those of an event are mostly one."""
+    first = last = ticks[0]
+    if ticks[-1] - first == len(ticks) - 1:
+        return [(first, ticks[-1])]
+    found = []
+    for tick in ticks[1:]:
+        if tick > last + 1:
+            found.append((first, last))
+            first = tick
+        last = tick
+    return [*found, (first, last)]

@@ -1,0 +1,115 @@
+"""What a question to the stream lets through: as conditions for DuckDB, and as masks over columns of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hexad.model.experience import StepQuery
+from hexad.model.ticks import Ranges
+from hexad.storage.codec import to_micros
+from hexad.storage.cold import range_columns
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_frames import KIND_CODES
+from hexad.storage.stream_records import ConceptNumbers
+from hexad.storage.stream_rows import Keep
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def row_filter(
+    question: StepQuery,
+    session: int | None,
+    places: Mapping[str, NDArray[np.int64]] | None,
+    gone: Mapping[str, NDArray[np.int64]] | None,
+) -> Keep:
+    """Return what rules rows of logs out by their numbers, before any text is touched."""
+    kinds = None if question.event_types is None else [KIND_CODES[one] for one in question.event_types]
+
+    def keep(numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        import numpy as np
+
+        wanted = np.ones(len(numbers["tick"]), np.bool_)
+        if session is not None:
+            wanted &= numbers["session"] == session
+        if question.ticks is not None:
+            wanted &= (numbers["tick"] >= question.ticks[0]) & (numbers["tick"] <= question.ticks[1])
+        if question.times is not None:
+            since, until = map(to_micros, question.times)
+            wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
+        if kinds is not None:
+            wanted &= np.isin(numbers["kind"], kinds)
+        if places is not None:
+            wanted &= placed(numbers, places)
+        if gone is not None:
+            wanted &= ~placed(numbers, gone)
+        return wanted
+
+    return keep
+
+
+def placed(numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Return which rows lie in `places`, whose ranges are in order and apart in each session."""
+    import numpy as np
+
+    ticks = numbers["tick"]
+    inside = np.zeros(len(ticks), np.bool_)
+    for session in np.unique(places["session"]):
+        mine = places["session"] == session
+        firsts, lasts = places["first_tick"][mine], places["last_tick"][mine]
+        before = np.searchsorted(firsts, ticks, side="right") - 1
+        reached = (before >= 0) & (ticks <= lasts[np.maximum(before, 0)])
+        inside |= (numbers["session"] == session) & reached
+    return inside
+
+
+def tagged_places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[np.int64]] | None:
+    """Return where tags let timesteps through, as columns; None where no tag is asked for."""
+    if question.tagged is None:
+        return None
+    ranges: dict[int, Ranges] = {}
+    for session_id, some in question.tagged.items():
+        number = sessions.number(session_id)
+        if number is not None:
+            ranges[number] = tuple(some)
+    return range_columns(ranges)
+
+
+def conditions_of(
+    question: StepQuery, session: int | None, concepts: ConceptNumbers
+) -> tuple[str, list[Any]]:
+    """Return the conditions on rows called `steps`, and their parameters; tags are looked up in a table `places`."""
+    conditions, params = ["true"], list[Any]()
+
+    def add(condition: str, *values: object) -> None:
+        conditions.append(condition)
+        params.extend(values)
+
+    if session is not None:
+        add("session = ?", session)
+    if question.ticks is not None:
+        add("tick BETWEEN ? AND ?", *question.ticks)
+    if question.times is not None:
+        add("ts >= ? AND ts < ?", *map(to_micros, question.times))
+    if question.event_types is not None:
+        add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
+    if question.event_id is not None:
+        add("event = ?", question.event_id)
+    if question.tagged is not None:
+        add(
+            "EXISTS (SELECT 1 FROM places WHERE places.session = steps.session"
+            " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
+        )
+    if question.text is not None:
+        add("contains(lower(content), lower(?))", question.text)
+    for concept, (low, high) in question.activations.items():
+        # Scores are kept in single precision, so the bounds are rounded as they were.
+        add(
+            "scores[list_position(concepts, ?)] BETWEEN CAST(? AS FLOAT) AND CAST(? AS FLOAT)",
+            concepts.numbers([concept])[0],
+            low,
+            high,
+        )
+    return " AND ".join(conditions), params
