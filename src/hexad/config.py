@@ -28,6 +28,8 @@ class Settings:
     embedder: str | None = "default"
     durability: str = "group"
     stream_durability: str = "group"
+    lenses: tuple[str, ...] | None = None
+    auto_tag_threshold: float | None = None
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
     generator: str | None = None
@@ -55,6 +57,8 @@ _KEYS: Final[Mapping[str, type]] = {
     "embedder": str,
     "durability": str,
     "stream_durability": str,
+    "lenses": list,
+    "auto_tag_threshold": float,
     "lock_timeout_s": float,
     "env_allow": list,
     "generator": str,
@@ -95,6 +99,8 @@ TEMPLATE: Final = """\
 # embedder = "default"              # "default", "hashing", "none", or "openai:MODEL@https://host/v1"
 # durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
 # stream_durability = "group"       # of experience: "always" syncs each record, "group" every 20 ms, "os" never
+# lenses = ["*"]                    # concepts that the agent may see: "pack::Term", "pack::*", "pack::Term/**", "*"
+# auto_tag_threshold = 0.7          # tag what is recorded with concepts that active; without it nothing is
 # lock_timeout_s = 30.0             # how long a writer waits for its turn
 # env_allow = []                    # names of variables whose values in .env files may be stored
 # memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
@@ -160,12 +166,15 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
             f"{origins['lock_timeout_s']} = {timeout!r} cannot be used; give seconds, from 0 to "
             f"{_LOCK_TIMEOUT_MOST_S:,}."
         )
+    lenses = cast("list[str] | None", values.get("lenses"))
     embedder = cast("str | None", values.get("embedder", "default"))
     return Settings(
         project=cast("str | None", values.get("project")),
         embedder=None if embedder == "none" else embedder,
         durability=cast("str", values.get("durability", "group")),
         stream_durability=cast("str", values.get("stream_durability", "group")),
+        lenses=None if lenses is None else tuple(lenses),
+        auto_tag_threshold=_threshold(values, origins),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
         generator=cast("str | None", values.get("generator")),
@@ -187,6 +196,15 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         },
         origins=origins,
     )
+
+
+def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> float | None:
+    threshold = cast("float | None", values.get("auto_tag_threshold"))
+    if threshold is not None and not 0 < threshold <= 1:
+        raise InvalidInput(
+            f"{origins['auto_tag_threshold']} = {threshold!r} cannot be used; give a score above 0, up to 1."
+        )
+    return threshold
 
 
 def _from_file(path: Path) -> dict[str, object]:

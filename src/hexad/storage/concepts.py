@@ -39,6 +39,11 @@ class Concepts:
         row = self._db.query_one("SELECT count(*) FROM concepts")
         return cast("int", row[0]) if row else 0
 
+    def fingerprints(self) -> tuple[str, ...]:
+        """Return what each loaded pack was read from, by which a change of the hierarchy is noticed."""
+        rows = self._db.query("SELECT fingerprint FROM concept_packs ORDER BY no")
+        return tuple(cast("str", row[0]) for row in rows)
+
     def roots(self) -> list[Tag]:
         """Return the concepts without a parent among those that are loaded, by term."""
         return self._tags(
