@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexad.experience.documents import DocumentNeeds, DocumentRepository
+from hexad.experience.replies import ReplyMaker
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience, ExperienceNeeds
 from hexad.facade.xdb import Xdb
@@ -17,12 +18,16 @@ class Experiencing:
     """What records experience and finds it again."""
 
     experience: Experience
+    replies: ReplyMaker
     xdb: Xdb
 
 
 def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -> Experiencing:
     """Return the experience database of one store."""
     experience = Experience(needs)
+    replies = ReplyMaker(
+        needs.db, experience.reader, masking=experience.masking, ids=ids, flush=experience.flush
+    )
     tagging = Tagging(
         needs.db,
         experience,
@@ -39,4 +44,6 @@ def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -
             source=actor.agent or actor.describe(),
         )
     )
-    return Experiencing(experience=experience, xdb=Xdb(experience, tagging, documents, actor=actor))
+    return Experiencing(
+        experience=experience, replies=replies, xdb=Xdb(experience, tagging, documents, actor=actor)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.intake import Intake, name
 from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
+from hexad.index.lenses import Lenses
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
     SessionInfo,
@@ -21,6 +22,7 @@ from hexad.model.experience import (
     TimestepRecord,
     parse_timestep_id,
 )
+from hexad.model.lenses import LensRules
 from hexad.model.ticks import Ranges
 from hexad.storage.codec import to_micros
 from hexad.storage.compressed import Compressed
@@ -28,15 +30,20 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segments import SEAL_AGE_S, Sealer
 from hexad.storage.sessions import Sessions
+from hexad.storage.stream_frames import Batch
 from hexad.storage.stream_query import StreamReader
 
 ALL_SESSIONS = "*"
 _SINGLE_LIMIT = 3.4e38
+_WINDOW_LIMIT = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperienceNeeds:
-    """What the experience database is handed; `wake` lets the background look for work."""
+    """What the experience database is handed; `wake` lets the background look for work.
+
+    `lenses` None lets every concept be seen; `auto_tag_threshold` None tags nothing by itself.
+    """
 
     db: Database
     directory: Path
@@ -45,6 +52,8 @@ class ExperienceNeeds:
     salt: Callable[[], bytes]
     env_allow: frozenset[str]
     wake: Callable[[], None]
+    lenses: LensRules | None = None
+    auto_tag_threshold: float | None = None
 
 
 class Experience:
@@ -54,10 +63,13 @@ class Experience:
         self._db, self._clock = needs.db, needs.clock
         self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
         self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
-        self.intake = Intake(self.masking)
+        self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
+        self.intake = Intake(
+            self.masking, permitted=None if self.lenses is None else self.lenses.refresh()
+        )
         self._duck = Duck()
         directory = needs.directory / "stream"
-        self._reader = StreamReader(needs.db, directory, self._duck)
+        self.reader = StreamReader(needs.db, directory, self._duck)
         self._sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=self.masking.answers)
         self._recorder = Recorder(
             self._sessions,
@@ -71,14 +83,22 @@ class Experience:
 
     # Sessions ---------------------------------------------------------------------------------------------------
 
-    def start(self, session_id: str, *, max_context_tokens: int) -> None:
-        """Make a session this thread's current one; create it, or go on with it after its highest tick."""
+    def start(
+        self, session_id: str, *, max_context_tokens: int | None = None, compaction: bool | None = None
+    ) -> None:
+        """Make a session this thread's current one; create it, or go on with it after its highest tick.
+
+        Its window, and whether it compacts by itself, stay as they are where they are None.
+        """
         self._db.require_writable()
         if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
-        if not isinstance(max_context_tokens, int) or not 0 < max_context_tokens < 1 << 31:
-            raise InvalidInput(f"max_context_tokens = {max_context_tokens!r} is no number of tokens.")
-        number = self._sessions.start(session_id, max_context_tokens=max_context_tokens, at=self._clock.now())
+        number = self._sessions.start(
+            session_id,
+            max_context_tokens=window_tokens(max_context_tokens),
+            auto_compact=compaction,
+            at=self._clock.now(),
+        )
         self._recorder.resume(number, self._sessions.get(session_id).last_tick)
         self._open[session_id] = number
         self._current.id = session_id
@@ -127,13 +147,26 @@ class Experience:
 
     # Recording --------------------------------------------------------------------------------------------------
 
-    def record(self, session_id: str | None, moments: Sequence[Moment]) -> tuple[str, Sequence[int]]:
-        """Record for a session, this thread's current one by default; return it, and the ticks."""
+    def record(self, session_id: str | None, moment: Moment) -> tuple[str, int]:
+        """Record for a session, this thread's current one by default; return it, and the tick."""
+        wanted, number = self._recorded(session_id)
+        return wanted, self._recorder.add(number, moment)
+
+    def record_batches(self, session_id: str | None, batches: Iterable[Batch]) -> tuple[str, list[int]]:
+        """Record batches for a session; return it, and the ticks, when all are acknowledged."""
+        wanted, number = self._recorded(session_id)
+        ticks: list[int] = []
+        for batch in batches:
+            ticks += self._recorder.add_batch(number, batch)
+        self._recorder.flush()
+        return wanted, ticks
+
+    def _recorded(self, session_id: str | None) -> tuple[str, int]:
+        """Return the session that is recorded to, and its number."""
         wanted = self.current if session_id is None else session_id
         if wanted is None:
             raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        number = self._open.get(wanted) or self._writable_number(wanted)
-        return wanted, self._recorder.add(number, moments)
+        return wanted, self._open.get(wanted) or self._writable_number(wanted)
 
     def _writable_number(self, session_id: str) -> int:
         self._db.require_writable()
@@ -153,7 +186,7 @@ class Experience:
     def query(self, question: StepQuery) -> list[TimestepRecord]:
         """Return what the stream holds, this process's own records included."""
         self._recorder.flush()
-        return self._reader.query(question)
+        return self.reader.query(question)
 
     def get(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none with this id."""
@@ -172,7 +205,7 @@ class Experience:
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""
         self._recorder.flush()
-        return self._reader.counts()
+        return self.reader.counts()
 
     # Upkeep -----------------------------------------------------------------------------------------------------
 
@@ -191,6 +224,17 @@ class Experience:
             self._recorder.close()
         finally:
             self._duck.close()
+
+
+def window_tokens(given: int | None) -> int | None:
+    """Return the size of a context window as it was given; raises `InvalidInput`."""
+    if given is None:
+        return None
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
+        raise InvalidInput(
+            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
+        )
+    return given
 
 
 def activation_ranges(
