@@ -28,6 +28,7 @@ MISSES_LIMIT: Final = 2
 FEW_SENTENCES: Final = 3
 """So many need no ranking: the first ones are the summary."""
 
+_PART_CHARACTERS: Final = 16_384
 _ELLIPSIS: Final = "…"
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] )(?:\[[ xX]\] )?")
 _HEADING = re.compile(r"[ \t]*#{1,6} ")
@@ -81,6 +82,40 @@ def summaries(text: str, *, title: str | None = None) -> Summaries:
         short=whole if len(whole) <= SHORT_LIMIT else _gather(units, order, SHORT_LIMIT),
         long=whole if len(whole) <= LONG_LIMIT else _gather(units, order, LONG_LIMIT),
     )
+
+
+def extract(text: str, limit: int) -> str:
+    """Return the sentences of `text` that say most, in their order, in at most `limit` characters.
+
+    What is short enough is returned as it is. Only so much of a long text is considered as for `summaries`.
+    """
+    whole = text.strip()
+    if len(whole) <= limit:
+        return whole
+    units = _units(cut(whole, CONSIDERED_CHARACTERS))
+    if not units:
+        return _fit(" ".join(whole.split()), limit)
+    order = range(len(units)) if len(units) <= FEW_SENTENCES else most_central([unit.text for unit in units])
+    return _gather(units, order, limit)
+
+
+def extract(text: str, limit: int) -> str:
+    """Return the sentences of a text that say most, in their order, in at most `limit` characters.
+
+    A text of any length: of one that is longer than what is considered at once, parts are extracted first.
+
+    >>> extract("Ship it. Then rest a while.", 12)
+    'Ship it.'
+    """
+    whole = text.strip()
+    while len(whole) > max(limit, CONSIDERED_CHARACTERS):
+        parts = (whole[at : at + _PART_CHARACTERS] for at in range(0, len(whole), _PART_CHARACTERS))
+        whole = "\n".join(filter(None, (extract(part, LONG_LIMIT) for part in parts)))
+    if len(whole) <= limit:
+        return whole
+    units = _units(whole) or [_Unit(" ".join(whole.split()), False)]
+    order = range(len(units)) if len(units) <= FEW_SENTENCES else most_central([unit.text for unit in units])
+    return _gather(units, order, limit) if limit > 0 else ""
 
 
 def _units(text: str) -> list[_Unit]:
