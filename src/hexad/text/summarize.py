@@ -28,7 +28,6 @@ MISSES_LIMIT: Final = 2
 FEW_SENTENCES: Final = 3
 """So many need no ranking: the first ones are the summary."""
 
-_PART_CHARACTERS: Final = 16_384
 _ELLIPSIS: Final = "…"
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] )(?:\[[ xX]\] )?")
 _HEADING = re.compile(r"[ \t]*#{1,6} ")
@@ -97,25 +96,6 @@ def extract(text: str, limit: int) -> str:
         return _fit(" ".join(whole.split()), limit)
     order = range(len(units)) if len(units) <= FEW_SENTENCES else most_central([unit.text for unit in units])
     return _gather(units, order, limit)
-
-
-def extract(text: str, limit: int) -> str:
-    """Return the sentences of a text that say most, in their order, in at most `limit` characters.
-
-    A text of any length: of one that is longer than what is considered at once, parts are extracted first.
-
-    >>> extract("Ship it. Then rest a while.", 12)
-    'Ship it.'
-    """
-    whole = text.strip()
-    while len(whole) > max(limit, CONSIDERED_CHARACTERS):
-        parts = (whole[at : at + _PART_CHARACTERS] for at in range(0, len(whole), _PART_CHARACTERS))
-        whole = "\n".join(filter(None, (extract(part, LONG_LIMIT) for part in parts)))
-    if len(whole) <= limit:
-        return whole
-    units = _units(whole) or [_Unit(" ".join(whole.split()), False)]
-    order = range(len(units)) if len(units) <= FEW_SENTENCES else most_central([unit.text for unit in units])
-    return _gather(units, order, limit) if limit > 0 else ""
 
 
 def _units(text: str) -> list[_Unit]:

@@ -1,0 +1,38 @@
+"""The timesteps of a context window, as far as it takes to say where it can be cut: no text is read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hexad.model.experience import TICK_LIMIT, StepQuery
+from hexad.model.ticks import union
+from hexad.storage.stream_events import KEYED
+from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_totals import RangeTotals, range_totals
+
+
+class LiveStep(NamedTuple):
+    """A timestep in the window; those of one event have the same `event`."""
+
+    tick: int
+    tokens: int
+    event: object
+
+
+def live_steps(reader: StreamReader, session_id: str, *, after: int, limit: int) -> list[LiveStep]:
+    """Return the first timesteps of a session that are in the stream after a tick, in their order."""
+    question = StepQuery(session_id=session_id, ticks=(after + 1, TICK_LIMIT))
+    with reader.asked(question) as asked:
+        if asked.steps is None:
+            return []
+        rows = asked.cursor.execute(
+            f"SELECT tick, tokens, event, run FROM ({KEYED.format(steps=asked.steps)}) ORDER BY tick LIMIT ?",
+            [*asked.params, limit],
+        ).fetchall()
+    return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
+
+
+def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTotals | None:
+    """Return what is in the stream of a session after a tick, None when nothing is."""
+    found = range_totals(reader, {session_id: union([(after + 1, TICK_LIMIT)])})
+    return found[0] if found else None
