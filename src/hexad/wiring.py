@@ -19,6 +19,7 @@ from hexad.index.vectors import VectorIndex
 from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
 from hexad.model.durability import StreamDurability
+from hexad.model.lenses import parse_lenses
 from hexad.model.memory import JSONValue, Status
 from hexad.model.policy import is_backend
 from hexad.model.status import StoreStatus
@@ -180,6 +181,8 @@ class Parts:
             salt=lambda: base.place.keys.redaction_salt,
             env_allow=base.settings.env_allow,
             wake=self.wake,
+            lenses=None if base.settings.lenses is None else parse_lenses(base.settings.lenses),
+            auto_tag_threshold=base.settings.auto_tag_threshold,
         )
         return build_experiencing(needs, actor=base.actor, ids=base.ids)
 
