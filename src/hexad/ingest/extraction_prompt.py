@@ -6,13 +6,13 @@ that everything between them is data. Whatever it says, the caller's id, kind, s
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Final
 
 from hexad.model.contract import Draft
 from hexad.model.memory import JSONValue
 from hexad.providers.generator import Prompt
+from hexad.text.fence import fence_of
 from hexad.text.graphemes import cut
 from hexad.text.normalize import SLUG_LIMIT
 from hexad.text.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, summaries
@@ -91,12 +91,6 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
         max_tokens=extract.max_tokens,
     )
     return prompt, notes
-
-
-def fence_of(text: str) -> str:
-    """Return the line that encloses `text`: made of its hash, so that no text can hold its own."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"=====text-{digest[:32]}====="
 
 
 def _shown(text: str) -> tuple[str, tuple[str, ...]]:

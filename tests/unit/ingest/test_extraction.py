@@ -7,8 +7,9 @@ import json
 import pytest
 
 from hexad.ingest.extraction_answer import UnusableAnswer, joined_tags, parse_answer, placed
-from hexad.ingest.extraction_prompt import SENT_CHARACTERS, build_prompt, fence_of
+from hexad.ingest.extraction_prompt import SENT_CHARACTERS, build_prompt
 from hexad.model.contract import Draft, Extract
+from hexad.text.fence import fence_of
 
 ANSWER = {
     "path": "a/b/c", "summary_micro": "One.", "summary_short": "Two.", "summary_long": "Three.", "tags": ["T"], "relevance": "High",
