@@ -35,7 +35,7 @@ class Intake:
 
     def __init__(self, masking: Masking, *, permitted: Callable[[str], bool] | None = None) -> None:
         self._masking = masking
-        self.mask = masking.text
+        self.mask, self.masked = masking.text, masking.texts
         self.permitted = permitted
         self.concepts: set[str] = set()
         self._names: set[str] = set()
@@ -53,14 +53,30 @@ class Intake:
         self._names.add(value)
         return value
 
+    def take_names(self, values: Iterable[str], what: str) -> None:
+        """Remember names that may be stored; raises `InvalidInput` as `name` does."""
+        new = [one for one in values if not isinstance(one, str) or one not in self._names]
+        self._refuse_any(new, what)
+        if len(self._names) >= _NAMES_REMEMBERED:
+            self._names.clear()
+        self._names.update(new[:_NAMES_REMEMBERED])
+
     def take_concepts(self, ids: Iterable[str]) -> None:
         """Remember concepts that may be stored; raises `InvalidInput` for what cannot be the id of one."""
         new = [one for one in ids if not isinstance(one, str) or one not in self.concepts]
-        for one in new:
-            self._refuse(one, "a concept")
+        self._refuse_any(new, "a concept")
         if len(self.concepts) >= _CONCEPTS_REMEMBERED:
             self.concepts.clear()
         self.concepts.update(new)
+
+    def _refuse_any(self, values: list[str], what: str) -> None:
+        """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""
+        if all(isinstance(one, str) for one in values) and not self._masking.secret_among(values):
+            for one in values:
+                name(one, what)
+        else:
+            for one in values:
+                self._refuse(one, what)
 
     def _refuse(self, value: str, what: str) -> None:
         if isinstance(value, str) and (rule := self._masking.secret_in(value)) is not None:

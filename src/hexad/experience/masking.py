@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from hexad.text.redact import RedactionRules, find, redact
@@ -29,6 +29,25 @@ class Masking:
         found = find(name, rules=self._rules)
         return found[0].rule if found else None
 
+    def secret_among(self, texts: Sequence[str]) -> bool:
+        """Whether any of the texts may hold a secret; where none does, none of them does by itself."""
+        return any(find(_APART.join(texts[first:end]), rules=self._rules) for first, end in _screens(texts))
+
+    def texts(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield those of whole texts that hold a secret: which it is, and the text without, as `text` returns it."""
+        for first, end in _screens(texts):
+            yield from self._among(texts, first, end)
+
+    def _among(self, texts: Sequence[str], first: int, end: int) -> Iterator[tuple[int, str]]:
+        if not find(_APART.join(texts[first:end]), rules=self._rules):
+            return
+        if end - first == 1:
+            yield first, self.text(texts[first])
+            return
+        middle = (first + end) // 2
+        yield from self._among(texts, first, middle)
+        yield from self._among(texts, middle, end)
+
     def answers(self, answers: list[list[str]]) -> Iterator[tuple[int, list[str]]]:
         """Yield the answers that spell a secret: which it is, and its tokens without, as many as before.
 
@@ -36,16 +55,12 @@ class Masking:
         hold none, and looking has a price for each look, so many are looked through at once.
         """
         texts = ["".join(tokens) for tokens in answers]
-        first = size = 0
-        for at, text in enumerate(texts):
-            size += len(text)
-            if size >= _SCREENED_CHARS or at == len(texts) - 1:
-                if find(_APART.join(texts[first : at + 1]), rules=self._rules):
-                    for one in range(first, at + 1):
-                        tokens = self._tokens(answers[one])
-                        if tokens is not answers[one]:
-                            yield one, tokens
-                first, size = at + 1, 0
+        for first, end in _screens(texts):
+            if find(_APART.join(texts[first:end]), rules=self._rules):
+                for one in range(first, end):
+                    tokens = self._tokens(answers[one])
+                    if tokens is not answers[one]:
+                        yield one, tokens
 
     def _tokens(self, tokens: list[str]) -> list[str]:
         # Removing one value can uncover another.
@@ -55,6 +70,16 @@ class Masking:
                 break
             tokens = _without(tokens, [(one.start, one.end, f"[REDACTED:{one.rule}]") for one in found])
         return tokens
+
+
+def _screens(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where to cut texts so that each part is looked through at once: its beginning and its end."""
+    first = size = 0
+    for at, text in enumerate(texts):
+        size += len(text)
+        if size >= _SCREENED_CHARS or at == len(texts) - 1:
+            yield first, at + 1
+            first, size = at + 1, 0
 
 
 def _without(tokens: list[str], holes: list[tuple[int, int, str]]) -> list[str]:

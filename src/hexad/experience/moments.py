@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from heapq import nsmallest
+from numbers import Real
 from typing import Any, Final
 
 from hexad.errors import InvalidInput, LimitExceeded
@@ -17,14 +19,13 @@ from hexad.storage.codec import to_micros
 from hexad.storage.stream_frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, KIND_CODES, STARTS
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_KINDS: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
+KIND_BY_WORD: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
 _OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
-_FLOAT_LIMIT: Final = 3.4e38
-_SUM_LIMIT: Final = float("inf")
-_COUNT_LIMIT: Final = (1 << 32) - 1
+FLOAT_LIMIT: Final = 3.4e38
+COUNT_LIMIT: Final = (1 << 32) - 1
 _TOKEN_LIMIT: Final = 1 << 63
 _FLOATS: Final = {float}
-_ROW_KEYS: Final = frozenset(
+ROW_KEYS: Final = frozenset(
     (
         "event_type",
         "content",
@@ -44,7 +45,6 @@ def moment(  # one parameter for each field of document 2's `record`
     event_type: EventType | str,
     content: str,
     concept_activations: Mapping[str, float] | None,
-    *,
     intake: Intake,
     event_id: str | None = None,
     event_start: bool = False,
@@ -59,7 +59,7 @@ def moment(  # one parameter for each field of document 2's `record`
     Secrets go out of everything but generated tokens: those mean something together only. Concepts whose lens may not
     be seen go before the strongest are chosen.
     """
-    kind = _KINDS.get(event_type)
+    kind = KIND_BY_WORD.get(event_type)
     if kind is None:
         kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
     flags = (STARTS if event_start else 0) | (ENDS if event_end else 0)
@@ -71,13 +71,14 @@ def moment(  # one parameter for each field of document 2's `record`
         intake.name(role, "role")
     if token_id is not None:
         flags |= HAS_TOKEN
-        _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
-    if token_count != 1:
-        _whole(token_count, "token_count", 0, _COUNT_LIMIT)
+        token_id = _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
+    if token_count != 1 or type(token_count) is not int:
+        token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
         raise InvalidInput(f"content = {content!r} is no text; give a string.")
     text = _storable(content)
-    return Moment(
+    return (
+        None if timestamp is None else time_micros(timestamp),
         kind,
         flags,
         token_id or 0,
@@ -86,35 +87,46 @@ def moment(  # one parameter for each field of document 2's `record`
         event_id,
         _strongest(concept_activations, intake) if concept_activations else {},
         text if kind == _OUTPUT else intake.mask(text),
-        None if timestamp is None else _micros(timestamp),
     )
 
 
 def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
-    """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`."""
-    if not (row.keys() <= _ROW_KEYS and "event_type" in row and "content" in row):
+    """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`.
+
+    None is as good as no such key.
+    """
+    if not isinstance(row, Mapping):
+        raise InvalidInput(f"{str(row)[:80]!r} is no row; give a mapping with event_type and content.")
+    if not (row.keys() <= ROW_KEYS and "event_type" in row and "content" in row):
         raise InvalidInput(
-            f"A row needs event_type and content and may have {', '.join(sorted(_ROW_KEYS))}; it has {sorted(row)}."
+            f"A row needs event_type and content and may have {', '.join(sorted(ROW_KEYS))}; it has {sorted(row)}."
         )
     get = row.get
+    count = get("token_count")
     return moment(
         row["event_type"],
         row["content"],
         get("concept_activations"),
-        intake=intake,
-        event_id=get("event_id"),
-        event_start=get("event_start", False),
-        event_end=get("event_end", False),
-        token_id=get("token_id"),
-        role=get("role"),
-        token_count=get("token_count", 1),
-        timestamp=get("timestamp"),
+        intake,
+        get("event_id"),
+        get("event_start", False),
+        get("event_end", False),
+        get("token_id"),
+        get("role"),
+        1 if count is None else count,
+        get("timestamp"),
     )
 
 
-def _whole(value: object, what: str, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+def _whole(value: object, what: str, low: int, high: int) -> int:
+    """Return a whole number, NumPy's too; a bool is none."""
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        whole = None
+    if whole is None or not low <= whole <= high:
         raise InvalidInput(f"{what} = {value!r} is no whole number from {low} to {high}.")
+    return whole
 
 
 def _storable(text: str) -> str:
@@ -131,31 +143,47 @@ def _storable(text: str) -> str:
 def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
     """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
     scores = given.values()
-    # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them.
-    plain = given.keys() <= intake.concepts and {*map(type, scores)} == _FLOATS
-    # A NaN is unequal to itself, and so is every sum with one; largest and smallest may miss it.
-    if not (
-        plain and max(scores) < _FLOAT_LIMIT and min(scores) > -_FLOAT_LIMIT and sum(scores) < _SUM_LIMIT
-    ):
-        _check(given, intake)
+    # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
+    # the sum is one, which is less than nothing.
+    plain = (
+        given.keys() <= intake.concepts
+        and {*map(type, scores)} == _FLOATS
+        and sum(map(abs, scores)) < FLOAT_LIMIT
+    )
+    checked = dict(given) if plain else _checked(given, intake)  # theirs may change before ours is written
     permitted = intake.permitted
     if permitted is not None:
-        given = {concept: score for concept, score in given.items() if permitted(concept)}
-    if len(given) <= TOP_ACTIVATIONS:
-        return dict(given)  # the caller may change theirs before ours is written
-    return dict(nsmallest(TOP_ACTIVATIONS, given.items(), key=lambda one: (-one[1], one[0])))
+        checked = {concept: score for concept, score in checked.items() if permitted(concept)}
+    if len(checked) <= TOP_ACTIVATIONS:
+        return checked
+    return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _check(given: Mapping[str, float], intake: Intake) -> None:
+def _checked(given: Mapping[str, Any], intake: Intake) -> dict[str, float]:
     intake.take_concepts(given)
+    checked: dict[str, float] = {}
     for concept, score in given.items():
-        if not isinstance(score, int | float) or isinstance(score, bool):
+        number = _number(score)
+        if number is None:
             raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a number.")
-        if not -_FLOAT_LIMIT <= score <= _FLOAT_LIMIT:
+        if not -FLOAT_LIMIT <= number <= FLOAT_LIMIT:
             raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a finite number.")
+        checked[concept] = number
+    return checked
 
 
-def _micros(timestamp: datetime | str) -> int:
+def _number(score: object) -> float | None:
+    """Return any number, NumPy's too, as a float, None for what is none; a bool is none."""
+    if isinstance(score, bool) or not isinstance(score, Real):
+        return None
+    try:
+        return float(score)
+    except OverflowError:
+        return float("inf")
+
+
+def time_micros(timestamp: datetime | str) -> int:
+    """Return a time as the stream keeps it."""
     time = parse_time(timestamp, "timestamp")
     assert time is not None
     return to_micros(time)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, StorageFailure
@@ -16,7 +16,7 @@ from hexad.model.durability import StreamDurability
 from hexad.observe import log
 from hexad.storage.codec import to_micros
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_frames import Step
+from hexad.storage.stream_frames import Batch, StepFields
 from hexad.storage.stream_log import LogWriter, RowsInDoubt
 
 GROUP_RECORDS: Final = 4_096
@@ -25,25 +25,15 @@ GROUP_S: Final = 0.020
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
-class Moment(NamedTuple):
-    """What is recorded, before it has a tick and, mostly, a time."""
-
-    kind: int
-    flags: int
-    token: int
-    tokens: int
-    role: str | None
-    event: str | None
-    activations: Mapping[str, float]
-    content: str
-    at: int | None
+Moment = tuple[int | None, int, int, int, int, str | None, str | None, Mapping[str, float], str]
+"""What is recorded, before it has a tick and, mostly, a time: the rest of a `Step`, as a plain tuple too."""
 
 
 @dataclass(slots=True)
-class _Batch:
+class _Waiting:
     """Records that are written together, and what became of them."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[StepFields] = field(default_factory=list)
     chars: int = 0
     written: bool = False
     error: StorageFailure | None = None
@@ -78,55 +68,84 @@ class Recorder:
         self._pid = os.getpid()
         self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
         self._writing = threading.Lock()  # the log; taken before `_lock`
-        self._batch = _Batch()
+        self._batch = _Waiting()
         self._ticks: dict[int, _Ticks] = {}
         self._log: LogWriter | None = None
         self._trouble: StorageFailure | None = None
         self._filled, self._pause = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._registered = self._closed = False
 
-    def add(self, session: int, moments: Sequence[Moment]) -> Sequence[int]:
-        """Record for a session; return the ticks, increasing. Under `always` they are on the disk.
+    def add(self, session: int, moment: Moment) -> int:
+        """Record for a session; return the tick. Under `always` it is on the disk.
 
-        Raises `StorageFailure` when the disk refuses; then none of them was recorded. After a failure in the
-        background nothing is taken before what waits could be written.
+        Raises `StorageFailure` when the disk refuses; then it was not recorded. After a failure in the background
+        nothing is taken before what waits could be written.
         """
         self._require_own_process()
         if self._trouble is not None:
             self.flush()
         always = self._durability is StreamDurability.ALWAYS
         with self._lock:
-            if self._closed:
-                raise InvalidInput("The store is closed; open it again.")
             ticks = self._ticks.get(session)
-            numbers: Sequence[int]
-            if ticks is not None and ticks.end - ticks.next >= len(moments):
-                numbers = range(ticks.next, ticks.next + len(moments))
-                ticks.next += len(moments)
+            if ticks is not None and ticks.next < ticks.end and not self._closed:
+                tick = ticks.next
+                ticks.next += 1
             else:
-                numbers = self._reserve(session, len(moments))
-            now = to_micros(self._clock.now())
+                tick = self._take(session, 1)[0]
             batch = self._batch
-            batch.steps += [
-                Step(session, tick, now if one[8] is None else one[8], *one[:8])
-                for tick, one in zip(numbers, moments, strict=True)
-            ]
-            batch.chars += sum([len(one[7]) for one in moments])
+            if moment[0] is None:
+                batch.steps.append((session, tick, to_micros(self._clock.now()), *moment[1:]))
+            else:
+                batch.steps.append((session, tick, *moment))  # type: ignore[arg-type]  # its time is there
+            batch.chars += len(moment[8])
             waiting = len(batch.steps)
             if self._thread is None and not always:
-                self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
-                self._thread.start()
-                atexit.register(self._finish)
+                self._begin()
         if always:
             self._write(batch)
             if batch.error is not None:
                 raise batch.error
         elif waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
             self._write(batch)
-        elif waiting == len(moments):
+        elif waiting == 1:
             self._filled.set()
-        return numbers
+        return tick
+
+    def add_batch(self, session: int, batch: Batch) -> Sequence[int]:
+        """Record a batch for a session; return the ticks, increasing. It is acknowledged, whatever the policy.
+
+        Raises `StorageFailure` when the disk refuses; then none of it was recorded, as after a failure in the
+        background, until what waits could be written.
+        """
+        self._require_own_process()
+        if self._trouble is not None:
+            self.flush()
+        with self._writing:  # while it is held nobody can close the log
+            with self._lock:
+                ticks = self._take(session, len(batch))
+                now = to_micros(self._clock.now())
+            self._append(lambda one: one.append_batch(batch, session=session, ticks=ticks, now=now))
+        return ticks
+
+    def _take(self, session: int, count: int) -> Sequence[int]:
+        """Return ticks that nobody else is given; the lock is held."""
+        if self._closed:
+            raise InvalidInput("The store is closed; open it again.")
+        ticks = self._ticks.get(session)
+        if ticks is None or ticks.end - ticks.next < count:
+            return self._reserve(session, count)
+        ticks.next += count
+        return range(ticks.next - count, ticks.next)
+
+    def _begin(self) -> None:
+        """Start the thread, for the first time or after something ended it; what waits already is written too."""
+        self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
+        self._thread.start()
+        self._filled.set()
+        if not self._registered:
+            self._registered = True
+            atexit.register(self._finish)
 
     def _require_own_process(self) -> None:
         # A forked child has the parent's log open, and a copy of what waits: it would write over its records.
@@ -181,17 +200,17 @@ class Recorder:
                     self._trouble = trouble
             raise trouble
 
-    def _write(self, batch: _Batch) -> None:
+    def _write(self, batch: _Waiting) -> None:
         """Write what was collected, up to and with `batch`; whoever comes second finds it done."""
         with self._writing:
             if batch.written:
                 return
             with self._lock:
                 assert batch is self._batch
-                self._batch = _Batch()
+                self._batch = _Waiting()
             batch.written = True
             try:
-                self._append(batch.steps)
+                self._append(lambda one: one.append(batch.steps))
                 self._trouble = None
             except StorageFailure as error:
                 self._refused(batch, error)
@@ -200,7 +219,7 @@ class Recorder:
                 self._refused(batch, StorageFailure("Writing the stream was interrupted."))
                 raise
 
-    def _append(self, steps: list[Step]) -> None:
+    def _append(self, write: Callable[[LogWriter], None]) -> None:
         if self._log is None:
             self._log = LogWriter(
                 self._directory,
@@ -208,7 +227,7 @@ class Recorder:
                 sync=self._durability is not StreamDurability.OS,
             )
         try:
-            self._log.append(steps)
+            write(self._log)
         except BaseException:
             self._log = None
             raise
@@ -217,7 +236,7 @@ class Recorder:
             self._log = None
             self._full()
 
-    def _refused(self, batch: _Batch, error: StorageFailure) -> None:
+    def _refused(self, batch: _Waiting, error: StorageFailure) -> None:
         if self._durability is StreamDurability.ALWAYS:
             batch.error = error
             return
@@ -229,18 +248,25 @@ class Recorder:
 
     def _run(self) -> None:
         """Write what has waited for 20 ms."""
-        while True:
-            self._filled.wait()
-            if self._closed:
-                return
-            self._filled.clear()
-            self._pause.wait(GROUP_S)
-            with self._lock:
-                batch = self._batch
-            if batch.steps and not self._closed:
-                self._write(batch)
-                if self._trouble is not None:
-                    log.warning("the stream could not be written: %s", self._trouble)
+        try:
+            while True:
+                self._filled.wait()
+                if self._closed:
+                    return
+                self._filled.clear()
+                self._pause.wait(GROUP_S)
+                with self._lock:
+                    batch = self._batch
+                if batch.steps and not self._closed:
+                    self._write(batch)
+                    if self._trouble is not None:
+                        log.warning("the stream could not be written: %s", self._trouble)
+        finally:
+            # Not by `close`: out of memory, for example. The next record starts another thread; none is lost,
+            # because what could not be written waits still.
+            if not self._closed:
+                with self._lock:
+                    self._thread = None
 
     def _finish(self) -> None:
         """Write what waits when the program ends without closing the store."""
@@ -275,8 +301,9 @@ class Recorder:
             self.rotate()
         finally:
             self._filled.set()
-            if self._thread is not None:
-                self._thread.join()
+            thread = self._thread
+            if thread is not None:
+                thread.join()
             atexit.unregister(self._finish)
             if unused:
                 self._sessions.give_back(unused)

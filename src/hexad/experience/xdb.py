@@ -13,6 +13,7 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.intake import Intake, name
 from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
+from hexad.experience.sight import Sight
 from hexad.index.lenses import Lenses
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
@@ -34,6 +35,8 @@ from hexad.storage.stream_frames import Batch
 from hexad.storage.stream_query import StreamReader
 
 ALL_SESSIONS = "*"
+LOOK_CALLS = 256
+"""After so many calls recording looks whether another process loaded a pack: looking takes as long as ten records."""
 _SINGLE_LIMIT = 3.4e38
 _WINDOW_LIMIT = (1 << 31) - 1
 
@@ -64,9 +67,9 @@ class Experience:
         self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
         self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
         self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
-        self.intake = Intake(
-            self.masking, permitted=None if self.lenses is None else self.lenses.refresh()
-        )
+        self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
+        self.sight = Sight(needs.db, self.lenses)
+        self._recorded_since_look = 0
         self._duck = Duck()
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
@@ -166,7 +169,17 @@ class Experience:
         wanted = self.current if session_id is None else session_id
         if wanted is None:
             raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        if self.lenses is not None:
+            self._recorded_since_look += 1
+            if self._recorded_since_look >= LOOK_CALLS:
+                self.look_at_lenses()
         return wanted, self._open.get(wanted) or self._writable_number(wanted)
+
+    def look_at_lenses(self) -> None:
+        """Take in at once what packs that were loaded since say of the concepts that may be seen."""
+        self._recorded_since_look = 0
+        if self.lenses is not None:
+            self.lenses.refresh()
 
     def _writable_number(self, session_id: str) -> int:
         self._db.require_writable()
@@ -186,7 +199,11 @@ class Experience:
     def query(self, question: StepQuery) -> list[TimestepRecord]:
         """Return what the stream holds, this process's own records included."""
         self._recorder.flush()
-        return self.reader.query(question)
+        if not self.sight.may_ask(question):
+            if question.session_id is not None:
+                self._sessions.get(question.session_id)
+            return []
+        return self.sight.timesteps(self.reader.query(question))
 
     def get(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none with this id."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hexad.experience.moments import moment, moment_of_row
-from hexad.experience.recorder import GROUP_RECORDS
+from hexad.experience.batches import batches, chunks_of_rows, held_together
+from hexad.experience.moments import moment
 from hexad.experience.xdb import Experience
 from hexad.model.experience import EventType, timestep_id
 
@@ -48,38 +48,26 @@ class RecordCalls:
             event_type,
             content,
             concept_activations,
-            intake=self._experience.intake,
-            event_id=event_id,
-            event_start=event_start,
-            event_end=event_end,
-            token_id=token_id,
-            role=role,
-            token_count=token_count,
+            self._experience.intake,
+            event_id,
+            event_start,
+            event_end,
+            token_id,
+            role,
+            token_count,
         )
-        session, ticks = self._experience.record(session_id, (one,))
-        return timestep_id(session, ticks[0])
+        session, tick = self._experience.record(session_id, one)
+        return timestep_id(session, tick)
 
     def record_many(self, rows: Iterable[Mapping[str, Any]], *, session_id: str | None = None) -> list[str]:
         """Record many timesteps and return their ids when all are acknowledged.
 
         A row has the parameters of `record`, and `timestamp` where it happened at another time. A row that cannot
-        be used raises `InvalidInput`; the rows before it, up to a multiple of 4,096, may have been recorded.
+        be used raises `InvalidInput`; the rows before it may have been recorded where they are more than 64 MiB.
         """
-        ids: list[str] = []
-        held = []
         intake = self._experience.intake
-        for row in rows:
-            held.append(moment_of_row(row, intake=intake))
-            if len(held) == GROUP_RECORDS:
-                ids += self._ids(*self._experience.record(session_id, held))
-                held = []
-        if held:
-            ids += self._ids(*self._experience.record(session_id, held))
-        self._experience.flush()
-        return ids
-
-    @staticmethod
-    def _ids(session: str, ticks: Sequence[int]) -> list[str]:
+        found = held_together(batches(chunks_of_rows(rows), intake))
+        session, ticks = self._experience.record_batches(session_id, found)
         return [timestep_id(session, tick) for tick in ticks]
 
     def flush(self) -> None:

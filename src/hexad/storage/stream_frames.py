@@ -1,6 +1,7 @@
 """What a log of the stream is made of: a header, then frames, each the records of one group commit as columns.
 
-A frame is what is acknowledged, so it carries the checksum: one record under `always`, up to 4,096 otherwise.
+A frame is what is acknowledged, so it carries the checksum: one record under `always`, up to 4,096 otherwise, of a
+batch up to 65,536 or 16 MiB.
 Columns are what sealing and queries read, without a loop over records: a million of them are read in a moment.
 
 A log needs nothing else to be read: strings that repeat (concepts, events, roles) are numbered in the order in
@@ -21,7 +22,7 @@ from hexad.model.experience import EventType
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 VERSION: Final = 1
 _MAGIC: Final = b"HXSTREAM"
@@ -32,6 +33,7 @@ _FRAME: Final = struct.Struct("<4sIIIII")  # magic, bytes, rows, new strings, CR
 _FRAME_HEAD: Final = struct.Struct("<4sIIIII")
 
 STARTS, ENDS, HAS_TOKEN, HAS_ROLE, HAS_EVENT = 1, 2, 4, 8, 16
+NO_TIME: Final = -(1 << 63)
 KINDS: Final = tuple(EventType)
 KIND_CODES: Final[Mapping[EventType, int]] = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -40,6 +42,11 @@ _COLUMNS: Final = (
     ("session", "<u4"), ("tick", "<i8"), ("ts", "<i8"), ("kind", "u1"), ("flags", "u1"), ("token", "<i8"),
     ("tokens", "<u4"), ("role", "<u4"), ("event", "<u4"), ("activations", "u1"), ("bytes", "<u4"),
 )  # fmt: skip
+
+
+StepFields = tuple[
+    int, int, int, int, int, int, int, str | None, str | None, Mapping[str, float], str
+]  # of a `Step`; where every microsecond counts it stays the plain tuple
 
 
 class Step(NamedTuple):
@@ -66,6 +73,37 @@ class _Numbers(dict[str | None, int]):
         return number
 
 
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """Records of one session as columns, before they have ticks; texts and activations one after the other.
+
+    `roles`, `events` and `concepts` are places in `strings`, whose first is None: no string. `at` holds `NO_TIME`
+    where a record happens as it is recorded.
+    """
+
+    kind: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    token: NDArray[np.int64]
+    tokens: NDArray[np.uint32]
+    roles: NDArray[np.intp]
+    events: NDArray[np.intp]
+    activations: NDArray[np.uint8]
+    concepts: NDArray[np.intp]
+    scores: NDArray[np.float32]
+    lengths: NDArray[np.uint32]
+    contents: bytes
+    at: NDArray[np.int64]
+    strings: Sequence[str | None]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes in a log, about."""
+        return 64 * len(self) + 8 * len(self.concepts) + len(self.contents)
+
+
 class FrameWriter:
     """Encodes the frames of one log."""
 
@@ -78,10 +116,8 @@ class FrameWriter:
         head = _HEADER.pack(_MAGIC, VERSION, 0, begun_at, 0)[:-4]
         return head + struct.pack("<I", zlib.crc32(head))
 
-    def frame(self, steps: Sequence[Step]) -> bytes:
+    def frame(self, steps: Sequence[StepFields]) -> bytes:
         """Return the frame of these records; it must be the next that is appended to the log."""
-        import numpy as np
-
         numbers = self._numbers
         known = len(numbers)
         session, tick, at, kind, flags, token, tokens, role, event, activations, contents = zip(
@@ -93,17 +129,44 @@ class FrameWriter:
             [numbers[one] for one in role], [numbers[one] for one in event],
             [len(one) for one in activations], [len(one) for one in texts],
         )  # fmt: skip
-        parts = [
-            np.array(column, dtype).tobytes() for column, (_, dtype) in zip(columns, _COLUMNS, strict=True)
-        ]
-        parts.append(np.array([numbers[one] for row in activations for one in row], "<u4").tobytes())
-        parts.append(np.array([one for row in activations for one in row.values()], "<f4").tobytes())
-        parts += texts
+        concepts = [numbers[one] for row in activations for one in row]
+        scores = [one for row in activations for one in row.values()]
+        return self._framed(columns, concepts, scores, b"".join(texts), known)
+
+    def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int) -> bytes:
+        """Return the frame of a batch, recorded `now`; it must be the next that is appended to the log."""
+        import numpy as np
+
+        numbers = self._numbers
+        known = len(numbers)
+        number = np.array([numbers[one] for one in batch.strings], "<u4")
+        columns = (
+            np.full(len(batch), session, "<u4"), ticks, np.where(batch.at == NO_TIME, now, batch.at), batch.kind,
+            batch.flags, batch.token, batch.tokens, number[batch.roles], number[batch.events], batch.activations,
+            batch.lengths,
+        )  # fmt: skip
+        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, known)
+
+    def _framed(
+        self,
+        columns: Sequence[ArrayLike],
+        concepts: ArrayLike,
+        scores: ArrayLike,
+        contents: bytes,
+        known: int,
+    ) -> bytes:
+        import numpy as np
+
+        numbers = self._numbers
+        arrays = [np.asarray(column, dtype) for column, (_, dtype) in zip(columns, _COLUMNS, strict=True)]
+        rows = len(arrays[0])
+        parts = [array.tobytes() for array in arrays]
+        parts += [np.asarray(concepts, "<u4").tobytes(), np.asarray(scores, "<f4").tobytes(), contents]
         new = [] if len(numbers) == known else [str(text).encode("utf-8") for text in list(numbers)[known:]]
         parts.append(np.array([len(text) for text in new], "<u4").tobytes())
         parts += new
         payload = b"".join(parts)
-        head = _FRAME.pack(_FRAME_MAGIC, len(payload), len(steps), len(new), zlib.crc32(payload), 0)[:-4]
+        head = _FRAME.pack(_FRAME_MAGIC, len(payload), rows, len(new), zlib.crc32(payload), 0)[:-4]
         return head + struct.pack("<I", zlib.crc32(head)) + payload
 
     @staticmethod

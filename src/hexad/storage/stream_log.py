@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +18,11 @@ from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files
 from hexad.storage.stream_frames import (
     HEADER_BYTES,
+    Batch,
     End,
     Frames,
     FrameWriter,
-    Step,
+    StepFields,
     read_frames,
     read_header,
 )
@@ -54,14 +55,21 @@ class LogWriter:
         """Whether the log is as large as a segment should be made of: whoever writes to it begins another one."""
         return self.rows >= LOG_ROWS or self._size >= LOG_BYTES
 
-    def append(self, steps: Sequence[Step]) -> None:
+    def append(self, steps: Sequence[StepFields]) -> None:
         """Append the records as one frame, synced unless the policy does without.
 
         Raises `StorageFailure` when the disk refuses; the log is then of no more use, and none of the records is in
         it, or `RowsInDoubt` where that could not be made sure. The same holds when it is interrupted.
         """
+        self._append(lambda: self._frames.frame(steps), len(steps))
+
+    def append_batch(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int) -> None:
+        """Append a batch as one frame, as `append` does; `now` is the time of what has none of its own."""
+        self._append(lambda: self._frames.frame_of(batch, session=session, ticks=ticks, now=now), len(batch))
+
+    def _append(self, encode: Callable[[], bytes], rows: int) -> None:
         try:
-            frame = self._frames.frame(steps)
+            frame = encode()
             files.write_at(self._fd, frame, self._size, self.path)
             if self._sync:
                 files.fdatasync(self._fd, self.path)
@@ -69,7 +77,7 @@ class LogWriter:
             self._cut(error)
             raise
         self._size += len(frame)
-        self.rows += len(steps)
+        self.rows += rows
 
     def _cut(self, error: BaseException) -> None:
         try:
