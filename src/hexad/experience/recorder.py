@@ -172,6 +172,19 @@ class Recorder:
             if ticks is not None and ticks.end <= highest:
                 self._ticks[session] = _Ticks()
 
+    def skip(self, session: int, through: int) -> None:
+        """Give out no tick up to this one any more: what it is for has left the context window."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            if ticks is not None and ticks.next <= through:
+                ticks.next = min(through + 1, ticks.end)
+
+    @property
+    def log_path(self) -> Path | None:
+        """The log that this process writes to now."""
+        current = self._log
+        return None if current is None else current.path
+
     def last_tick(self, session: int) -> int | None:
         """Return the last tick that this process gave out in the session, None before the first."""
         with self._lock:

@@ -7,7 +7,7 @@ A generator's text is used when it is one, and short enough; otherwise the local
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.errors import HexadError, InvalidInput
@@ -53,14 +53,14 @@ class Summary:
 
 
 class Summarizer:
-    """Writes summaries. `configured` gives the store's own generator, with a model to ask for, where one is set up."""
+    """Writes summaries. `configured` gives the store's generator and the model to ask for, where they are set."""
 
     def __init__(
         self,
         *,
         mask: Callable[[str], str],
         counter: TokenCounter,
-        configured: Callable[[], MeteredGenerator | None] = lambda: None,
+        configured: Callable[[], tuple[MeteredGenerator, str | None] | None] = lambda: None,
     ) -> None:
         self._mask, self._counter, self._configured = mask, counter, configured
         self._own: FunctionGenerator | None = None
@@ -69,8 +69,8 @@ class Summarizer:
         """Ask this from now on, the agent's own inference; None ends that. Raises `InvalidInput` for what is none."""
         if inference is not None and (isinstance(inference, type) or not callable(inference)):
             raise InvalidInput(
-                f"{inference!r} is no inference of the agent's own; give a function from a prompt to a text. A model is "
-                "set with `compaction_model` in hexad.toml."
+                f"{inference!r} is no inference of the agent's own; give a function from a prompt to a text. A model "
+                "is set with `compaction_model` in hexad.toml."
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 
@@ -111,13 +111,14 @@ class Summarizer:
         if self._own is not None:
             return self._own.generate
         try:
-            metered = self._configured()
+            found = self._configured()
         except HexadError as error:
             log.warning("The summary of a compaction is made locally: %s", error)
             return None
-        if metered is None:
+        if found is None:
             return None
-        return lambda prompt: metered.generate(prompt, space=None, operation=OPERATION)
+        metered, model = found
+        return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=OPERATION)
 
     def _asked(
         self,

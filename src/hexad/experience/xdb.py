@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hexad.clock import Clock
 from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.experience.accounts import Accounts
 from hexad.experience.intake import Intake, name
 from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
@@ -26,6 +27,7 @@ from hexad.model.experience import (
 from hexad.model.lenses import LensRules
 from hexad.model.ticks import Ranges
 from hexad.storage.codec import to_micros
+from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
@@ -81,6 +83,8 @@ class Experience:
             durability=needs.durability,
             full=needs.wake,
         )
+        self.compactions = Compactions(needs.db)
+        self.accounts = Accounts(self.compactions, self.reader, self._recorder, directory / "log")
         self._current = threading.local()
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
 
@@ -104,6 +108,7 @@ class Experience:
         )
         self._recorder.resume(number, self._sessions.get(session_id).last_tick)
         self._open[session_id] = number
+        self.accounts.open(number)
         self._current.id = session_id
 
     def end(self, session_id: str | None) -> None:
@@ -117,6 +122,7 @@ class Experience:
         self._recorder.flush()
         self._sessions.end(number, at=self._clock.now())
         self._open.pop(wanted, None)
+        self.accounts.close(number)
         if self.current == wanted:
             self._current.id = None
 
@@ -146,6 +152,7 @@ class Experience:
             if info.ended_at is not None:
                 raise Conflict(f"Session {session_id!r} has ended; `start_session` goes on with it.")
             number = self._open[session_id] = self._sessions.number(session_id) or 0
+            self.accounts.open(number)
         return number
 
     # Recording --------------------------------------------------------------------------------------------------
@@ -153,7 +160,9 @@ class Experience:
     def record(self, session_id: str | None, moment: Moment) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the tick."""
         wanted, number = self._recorded(session_id)
-        return wanted, self._recorder.add(number, moment)
+        tick = self._recorder.add(number, moment)
+        self.accounts.add(number, moment[4])
+        return wanted, tick
 
     def record_batches(self, session_id: str | None, batches: Iterable[Batch]) -> tuple[str, list[int]]:
         """Record batches for a session; return it, and the ticks, when all are acknowledged."""
@@ -161,6 +170,7 @@ class Experience:
         ticks: list[int] = []
         for batch in batches:
             ticks += self._recorder.add_batch(number, batch)
+            self.accounts.add(number, int(batch.tokens.sum()))
         self._recorder.flush()
         return wanted, ticks
 

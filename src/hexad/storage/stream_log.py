@@ -114,6 +114,16 @@ def list_logs(directory: Path) -> list[Path]:
     return [directory / name for name in names if name.endswith(SUFFIX) and not name.startswith(".")]
 
 
+def log_sizes(directory: Path, *, without: Path | None) -> tuple[tuple[str, int], ...]:
+    """Return the logs that are there, but for one, with their sizes: as long as they are the same, nobody recorded."""
+    found = []
+    for path in list_logs(directory):
+        if path != without:
+            with contextlib.suppress(FileNotFoundError):
+                found.append((path.name, path.stat().st_size))
+    return tuple(found)
+
+
 def lock_if_left(path: Path) -> int | None:
     """Return a descriptor with the log's lock when no process writes to it and it is still there, else None."""
     try:
