@@ -89,8 +89,19 @@ class Summarizer:
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 
-    def summary(self, texts: Sequence[str], *, most: int, aim: int, concepts: Sequence[str] = ()) -> Summary:
-        """Return a summary of texts in at most `most` tokens, about `aim` where it is made here; none for none."""
+    def summary(
+        self,
+        texts: Sequence[str],
+        *,
+        most: int,
+        aim: int,
+        speakers: Sequence[str] = (),
+        concepts: Sequence[str] = (),
+    ) -> Summary:
+        """Return a summary of texts in at most `most` tokens, about `aim`; no text for none.
+
+        A generator is told who speaks in each text, and what concepts were strongest.
+        """
         if most < 1 or not any(text.strip() for text in texts):
             return Summary(text="", tokens=0)
         found = self.generated(texts, Order(most=most, aim=aim, concepts=concepts))
@@ -138,15 +149,12 @@ class Summarizer:
         metered, model = found
         return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
-    def _asked(
-        self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: Order
-    ) -> Summary | None:
+    def _asked(self, generate: Callable[[Prompt], Reply], prompt: Prompt, *, most: int) -> Summary | None:
         """Return what a generator says, None for nothing that can be used."""
-        most = order.most
         try:
-            reply = generate(self._prompt(texts, order))
+            reply = generate(prompt)
         except HexadError as error:  # a caller's function may ask this store, too
-            log.warning("A summary is made locally: %s", error)
+            log.warning("The summary of a compaction is made locally: %s", error)
             return None
         text = self._mask(reply.text.strip())
         found = self._measured(text, reply.model)
@@ -162,7 +170,7 @@ class Summarizer:
 
     def _prompt(self, texts: Sequence[str], order: Order) -> Prompt:
         tokens = min(order.most, max(order.aim, 1))
-        shown = _shown("\n\n".join(text for text in texts if text.strip()))
+        shown = _shown("\n\n".join(texts))
         named = "".join(f"\n- {one}" for one in order.concepts)
         fence = fence_of(shown + named)
         system = _SYSTEM.format(
