@@ -170,10 +170,9 @@ class Compactor:
     ) -> CompactionRecord | None:
         with span("compact", trigger=trigger.value):
             for attempt in range(_ATTEMPTS):
-                if attempt and trigger is CompactionTrigger.CONTEXT_FULL:
-                    # Somebody else was faster; what is left may have room enough.
-                    if not self._accounts.measure(number).full:
-                        return None
+                full = trigger is CompactionTrigger.CONTEXT_FULL
+                if attempt and full and not self._accounts.measure(number).full:
+                    return None  # somebody else was faster
                 plan = self._drafter.plan(number, whole=whole)
                 # What cannot become less than it is stays, unless all of the window is to go.
                 if plan is None or (plan.tokens < 2 and not whole):

@@ -10,7 +10,7 @@ from typing import Final
 
 from hexad.experience.compaction_plan import ROWS_LIMIT, all_of, cut_event, older_half
 from hexad.experience.masking import Masking
-from hexad.experience.summarizer import LEAST_TOKENS, Summarizer, Summary
+from hexad.experience.summarizer import LEAST_TOKENS, Order, Summarizer, Summary
 from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges, difference, union
 from hexad.model.tiers import TOP_K
@@ -103,13 +103,13 @@ class Drafter:
             return None
         tokens, top = sum(event.tokens for event in events), strongest(events)
         share = math.floor(state.max_tokens * SUMMARY_SHARE)
-        summary = self._summarizer.summary(
-            self.texts(events),
-            speakers=[event.role or event.event_type.value for event in events],
+        order = Order(
             most=min(plan.tokens - 1, share),
             aim=min(max(tokens // 4, LEAST_TOKENS), math.floor(state.max_tokens * _AIMED_SHARE)),
+            speakers=[event.role or event.event_type.value for event in events],
             concepts=list(top),
         )
+        summary = self._summarizer.summary(self.texts(events), order)
         return Drafted(
             start=min(event.ticks[0][0] for event in events),
             timesteps=sum(event.timesteps for event in events),

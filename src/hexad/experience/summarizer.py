@@ -6,6 +6,7 @@ A generator's text is used when it is one, and short enough; otherwise the local
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -39,10 +40,14 @@ _COMPACTION: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a generator is asked for: a summary in at most `most` tokens, about `aim`, and what it is for."""
+    """What a generator is asked for: a summary in at most `most` tokens, about `aim`, and what it is for.
+
+    It is told who speaks in each text, where `speakers` says so, and which concepts were strongest.
+    """
 
     most: int
     aim: int
+    speakers: Sequence[str] = ()
     concepts: Sequence[str] = ()
     purpose: str = _COMPACTION
     operation: str = OPERATION
@@ -89,23 +94,12 @@ class Summarizer:
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 
-    def summary(
-        self,
-        texts: Sequence[str],
-        *,
-        most: int,
-        aim: int,
-        speakers: Sequence[str] = (),
-        concepts: Sequence[str] = (),
-    ) -> Summary:
-        """Return a summary of texts in at most `most` tokens, about `aim`; no text for none.
-
-        A generator is told who speaks in each text, and what concepts were strongest.
-        """
-        if most < 1 or not any(text.strip() for text in texts):
+    def summary(self, texts: Sequence[str], order: Order) -> Summary:
+        """Return a summary of texts, a generator's or else a local one; no text for none."""
+        if order.most < 1 or not any(text.strip() for text in texts):
             return Summary(text="", tokens=0)
-        found = self.generated(texts, Order(most=most, aim=aim, concepts=concepts))
-        return found or self.local(texts, most=min(most, max(aim, 1)))
+        found = self.generated(texts, order)
+        return found or self.local(texts, most=min(order.most, max(order.aim, 1)))
 
     def generated(self, texts: Sequence[str], order: Order) -> Summary | None:
         """Return a generator's summary of texts; None where there is no generator, or nothing of it can be used."""
@@ -130,7 +124,7 @@ class Summarizer:
             return self._measured(whole, LOCAL)
         room = most - self._counter.count(newer) - 1
         # Down to half, so that not every compaction has to summarise it anew.
-        shorter = self.summary([older], most=min(room, most // 2), aim=most // 2)
+        shorter = self.summary([older], Order(most=min(room, most // 2), aim=most // 2))
         whole = "\n\n".join(filter(None, (shorter.text, newer)))
         if self._counter.count(whole) <= most:
             return self._measured(whole, shorter.generated_by)
@@ -149,12 +143,15 @@ class Summarizer:
         metered, model = found
         return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
-    def _asked(self, generate: Callable[[Prompt], Reply], prompt: Prompt, *, most: int) -> Summary | None:
+    def _asked(
+        self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: Order
+    ) -> Summary | None:
         """Return what a generator says, None for nothing that can be used."""
+        most = order.most
         try:
-            reply = generate(prompt)
+            reply = generate(self._prompt(texts, order))
         except HexadError as error:  # a caller's function may ask this store, too
-            log.warning("The summary of a compaction is made locally: %s", error)
+            log.warning("A summary is made locally: %s", error)
             return None
         text = self._mask(reply.text.strip())
         found = self._measured(text, reply.model)
@@ -170,8 +167,11 @@ class Summarizer:
 
     def _prompt(self, texts: Sequence[str], order: Order) -> Prompt:
         tokens = min(order.most, max(order.aim, 1))
-        shown = _shown("\n\n".join(texts))
-        named = "".join(f"\n- {one}" for one in order.concepts)
+        told = texts
+        if order.speakers:
+            told = [f"{who}: {text}" for who, text in zip(order.speakers, texts, strict=True)]
+        shown = _shown("\n\n".join(told))
+        named = json.dumps(list(order.concepts), ensure_ascii=False) if order.concepts else ""
         fence = fence_of(shown + named)
         system = _SYSTEM.format(
             purpose=order.purpose,
@@ -179,9 +179,9 @@ class Summarizer:
             fence=fence,
             concepts=" What it was about, as far as instruments saw, stands before it." if named else "",
         )
-        told = f"Concepts, data too:{named}\n\n" if named else ""
+        head = f"Concepts, data too: {named}\n\n" if named else ""
         return Prompt(
-            system=system, text=f"{told}{fence}\n{shown}\n{fence}", max_tokens=max(2 * tokens, LEAST_TOKENS)
+            system=system, text=f"{head}{fence}\n{shown}\n{fence}", max_tokens=max(2 * tokens, LEAST_TOKENS)
         )
 
     def _measured(self, text: str, generated_by: str) -> Summary:
