@@ -16,6 +16,7 @@ from hexad.model.ticks import Ranges, difference, union
 from hexad.model.tiers import TOP_K
 from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions, WindowState
+from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.stream_events import StreamEvent, stream_events
 from hexad.storage.stream_query import StreamReader
@@ -64,10 +65,13 @@ class Drafter:
         *,
         masking: Masking,
         summarizer: Summarizer,
+        visible: Callable[[Mapping[str, float]], Mapping[str, float]],
         flush: Callable[[], None],
     ) -> None:
         self._reader, self._masking, self._summarizer, self._flush = reader, masking, summarizer, flush
+        self._visible = visible  # of concepts: what a generator, the agent's own among them, may be told
         self._compactions, self._windows, self._gone = Compactions(db), Windows(db), ColdRanges(db)
+        self._compressed = Compressed(db)
 
     def plan(self, number: int, *, whole: bool) -> Plan | None:
         """Return what is to leave a window, its older half or all of it; None where nothing is in it."""
@@ -107,7 +111,7 @@ class Drafter:
             most=min(plan.tokens - 1, share),
             aim=min(max(tokens // 4, LEAST_TOKENS), math.floor(state.max_tokens * _AIMED_SHARE)),
             speakers=[event.role or event.event_type.value for event in events],
-            concepts=list(top),
+            concepts=list(self._visible(top)),
         )
         summary = self._summarizer.summary(self.texts(events), order)
         return Drafted(
@@ -120,6 +124,36 @@ class Drafter:
                 state.summary, summary.text, most=min(share, state.summary_tokens + max(plan.tokens - 1, 0))
             ),
         )
+
+    def summarize(
+        self, state: WindowState, ticks: tuple[int, int]
+    ) -> tuple[Summary, Mapping[str, float]] | None:
+        """Return a summary of a range of ticks and its strongest concepts, as a compaction would have them.
+
+        What was compressed counts with its own summary. None where there is nothing.
+        """
+        self._flush()
+        events = self.events(state, [ticks])
+        texts = list(zip((event.ticks[0][0] for event in events), self.texts(events), strict=True))
+        question = StepQuery(session_id=state.session_id, ticks=ticks)
+        cold = self._compressed.by_numbers(
+            [one.no for one in self._compressed.matches(question, state.number)]
+        )
+        texts += [(record.start_tick or 0, record.summary) for record in cold.values()]
+        if not texts:
+            return None
+        sums = Counter(strongest(events))
+        for record in cold.values():
+            sums.update(record.top_k_activations)
+        top = _top(sums)
+        tokens = sum(event.tokens for event in events) + sum(one.token_count for one in cold.values())
+        share = math.floor(state.max_tokens * SUMMARY_SHARE)
+        order = Order(
+            most=max(min(tokens - 1, share), 1),
+            aim=min(max(tokens // 4, LEAST_TOKENS), math.floor(state.max_tokens * _AIMED_SHARE)),
+            concepts=list(self._visible(top)),
+        )
+        return self._summarizer.summary([text for _, text in sorted(texts)], order), top
 
     def events(self, state: WindowState, ranges: Iterable[tuple[int, int]]) -> list[StreamEvent]:
         """Return what is in the stream of some ranges of ticks, as events."""
@@ -182,5 +216,9 @@ def strongest(events: Sequence[StreamEvent]) -> dict[str, float]:
     sums: Counter[str] = Counter()
     for event in events:
         sums.update({concept: total for concept, total, _ in event.activations})
+    return _top(sums)
+
+
+def _top(sums: Mapping[str, float]) -> dict[str, float]:
     found = sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:TOP_K]
     return {concept: round(total, _SUM_DIGITS) for concept, total in found}
