@@ -11,7 +11,6 @@ from hexad.errors import IntegrityError, StorageFailure
 from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges
 from hexad.storage import files
-from hexad.storage.duck import Duck
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import ENDS, KINDS, STARTS
 from hexad.storage.stream_query import Asked, StreamReader
@@ -83,6 +82,19 @@ class EvidenceWriter:
             events.setdefault(session, []).append(event)
         return EvidenceRows(timesteps=int(totals[0]), tokens=int(totals[1]), events=events)
 
+    def count(self, path: Path) -> tuple[int, int]:
+        """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
+        try:
+            with self._reader.duck.cursor(path) as cursor:
+                row = cursor.execute(
+                    "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
+                    [str(path)],
+                ).fetchone()
+        except StorageFailure as error:
+            raise IntegrityError(str(error)) from error
+        assert row is not None
+        return int(row[0]), int(row[1])
+
     def _prepared(
         self, asked: Asked, ranges: Mapping[str, Ranges], masked: Mapping[tuple[int, int], str]
     ) -> str:
@@ -141,20 +153,6 @@ class EvidenceWriter:
             for tick, token, was in zip(places, tokens, before, strict=True):
                 if token != was:
                     yield (int(number), int(tick)), token
-
-
-def count_rows(duck: Duck, path: Path) -> tuple[int, int]:
-    """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
-    try:
-        with duck.cursor(path) as cursor:
-            row = cursor.execute(
-                "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
-                [str(path)],
-            ).fetchone()
-    except StorageFailure as error:
-        raise IntegrityError(str(error)) from error
-    assert row is not None
-    return int(row[0]), int(row[1])
 
 
 def _words(key: str, words: Mapping[int, str]) -> dict[str, NDArray[Any]]:

@@ -78,7 +78,7 @@ class StreamReader:
 
     def __init__(self, db: Database, directory: Path, duck: Duck) -> None:
         self._db = db
-        self._duck = duck
+        self.duck = duck
         self._manifest = Manifest(db)
         self._sessions = Sessions(db)
         self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
@@ -163,7 +163,7 @@ class StreamReader:
         table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
-        with self._duck.cursor(self._segments, table) as cursor:
+        with self.duck.cursor(self._segments, table) as cursor:
             if places is not None:
                 cursor.register("places", places)
             if gone is not None:
