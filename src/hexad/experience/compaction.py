@@ -32,6 +32,7 @@ from hexad.storage.stream_window import live_totals
 from hexad.storage.windows import Windows
 
 _ATTEMPTS: Final = 10
+IDLE_EVERY_S: Final = 3_600.0
 _RETRY_TOKENS: Final = 1_024
 """After a failure, and while another thread is at it, so much is recorded before the window is looked at again."""
 
@@ -67,6 +68,7 @@ class Compactor:
         self._due: set[int] = set()
         self._working: dict[int, int] = {}  # session to the thread that compacts it
         self._turn = threading.Condition()
+        self._idle_s = -math.inf
         self._accounts.full = self._notice
 
     # By itself --------------------------------------------------------------------------------------------------
@@ -79,12 +81,18 @@ class Compactor:
             self._needs.wake()
 
     def work(self, *, stop: Callable[[], bool]) -> int:
-        """Compact the windows that were found full; returns how many compactions that took."""
+        """Compact the windows that were found full, and each hour those of idle sessions; returns how many compactions
+        that took.
+        """  # fmt: skip
         done = 0
         while self._due and not stop():
             counter = self._accounts.counters.get(self._due.pop())
             if counter is not None:
                 done += self._compact_when_full(counter, stop=stop)
+        now_s = self._needs.clock.monotonic()
+        if now_s >= self._idle_s and not stop():
+            self._idle_s = now_s + IDLE_EVERY_S
+            done += self.expire_idle(stop=stop)
         return done
 
     def _compact_when_full(self, counter: WindowCounter, *, stop: Callable[[], bool]) -> int:

@@ -187,7 +187,9 @@ class Drafter:
     def _outside_secrets(self, state: WindowState, steps: Sequence[LiveStep], taken: int) -> int:
         """Return a cut near `taken` that leaves no part of a generated secret on either side of it."""
         places = cut_event(steps, taken)
-        spans = list(self._secrets(state, steps, places)) if places else []
+        if not places:
+            return taken
+        spans = list(self._secrets(state, steps, places))
 
         def whole(at: int) -> bool:
             return not any(first < at <= last for first, last in spans)
