@@ -87,8 +87,8 @@ class EvidencePackages:
         self._finish(path)
         self._remove_abandoned(path)
         temporary = path.with_name(f".{path.name}.{self._needs.owner}.{secrets.token_hex(6)}.tmp")
-        files.ensure_dir(temporary)
         try:
+            files.ensure_dir(temporary)
             self._write(temporary, submission)
             self._check_there(submission, path)
             self._place(temporary, path, submission)
