@@ -13,7 +13,7 @@ from hexad.storage.segment_files import SIDE_SUFFIX, SUFFIX, TEMPORARY, file_has
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest
 
-_EXPECTED = frozenset({"log", "segments", "seal.lock"})
+_EXPECTED = frozenset({"log", "segments", "seal.lock", "compress.lock"})
 
 
 def check_stream(db: Database, directory: Path) -> Iterator[str]:
