@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -173,7 +172,7 @@ def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:
 def folksonomy(xdb: Xdb, books: Books) -> Iterator[str]:
     """Yield tags of which a use was lost."""
     for name, uses in books.tagged.items():
-        found = len(xdb.tag_applications(name, session_id="*", limit=PAGE))
+        found = len(xdb.tag_applications(name, limit=PAGE))
         if found != uses:
             yield f"Tag {name!r} was used {uses} times; {found} are there."
 
@@ -202,13 +201,19 @@ def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime)
             break
     cold = sorted(
         (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books)),
-        key=lambda one: (one.timestamp, -one.compression_level),
+        key=lambda one: one.timestamp,
     )
-    for older, newer in itertools.pairwise(cold):
-        if older.compression_level < newer.compression_level:
+    coarsest, at = None, len(cold)
+    for one in reversed(cold):
+        # What a long session's context could not hold goes before the whole of an earlier, shorter one.
+        while at and cold[at - 1].timestamp > one.timestamp + timedelta(days=SETTLED_DAYS):
+            at -= 1
+            if coarsest is None or cold[at].compression_level > coarsest.compression_level:
+                coarsest = cold[at]
+        if coarsest is not None and one.compression_level < coarsest.compression_level:
             yield (
-                f"{older.timestamp:%d %B} is told by {older.compression_level.name}; {newer.timestamp:%d %B}, "
-                f"which is later, by {newer.compression_level.name}."
+                f"{one.timestamp:%d %B} is told by {one.compression_level.name}; {coarsest.timestamp:%d %B}, "
+                f"which is later, by {coarsest.compression_level.name}."
             )
 
 

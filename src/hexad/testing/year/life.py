@@ -25,10 +25,11 @@ PIN_DAYS: Final = 30
 """What was pinned because it was interesting is let go after so long."""
 _NIGHT: Final = time(23, 30)
 _REMARKS: Final = ("surprising", "interesting", "confusing", "worth a second look")
-_CONTRACTS: Final = {
-    (2, 1): {"warm_quota_tokens": 200_000, "cold_storage_bytes": 200 << 20, "context_window_tokens": 16_384},
-    (9, 1): {"warm_quota_tokens": 400_000, "cold_storage_bytes": 400 << 20, "context_window_tokens": 16_384},
-}
+_CONTRACTS: Final = (
+    (2, {"warm_quota_tokens": 200_000, "cold_storage_bytes": 200 << 20, "context_window_tokens": 16_384}),
+    (9, {"warm_quota_tokens": 400_000, "cold_storage_bytes": 400 << 20, "context_window_tokens": 16_384}),
+)
+"""From which month on there is which."""
 _TOO_SMALL: Final = {"warm_quota_tokens": 99_999}
 
 
@@ -83,6 +84,7 @@ class AgentYear:
         self.interests = Interests(topics=self.books.topics)
         self.plan = YearPlan(self.shape, self.interests)
         self._buds = Buds(self.books, self.interests, self.shape)
+        self._contracts = list(_CONTRACTS)
         self._last_session: str | None = None
         for name, kind in (("the build server", "thing"), ("the archive", "place")):
             self.hx.xdb.create_entity_tag(name, kind)
@@ -233,11 +235,11 @@ class AgentYear:
     # Errands ----------------------------------------------------------------------------------------------------
 
     def _errands(self, day: date) -> None:
-        contract = _CONTRACTS.get((day.month, day.day))
-        if contract is not None:
-            self.hx.xdb.set_contract({"resources": {"memory": dict(contract)}})
+        if self._contracts and day.month >= self._contracts[0][0]:
+            self.hx.xdb.set_contract({"resources": {"memory": self._contracts.pop(0)[1]}})
+            self.books.counts["contracts"] += 1
             try:
-                self.hx.xdb.set_contract({"resources": {"memory": dict(_TOO_SMALL)}})
+                self.hx.xdb.set_contract({"resources": {"memory": _TOO_SMALL}})
             except LimitExceeded:
                 self.books.counts["contracts refused"] += 1
         self._let_go(self._clock.now())
