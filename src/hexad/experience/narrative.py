@@ -25,6 +25,8 @@ NAME_CHARACTERS: Final = 60
 SENTENCES_AT_ONCE: Final = 160
 
 _HEAD: Final = re.compile(r"(?:On|In) [^\n]{4,24} I worked mainly on [^\n]*\n?")
+_BLANK_LINES: Final = re.compile(r"\n\s*\n")
+_DIGITS: Final = re.compile(r"\d+")
 _TAGS: Final = re.compile(r"(?:\A|(?<=\n))Tags: [^\n]*\.\n?")
 
 Names = Callable[[str], str]
@@ -87,8 +89,13 @@ def narrate(gist: Gist, *, names: Names = plain_name) -> str:
 
 
 def digest(texts: Sequence[str], limit: int) -> str:
-    """Return the sentences of many texts that say most, in their order; no text is too late to be considered."""
+    """Return the sentences of many texts that say most, in their order; no text is too late to be considered.
+
+    Of sentences that differ in numbers alone, as those of logs do, the first is considered.
+    """
     texts = list(dict.fromkeys(texts))
+    if sum(map(len, texts)) > limit:
+        texts = _varied(texts)
     while len(texts) > 1 and not _considered(texts):
         groups = list(_groups(texts))
         # Each group gives as much as keeps the whole within what is considered at once, so that each round is less.
@@ -97,7 +104,22 @@ def digest(texts: Sequence[str], limit: int) -> str:
         if sum(map(len, shorter)) >= sum(map(len, texts)):
             break
         texts = shorter
-    return extract("\n\n".join(texts), limit)
+    return _BLANK_LINES.sub("\n", extract("\n\n".join(texts), limit))
+
+
+def _varied(texts: Sequence[str]) -> list[str]:
+    seen: set[str] = set()
+    found = []
+    for text in texts:
+        kept = []
+        for start, end in iter_sentences(text):
+            form = _DIGITS.sub("0", " ".join(text[start:end].casefold().split()))
+            if form not in seen:
+                seen.add(form)
+                kept.append(text[start:end])
+        if kept:
+            found.append("\n\n".join(kept))
+    return found
 
 
 def _considered(texts: Sequence[str]) -> bool:
@@ -111,9 +133,7 @@ def _groups(texts: Sequence[str]) -> Sequence[Sequence[str]]:
     sentences = size = 0
     for text in texts:
         count = _sentences(text)
-        if groups[-1] and (
-            sentences + count > SENTENCES_AT_ONCE or size + len(text) > CONSIDERED_CHARACTERS
-        ):
+        if groups[-1] and (sentences + count > SENTENCES_AT_ONCE or size + len(text) > CONSIDERED_CHARACTERS):
             groups.append([])
             sentences = size = 0
         groups[-1].append(text)
