@@ -50,6 +50,39 @@ CALLS = {
     "spaces metadata": ("spaces", "metadata", "default", "owner=ada"),
     "spaces policy": ("spaces", "policy", "default"),
     "spaces write-file": ("spaces", "write-file", "default"),
+    "xdb sessions": ("xdb", "sessions"),
+    "xdb show": ("xdb", "show", "monday", "--tokens"),
+    "xdb recall": ("xdb", "recall", "--tokens", "deploy"),
+    "xdb record": ("xdb", "record", "Goodbye.", "--session", "monday"),
+    "xdb tag": ("xdb", "tag", "useful", "--timestep", "ts-monday-1"),
+    "xdb untag": None,  # takes an id that another command gives: in test_cli_xdb
+    "xdb tags": ("xdb", "tags", "ts-monday-1"),
+    "xdb comment": ("xdb", "comment", "Good.", "--timestep", "ts-monday-1"),
+    "xdb uncomment": None,  # as untag
+    "xdb comments": ("xdb", "comments", "--session", "monday"),
+    "xdb buds": ("xdb", "buds"),
+    "xdb bud create": ("xdb", "bud", "create", "ferries", "When they leave."),
+    "xdb bud promote": ("xdb", "bud", "promote", "first"),
+    "xdb bud ready": ("xdb", "bud", "ready", "sprout"),
+    "xdb bud status": ("xdb", "bud", "status", "sprout", "training"),
+    "xdb bud examples": ("xdb", "bud", "examples", "sprout"),
+    "xdb end": ("xdb", "end", "monday"),
+    "xdb state": ("xdb", "state"),
+    "xdb seal": ("xdb", "seal"),
+    "tags list": ("tags", "list"),
+    "tags find": ("tags", "find", "first"),
+    "tags show": ("tags", "show", "first"),
+    "tags create": ("tags", "create", "second"),
+    "tags browse": ("tags", "browse"),
+    "tags concepts": ("tags", "concepts", "tide"),
+    "tags load-pack": ("tags", "load-pack", "sea.json"),
+    "docs list": ("docs", "list"),
+    "docs search": ("docs", "search", "painted"),
+    "docs show": ("docs", "show", "locks.md"),
+    "docs add": ("docs", "add", "docs/cranes.md"),
+    "docs update": ("docs", "update", "locks.md", "docs/cranes.md"),
+    "docs versions": ("docs", "versions", "locks.md"),
+    "docs copies": ("docs", "copies"),
     "check": ("check",),
     "reindex": ("reindex",),
     "maintain": ("maintain",),
@@ -75,12 +108,17 @@ def project(tmp_path, monkeypatch, capsys):
         (tmp_path / folder).mkdir()
     (tmp_path / "docs" / "locks.md").write_text("# Locks\n\n## Painting\n\nThe lock gate is painted green.\n")
     (tmp_path / "docs" / "cranes.md").write_text("# Cranes\n\n## Lifting\n\nThe crane lifts forty tons.\n")
+    (tmp_path / "sea.json").write_text('{"pack": "sea", "concepts": [{"term": "Tide"}]}')
     for args in (
         ("remember", "The harbour closes at noon.", "--id", "mem_harbour"),
         ("remember", "The ferry leaves at one.", "--id", "mem_ferry"),
         ("spaces", "policy", "default", "allow_delete=true"),
         ("spaces", "export", "default", "--out", "export.json"),
         ("spaces", "write-file", "default"),
+        ("xdb", "record", "When do we deploy?", "--session", "monday"),
+        ("xdb", "tag", "first", "--timestep", "ts-monday-1"),
+        ("xdb", "bud", "create", "sprout", "What grows."),
+        ("docs", "add", "docs/locks.md"),
     ):
         assert 0 == main([*args])
     capsys.readouterr()

@@ -243,6 +243,14 @@ _SPOKEN: Final = (
     ("(name=)", "(--name)"),
     ("(set_metadata)", "(`hexad spaces metadata`)"),
     ("`set_policy`", "`hexad spaces policy`"),
+    ("`promote_to_bud` makes", "`hexad xdb bud promote` makes"),
+    ("`find_tags` lists", "`hexad tags list` shows"),
+    ("`start_session` creates it", "`hexad xdb record --session` begins it"),
+    ("`read_copies` takes", "`hexad docs copies --read` takes"),
+    ("`write_copies` throws", "`hexad docs copies --write` throws"),
+    ("write_copies writes", "`hexad docs copies --write` writes"),
+    ("A concept's tag needs a concept_id", "A concept's tag needs a concept_id (--concept-id)"),
+    ("entity_type = ", "--entity-type "),
 )
 """What the library calls an argument or a call, and what one types for it."""
 

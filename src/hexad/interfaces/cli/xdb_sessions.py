@@ -1,0 +1,86 @@
+"""`hexad xdb sessions`, `end`, `state` and `seal`: the sessions, and where the stream stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.completing import session_ids
+from hexad.interfaces.cli.render import clean, count, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import SessionInfo
+
+
+@click.command(cls=Command)
+def sessions() -> None:
+    """List the sessions, in the order of their beginning."""
+    with state().opened() as hx:
+        found = hx.xdb.sessions()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note("There is no session yet; `hexad xdb record --session NAME` begins one.")
+        return
+    heads = ("session", "begun", "ended", "last tick", "window")
+    rows = [_row(one) for one in found]
+    for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]):
+        click.echo(line)
+
+
+def _row(one: SessionInfo) -> tuple[str, ...]:
+    ended = "–" if one.ended_at is None else f"{one.ended_at:%Y-%m-%d %H:%M}"
+    return (
+        one.id,
+        f"{one.created_at:%Y-%m-%d %H:%M}",
+        ended,
+        f"{one.last_tick:,}",
+        f"{one.max_context_tokens:,}",
+    )
+
+
+@click.command(cls=Command)
+@click.argument("session", shell_complete=session_ids)
+def end(session: str) -> None:
+    """End the session SESSION; recording to it again goes on with it."""
+    with state().opened() as hx:
+        hx.xdb.end_session(session_id=session)
+        ended = next(one for one in hx.xdb.sessions() if one.id == session)
+    if state().json:
+        print_json(ended.to_dict())
+    else:
+        click.echo(f"{clean(session)}  ended")
+
+
+@click.command("state", cls=Command)
+def state_() -> None:
+    """Show how much experience there is, and of what."""
+    with state().opened() as hx:
+        found = hx.xdb.get_state()
+    if state().json:
+        print_json(found)
+        return
+    widest = max(map(len, found))
+    for name, value in found.items():
+        shown = f"{value:,}" if isinstance(value, int) else "–" if value is None else clean(str(value))
+        click.echo(f"{click.style(name.ljust(widest), fg='cyan')}  {shown}")
+
+
+@click.command(cls=Command)
+def seal() -> None:
+    """Turn the logs into segments now.
+
+    Those that another program writes to stay. `hexad maintain` seals what is large or old.
+    """
+    with state().opened() as hx:
+        report = hx.xdb.seal()
+    if state().json:
+        print_json(report.to_dict())
+        return
+    logs = count(report.logs, "log")
+    click.echo(f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}")
+    for problem in report.problems:
+        note(clean(problem))
