@@ -208,7 +208,7 @@ class Compactor:
             tokens_before=drafted.tokens,
             tokens_after=drafted.summary.tokens,
             summary=drafted.summary.text,
-            summary_concept_tags=list(drafted.activations),
+            summary_concept_tags=tuple(drafted.activations),
             top_k_activations=drafted.activations,
             trigger=trigger,
             generated_by=drafted.summary.generated_by,
