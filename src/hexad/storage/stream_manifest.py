@@ -119,6 +119,14 @@ class Manifest:
             )
         return found
 
+    def state(self) -> tuple[object, ...]:
+        """Return what changes whenever a segment comes or ticks leave the stream."""
+        row = self._db.query_one(
+            "SELECT (SELECT count(*) FROM stream_segments), (SELECT max(no) FROM stream_segments),"
+            " (SELECT total(last_tick - first_tick + 1) FROM stream_cold)"
+        )
+        return tuple(row or ())
+
     def replaced(self) -> list[str]:
         """Return the segments whose files are of no more use."""
         return [

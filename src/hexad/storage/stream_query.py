@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from hexad.errors import NotFound, StorageFailure
 from hexad.model.experience import Fidelity, StepQuery, TimestepRecord
 from hexad.model.ticks import Ranges, holds
+from hexad.storage import stream_tops
 from hexad.storage.codec import to_micros
 from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.compressed import Compressed, Match
@@ -232,6 +233,8 @@ class StreamReader:
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
+        if sum(one.rows for one in segments) < stream_tops.LISTS_FROM_ROWS:
+            return {}
         found = {
             str(self._segments / one.name): str(self._segments / side.name)
             for one in segments
