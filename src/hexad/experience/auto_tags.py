@@ -85,7 +85,9 @@ class AutoTagger:
     def before_sealing(self, logs: Iterable[tuple[Path, Frames]]) -> None:
         """Tag all of these logs, which nobody writes to any more."""
         with self._turn:
-            for path, frames in logs:
+            for path, found in logs:
+                # A list of its own: what was looked at goes from it, and is still to be sealed.
+                frames = replace(found, frames=list(found.frames))
                 self._log(path.name, _Log(frames=frames), lambda: False)
 
     def _log(self, name: str, log: _Log, stop: Callable[[], bool]) -> int:
