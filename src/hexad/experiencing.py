@@ -83,7 +83,7 @@ def build_experiencing(
             flush=experience.flush,
             contracts=contracts,
             summarizer=compacting.summarizer,
-            reclaim=lambda: experience.seal(all=True),
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
             expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
         ),
         _pressure_settings(settings),

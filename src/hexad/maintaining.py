@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from hexad.clock import Clock
     from hexad.experiencing import Experiencing
     from hexad.storage.stores import Stores
-    from hexad.wiring import Place
+    from hexad.wiring import Base, Place
 
 
 class StreamUpkeep:
     """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
 
+    base: Base
     place: Place
     clock: Clock
     stores: Stores
@@ -47,12 +48,17 @@ class StreamUpkeep:
         if "experiencing" in self.__dict__:
             self.experiencing.compacting.compactor.work(stop=stop)
 
-    def compress_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Compress COLD experience that is over its limit; return how many records became part of coarser ones."""
-        if "experiencing" not in self.__dict__ and not self.stores.meta.has_cold():
+    def compress(self) -> int:
+        """Compress experience that is over its limits; return how many records became part of coarser ones."""
+        limited = self.base.settings.xdb_max_storage_bytes is not None
+        if "experiencing" not in self.__dict__ and not limited and not self.stores.meta.has_cold():
             return 0
-        report = self.experiencing.storage.compress_when_due(stop=stop)
-        return 0 if report is None else report.records
+        return self.experiencing.storage.check_and_compress().records
+
+    def compress_when_due(self, *, stop: Callable[[], bool]) -> None:
+        """Compress experience that is over its limits, once this process has to do with experience."""
+        if "experiencing" in self.__dict__:
+            self.experiencing.storage.compress_when_due(stop=stop)
 
     def let_go_when_due(self) -> int:
         """Let go of windows whose grace is over; return how many."""
