@@ -60,6 +60,20 @@ CALLS = {
     "xdb comment": ("xdb", "comment", "Good.", "--timestep", "ts-monday-1"),
     "xdb uncomment": None,  # as untag
     "xdb comments": ("xdb", "comments", "--session", "monday"),
+    "xdb pin": ("xdb", "pin", "1-2", "--session", "monday"),
+    "xdb unpin": None,  # as untag
+    "xdb windows": ("xdb", "windows"),
+    "xdb submit": ("xdb", "submit", "sprout", "graft-2"),
+    "xdb resolve": ("xdb", "resolve", "graft-1", "--rejected"),
+    "xdb submissions": ("xdb", "submissions"),
+    "xdb export": ("xdb", "export", "graft-1"),
+    "xdb verify": ("xdb", "verify", "graft-1"),
+    "xdb context": ("xdb", "context", "monday"),
+    "xdb compact": ("xdb", "compact", "--session", "monday"),
+    "xdb compactions": ("xdb", "compactions"),
+    "xdb usage": ("xdb", "usage"),
+    "xdb compress": ("xdb", "compress"),
+    "xdb contract": ("xdb", "contract"),
     "xdb buds": ("xdb", "buds"),
     "xdb bud create": ("xdb", "bud", "create", "ferries", "When they leave."),
     "xdb bud promote": ("xdb", "bud", "promote", "first"),
@@ -118,6 +132,9 @@ def project(tmp_path, monkeypatch, capsys):
         ("xdb", "record", "When do we deploy?", "--session", "monday"),
         ("xdb", "tag", "first", "--timestep", "ts-monday-1"),
         ("xdb", "bud", "create", "sprout", "What grows."),
+        ("xdb", "tag", "sprout", "--timestep", "ts-monday-1"),
+        ("xdb", "submit", "sprout", "graft-1"),
+        ("xdb", "export", "graft-1"),
         ("docs", "add", "docs/locks.md"),
     ):
         assert 0 == main([*args])

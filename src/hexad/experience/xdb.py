@@ -34,12 +34,14 @@ from hexad.model.lenses import LensRules
 from hexad.model.lifecycle import LifecycleContract
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import CompressedRecord
+from hexad.model.pressure import Amount
 from hexad.storage.codec import to_micros
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segments import SEAL_AGE_S, Sealer
+from hexad.storage.session_totals import session_totals
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_query import StreamReader
@@ -168,6 +170,11 @@ class Experience:
     def sessions(self) -> list[SessionInfo]:
         """Return all sessions in the order of their creation."""
         return self._sessions.list()
+
+    def session_totals(self) -> dict[str, Amount]:
+        """Return how much there is of each session that has any experience."""
+        self._recorder.flush()
+        return session_totals(self._db, self.reader)
 
     def session(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""

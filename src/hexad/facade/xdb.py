@@ -20,6 +20,7 @@ from hexad.facade.xdb_windows import WindowCalls, WindowParts
 from hexad.model.actor import Actor
 from hexad.model.experience import SessionInfo, StreamReport
 from hexad.model.memory import JSONValue
+from hexad.model.pressure import Amount
 
 
 class Xdb(
@@ -78,6 +79,14 @@ class Xdb(
     def sessions(self) -> list[SessionInfo]:
         """Return all sessions in the order of their creation."""
         return self._experience.sessions()
+
+    def session_totals(self) -> dict[str, Amount]:
+        """Return for each session that has experience how many records, timesteps and tokens there are of it.
+
+        `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
+        of several sessions and counts for none.
+        """
+        return self._experience.session_totals()
 
     def get_state(self) -> dict[str, JSONValue]:
         """Return who this is, this thread's current session and its last tick, and how much there is."""

@@ -73,8 +73,25 @@ def _documents(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     return [(one.path, one.doc_type.value) for one in hx.xdb.list_documents()]
 
 
+def _windows(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    found = hx.xdb.windows()
+    return [
+        (one.id, f"{one.session_id} {one.start_tick}-{one.end_tick}")
+        for one in found
+        if one.fidelity is not hexad.Fidelity.COLD
+    ]
+
+
+def _submissions(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    return [(one.id, one.status.value) for one in hx.xdb.submissions()]
+
+
 session_ids: Final = _from_store(_sessions)
 tag_names: Final = _from_store(_tags)
 bud_names: Final = _from_store(_buds)
 concept_ids: Final = _from_store(_concepts)
 document_paths: Final = _from_store(_documents)
+window_ids: Final = _from_store(_windows)
+submission_ids: Final = _from_store(_submissions)

@@ -14,7 +14,11 @@ _MODULES: Final = {
     "xdb_recall": ("show", "recall"),
     "xdb_record": ("record",),
     "xdb_tagging": ("tag", "untag", "tags", "comment", "uncomment", "comments"),
+    "xdb_windows": ("pin", "unpin", "windows"),
     "xdb_buds": ("buds", "bud"),
+    "xdb_submissions": ("submit", "resolve", "submissions", "export", "verify"),
+    "xdb_context": ("context", "compact", "compactions"),
+    "xdb_storage": ("usage", "compress", "contract"),
 }
 _LAZY: Final = {name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names}
 _LAST: Final = {"end": "end", "state": "state_", "seal": "seal"}

@@ -91,7 +91,7 @@ def event_lines(
             where = (event.session_id, day)
         yield clip_styled(_event_head(event), room, event.fidelity)
         lines = excerpt(
-            event.content, query=query, room=room - INDENT, verbatim=False, limit=limit or _EVERYTHING
+            event.content.strip(), query=query, room=room - INDENT, verbatim=False, limit=limit or _EVERYTHING
         )
         yield from (" " * INDENT + line for line in lines)
 

@@ -2,43 +2,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.render import clean, count, table, table_room
 
 if TYPE_CHECKING:
-    from hexad import SessionInfo
+    from hexad import Hexad, SessionInfo
+
+_NOTHING: Final = hexad.Amount()
 
 
 @click.command(cls=Command)
 def sessions() -> None:
-    """List the sessions, in the order of their beginning."""
+    """List the sessions, in the order of their beginning.
+
+    With what there is of each, and how full its context window is.
+    """
     with state().opened() as hx:
-        found = hx.xdb.sessions()
+        found = [*_told(hx)]
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([{**one.to_dict(), **told} for one, told in found])
         return
     if not found:
         note("There is no session yet; `hexad xdb record --session NAME` begins one.")
         return
-    heads = ("session", "begun", "ended", "last tick", "window")
-    rows = [_row(one) for one in found]
-    for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]):
+    heads = ("session", "begun", "ended", "timesteps", "tokens", "last tick", "window")
+    for line in table([_row(*one) for one in found], heads=heads, room=table_room(), whole=heads[1:]):
         click.echo(line)
 
 
-def _row(one: SessionInfo) -> tuple[str, ...]:
-    ended = "–" if one.ended_at is None else f"{one.ended_at:%Y-%m-%d %H:%M}"
+def _told(hx: Hexad) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
+    """Give each session with how much there is of it, and how full its window is."""
+    totals = hx.xdb.session_totals()
+    for one in hx.xdb.sessions():
+        amount = totals.get(one.id, _NOTHING)
+        window = hx.xdb.get_context_state(one.id)
+        yield (
+            one,
+            {
+                "timesteps": amount.timesteps,
+                "tokens": amount.tokens,
+                "context_tokens": window["current_tokens"],
+                "utilization": window["utilization"],
+            },
+        )
+
+
+def _row(one: SessionInfo, told: dict[str, Any]) -> tuple[str, ...]:
     return (
         one.id,
         f"{one.created_at:%Y-%m-%d %H:%M}",
-        ended,
+        "–" if one.ended_at is None else f"{one.ended_at:%Y-%m-%d %H:%M}",
+        f"{told['timesteps']:,}",
+        f"{told['tokens']:,}",
         f"{one.last_tick:,}",
-        f"{one.max_context_tokens:,}",
+        f"{told['utilization']:.0%} of {one.max_context_tokens:,}",
     )
 
 
