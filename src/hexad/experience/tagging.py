@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,14 +19,11 @@ from hexad.model.tag import (
     Tag,
     TagApplication,
     TagSource,
-    TagType,
     Target,
-    TargetType,
     TickRange,
     check_confidence,
     check_size,
     check_ticks,
-    concepts_above,
     event_target,
     parse_timestep_id,
     range_target,
@@ -38,7 +35,6 @@ from hexad.storage.connection import Database
 from hexad.storage.tag_applications import TagApplications
 
 _PAGE: Final = 10_000
-_SEPARATOR: Final = "::"
 
 
 class StreamEvents:
@@ -250,39 +246,6 @@ class Tagging:
         found = self.places.ranges(session_id, tags, match=match, ticks=ticks)
         return {session: tagged.ranges for session, tagged in found.items() if tagged.ranges}
 
-    def tag_automatically(
-        self, session_id: str, steps: Iterable[tuple[int, Mapping[str, float]]], *, threshold: float
-    ) -> int:
-        """Tag ticks with the concepts that were active from `threshold` on; returns how many applications that made.
-
-        `steps` are ticks in order with their activations. Neighbours with the same concept are one range with the
-        highest of their confidences. A concept that no pack has becomes a tag.
-        """
-        runs = list(_runs(steps, threshold))
-        if not runs:
-            return 0
-        self._experience.session(session_id)
-        with self._db.transaction():
-            now = self._db.clock.now()
-            for concept_id in sorted({concept_id for concept_id, _, _ in runs}):
-                if self.index.get_tag(concept_id) is None:
-                    term = concept_id.rpartition(_SEPARATOR)[2] or concept_id
-                    self.index.create_tag(term, TagType.CONCEPT, concept_id=concept_id)
-            self._applications.add(
-                [
-                    TagApplication(
-                        id=self._ids.new("ta"),
-                        tag_id=concept_id,
-                        target=_run_target(session_id, ticks),
-                        confidence=confidence,
-                        source=TagSource.AUTO,
-                        created_at=now,
-                    )
-                    for concept_id, ticks, confidence in runs
-                ]
-            )
-        return len(runs)
-
     # Comments ---------------------------------------------------------------------------------------------------
 
     def comment(self, content: str, given: Given) -> Comment:
@@ -320,27 +283,3 @@ class Tagging:
         if not isinstance(content, str) or not content.strip():
             raise InvalidInput("A comment needs a text.")
         return self._mask(check_size(content, "comment", limit_bytes=COMMENT_BYTES_LIMIT))
-
-
-def _runs(
-    steps: Iterable[tuple[int, Mapping[str, float]]], threshold: float
-) -> Iterator[tuple[str, TickRange, float]]:
-    """Yield `(concept, ticks, highest confidence)` of neighbouring steps with the same concept, as they end."""
-    open_runs: dict[str, tuple[TickRange, float]] = {}
-    for tick, activations in steps:
-        strong = dict(concepts_above(activations, threshold=threshold))
-        for concept_id in [one for one in open_runs if one not in strong]:
-            yield (concept_id, *open_runs.pop(concept_id))
-        for concept_id, confidence in strong.items():
-            (first, _), highest = open_runs.get(concept_id, ((tick, tick), 0.0))
-            open_runs[concept_id] = ((first, tick), max(highest, confidence))
-    for concept_id, (ticks, confidence) in open_runs.items():
-        yield concept_id, ticks, confidence
-
-
-def _run_target(session_id: str, ticks: TickRange) -> Target:
-    if ticks[0] != ticks[1]:
-        return range_target(session_id, ticks)
-    return Target(
-        session_id=session_id, target_type=TargetType.TIMESTEP, range_start=ticks[0], range_end=ticks[1]
-    )
