@@ -329,6 +329,19 @@ def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
     assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
 
 
+def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
+    pinned = hx.xdb.pin_window((11, 15))
+    window_id = submitted(hx)
+
+    hx.xdb.resolve_submission("graft-1", True)
+    assert "hCwwwwwh" == fidelities(hx)[7:15]
+    assert Fidelity.COLD is hx.xdb.get_window(window_id).fidelity
+    hx.xdb.unpin_window(pinned.id)
+
+    assert "hCChhhh" == fidelities(hx)[7:14]
+    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+
+
 def test_a_bud_with_another_open_submission_stays_in_training(hx):
     submitted(hx)
     submitted(hx, "graft-2")

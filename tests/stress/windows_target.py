@@ -69,7 +69,7 @@ def churn(project: Path, name: str, seed: int) -> None:
         for number in range(10**9):
             first = chance.randint(1, 190)
             ticks = (first, first + chance.randint(0, 10))
-            what = chance.choice(("pin", "unpin", "submit", "submit", "resolve", "compact", "seal"))
+            what = chance.choice((*("pin", "unpin", "submit", "resolve") * 4, "seal", "compact"))
             try:
                 if what == "pin":
                     hx.xdb.pin_window(ticks, session_id="monday")
