@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -200,16 +201,16 @@ def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime)
             yield f"{one.id} of {one.timestamp:%d %B} is HOT still."
             break
     cold = sorted(
-        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books)),
+        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books, now=now)),
         key=lambda one: one.timestamp,
     )
-    coarsest, at = None, len(cold)
+    coarsest, later = None, len(cold)
     for one in reversed(cold):
         # What a long session's context could not hold goes before the whole of an earlier, shorter one.
-        while at and cold[at - 1].timestamp > one.timestamp + timedelta(days=SETTLED_DAYS):
-            at -= 1
-            if coarsest is None or cold[at].compression_level > coarsest.compression_level:
-                coarsest = cold[at]
+        while later and cold[later - 1].timestamp > one.timestamp + timedelta(days=SETTLED_DAYS):
+            later -= 1
+            if coarsest is None or cold[later].compression_level > coarsest.compression_level:
+                coarsest = cold[later]
         if coarsest is not None and one.compression_level < coarsest.compression_level:
             yield (
                 f"{one.timestamp:%d %B} is told by {one.compression_level.name}; {coarsest.timestamp:%d %B}, "
@@ -217,11 +218,60 @@ def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime)
             )
 
 
-def _let_go(record: TimestepRecord, books: Books) -> bool:
-    """Whether a record may be of a window that was let go lately, and is finer than its neighbours for a while."""
-    spans = [books.sessions[kept.session_id] for kept in books.kept.values()]
+def _let_go(record: TimestepRecord, books: Books, *, now: datetime) -> bool:
+    """Whether a record may be of a window that was let go, and is finer than its neighbours for a while."""
+    spans = [books.sessions[kept.session_id] for kept in books.kept.values() if not kept.protected(now)]
     return any(
         span.first_at <= record.timestamp <= span.last_at
         for span in spans
         if span.first_at is not None and span.last_at is not None
     )
+
+
+# Again ----------------------------------------------------------------------------------------------------------
+
+
+def fingerprint(xdb: Xdb, books: Books) -> str:
+    """Return a hash of all that a store answers but ids: the same seed gives the same."""
+    found = hashlib.sha256()
+
+    def take(*values: object) -> None:
+        found.update(f"{values!r}\n".encode("utf-8", "surrogatepass"))
+
+    for one in everything(xdb):
+        take(
+            one.session_id, one.tick, one.end_tick, one.timestamp, one.event_type.value, one.content, one.role
+        )
+        take(
+            sorted(one.concept_activations.items()),
+            one.event_id,
+            one.token_id,
+            one.token_count,
+            one.timesteps,
+        )
+        take(one.fidelity.value, one.compression_level.name)
+    for record in xdb.compressed_records(session_id="*", limit=PAGE):
+        names = sorted(
+            tag.name for tag in map(xdb.tag_index.get_tag, record.significant_tags) if tag is not None
+        )
+        take(
+            record.level.name,
+            record.summary,
+            list(record.top_k_activations.items()),
+            names,
+            record.record_count,
+        )
+    for compaction in xdb.compactions(session_id="*", limit=PAGE):
+        take(compaction.session_id, compaction.range_start, compaction.range_end, compaction.trigger.value)
+        take(compaction.tokens_before, compaction.tokens_after, compaction.summary)
+    for window in xdb.windows():
+        take(
+            window.session_id, window.start_tick, window.end_tick, window.fidelity.value, window.pinned_reason
+        )
+        take(window.submission_ids, window.token_count)
+    for name in sorted(books.tagged):
+        for use in xdb.tag_applications(name, limit=PAGE):
+            take(name, use.target.session_id, use.target.range_start, use.target.range_end, use.note)
+    for bud in xdb.get_buds():
+        take(bud.name, bud.bud_status)
+    return found.hexdigest()

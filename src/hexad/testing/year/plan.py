@@ -264,7 +264,7 @@ def _reply(chance: Random, topic: Topic, plan: SessionPlan, turn: int) -> Iterat
 
 def _sentence(
     chance: Random, topic: Topic, forms: Sequence[str], interests: Interests
-) -> tuple[str, dict[str, float]]:
+) -> tuple[str, Mapping[str, float]]:
     """Return a sentence, and what is active in it: the topic, what it names, a neighbour, and weakly another."""
     a, b = chance.sample(topic.parts, 2)
     text = chance.choice(forms).format(
