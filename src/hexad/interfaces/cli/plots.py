@@ -44,8 +44,10 @@ class Glyphs:
     mark: str
 
 
-BLOCKS: Final = Glyphs(levels="▁▂▃▄▅▆▇█", parts="▏▎▍▌▋▊▉█", fills="█▓▒░╱╳┊=", empty="·", axis="│└─┬", mark="┃")
-ASCII: Final = Glyphs(levels=".:-=+*#@", parts="#", fills="#=+:/x.~", empty=".", axis="|+-+", mark="|")
+BLOCKS: Final = Glyphs(
+    levels="▁▂▃▄▅▆▇█", parts="▏▎▍▌▋▊▉█", fills="█▓▒░╱╳┊=", empty="·", axis="│└─┬", mark="┃"
+)
+ASCII: Final = Glyphs(levels=".:-=+*#@", parts="#", fills="#=+:/x%~", empty=".", axis="|+-+", mark="|")
 
 
 def glyphs() -> Glyphs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
@@ -44,7 +44,7 @@ def context(session: str | None, *, brief: bool) -> None:
     if state().json:
         print_json({**found[0], **({} if window is None else window.to_dict())})
         return
-    draw(gauges([_gauge(found[0])], room=width(), of=glyphs()))
+    _draw(found)
     for line in _window_lines(window, room=width()) if window is not None else ():
         click.echo(line)
 
@@ -56,7 +56,13 @@ def _show_all(found: list[dict[str, Any]]) -> None:
     if not found:
         note("No session is running.")
         return
-    draw(gauges([_gauge(one) for one in found], room=width(), of=glyphs()))
+    _draw(found)
+
+
+def _draw(found: Sequence[dict[str, Any]]) -> None:
+    shown = glyphs()
+    legend = f"{shown.mark} at {_COMPACTED_AT:.0%} the older half becomes a summary"
+    draw([*gauges([_gauge(one) for one in found], room=width(), of=shown), ((legend, "dim"),)])
 
 
 def _gauge(found: dict[str, Any]) -> Gauge:
@@ -109,7 +115,7 @@ def compact(*, session_id: str, dry_run: bool) -> None:
             click.echo(line)
     elif not dry_run:
         note("There is nothing in the window that a summary could replace.")
-    draw(gauges([_gauge(after)], room=width(), of=glyphs()))
+    _draw([after])
 
 
 @click.command(cls=Command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -10,11 +10,12 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
-from hexad.interfaces.cli.render import clean, count, table, table_room
+from hexad.interfaces.cli.render import clean, count, fits, table, table_room
 
 if TYPE_CHECKING:
     from hexad import Hexad, SessionInfo
 
+_HEADS: Final[Sequence[str]] = ("session", "begun", "ended", "timesteps", "tokens", "last tick", "window")
 _NOTHING: Final = hexad.Amount()
 
 
@@ -32,9 +33,17 @@ def sessions() -> None:
     if not found:
         note("There is no session yet; `hexad xdb record --session NAME` begins one.")
         return
-    heads = ("session", "begun", "ended", "timesteps", "tokens", "last tick", "window")
-    for line in table([_row(*one) for one in found], heads=heads, room=table_room(), whole=heads[1:]):
+    room = table_room()
+    heads, rows = _HEADS, [_row(*one) for one in found]
+    if not fits(rows, heads=heads, room=room):  # the window's size and the last tick are there with --json
+        heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
+    for line in table(rows, heads=heads, room=room, whole=heads[1:]):
         click.echo(line)
+
+
+def _narrow(row: Sequence[str]) -> Sequence[str]:
+    *kept, _, window = row
+    return (*kept, window.partition(" of ")[0])
 
 
 def _told(hx: Hexad) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
@@ -54,7 +63,7 @@ def _told(hx: Hexad) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
         )
 
 
-def _row(one: SessionInfo, told: dict[str, Any]) -> tuple[str, ...]:
+def _row(one: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
     return (
         one.id,
         f"{one.created_at:%Y-%m-%d %H:%M}",

@@ -16,7 +16,7 @@ from hexad.interfaces.cli.render import clean, hanging, size, table, table_room,
 if TYPE_CHECKING:
     from hexad import CompressionReport, LifecycleContract, StorageUsage
 
-_COLORS: Final = {"hot": "red", "warm": "yellow", "submitted": "magenta", "cold": "blue"}
+_COLORS: Final = {"hot": "red", "warm": "yellow", "submitted": "magenta", "cold": "bright_blue"}
 _REASONS: Final = {
     "under_threshold": "It is under the threshold.",
     "nothing_left": "It is over the threshold still, and there is nothing left to compress.",
@@ -109,7 +109,9 @@ def _limits(found: StorageUsage, *, room: int) -> list[Line]:
                 mark=found.compression_threshold,
             )
         )
-    return gauges(rows, room=room, of=glyphs())
+    shown = glyphs()
+    legend = f"{shown.mark} at {found.compression_threshold:.0%} COLD records begin to be compressed"
+    return [*gauges(rows, room=room, of=shown), ((legend, "dim"),)]
 
 
 @click.command(cls=Command)
