@@ -190,6 +190,30 @@ def test_examples_that_are_cold_are_no_evidence(hx):
     assert [("monday", 21, 21)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
 
 
+def test_what_turns_cold_while_it_is_handed_in_or_pinned_is_no_window(hx, opened):
+    hx.xdb.tag("Curiosity", tick_range=(1, 4))
+    other = opened()
+    waiting = [True]
+
+    def compact_meanwhile(sql: str, _seconds: float) -> None:
+        # This is asked when the stream was looked at, and before the turn to write comes.
+        if "FROM compressed_records r" in sql and waiting:
+            waiting.clear()
+            other.xdb.request_compaction("monday")
+
+    hx._parts.base.db.tracer = compact_meanwhile
+    with pytest.raises(InvalidInput, match="full detail"):
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    waiting.append(True)
+    last = max(one.end_tick or 0 for one in hx.xdb.recall())
+    with pytest.raises(Conflict, match="COLD already"):
+        hx.xdb.pin_window((last + 1, last + 2))
+    hx._parts.base.db.tracer = None
+
+    assert not waiting
+    assert [] == hx.xdb.windows()
+
+
 # Answers ----------------------------------------------------------------------------------------------------------
 
 
