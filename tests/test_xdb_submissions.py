@@ -204,8 +204,8 @@ def test_what_turns_cold_while_it_is_handed_in_or_pinned_is_no_window(hx, opened
     hx._parts.base.db.tracer = compact_meanwhile
     with pytest.raises(InvalidInput, match="full detail"):
         hx.xdb.submit_graft("Curiosity", "graft-1")
-    waiting.append(True)
     last = max(one.end_tick or 0 for one in hx.xdb.recall())
+    waiting.append(True)
     with pytest.raises(Conflict, match="COLD already"):
         hx.xdb.pin_window((last + 1, last + 2))
     hx._parts.base.db.tracer = None
