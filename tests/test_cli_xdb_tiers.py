@@ -208,6 +208,16 @@ def test_sessions_say_how_much_there_is_of_them_compacted_or_not(monday):
     assert f"{after['utilization']:.0%} of 2,000" in monday("xdb", "sessions").out
 
 
+def test_a_session_that_shall_keep_every_token_does(run):
+    for args in (("--no-compaction", "--max-context-tokens", "100"), ()):
+        assert 0 == run("xdb", "record", "A text.", "--session", "monday", "--tokens", "90", *args).code
+
+    assert [] == run("xdb", "compactions", "--json").data
+    assert 180 == run("xdb", "context", "monday", "--brief", "--json").data["current_tokens"]
+    run("xdb", "record", "More.", "--session", "monday", "--compaction")
+    assert [] != run("xdb", "compactions", "--json").data
+
+
 # Storage ----------------------------------------------------------------------------------------------------
 
 

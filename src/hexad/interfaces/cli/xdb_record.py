@@ -52,9 +52,20 @@ _ROW: Final = re.compile(r"Row ([\d,]+): ")
     "--tokens", "token_count", type=int, help="With TEXT: how many tokens it counts for; default: 1."
 )
 @click.option("--max-context-tokens", type=int, help="How large the session's context window is.")
+@click.option(
+    "--compaction/--no-compaction",
+    default=None,
+    help="Whether the session compacts by itself when its window is full; default: as it was, at first yes.",
+)
 @click.option("--end", "ends", is_flag=True, help="End the session afterwards.")
 def record(
-    *, text: str | None, session_id: str, max_context_tokens: int | None, ends: bool, **options: Any
+    *,
+    text: str | None,
+    session_id: str,
+    max_context_tokens: int | None,
+    compaction: bool | None,
+    ends: bool,
+    **options: Any,
 ) -> None:
     """Record experience: TEXT, or JSON lines from stdin.
 
@@ -66,7 +77,7 @@ def record(
     if row is None and sys.stdin.isatty():
         raise click.UsageError("Nothing to record: give a TEXT, or pipe JSON lines in.")
     with state().opened(create=True) as hx:
-        hx.xdb.start_session(session_id, max_context_tokens)
+        hx.xdb.start_session(session_id, max_context_tokens, compaction=compaction)
         ids = hx.xdb.record_many([row], session_id=session_id) if row is not None else _piped(hx, session_id)
         if ends:
             hx.xdb.end_session(session_id=session_id)
