@@ -98,8 +98,13 @@ def state_() -> None:
         return
     widest = max(map(len, found))
     for name, value in found.items():
-        shown = f"{value:,}" if isinstance(value, int) else "–" if value is None else clean(str(value))
-        click.echo(f"{click.style(name.ljust(widest), fg='cyan')}  {shown}")
+        click.echo(f"{click.style(name.ljust(widest), fg='cyan')}  {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return clean(str(value.get("error", value)))
+    return f"{value:,}" if isinstance(value, int) else "–" if value is None else clean(str(value))
 
 
 @click.command(cls=Command)
