@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal, cast
 
-from hexad.errors import InvalidInput, InvalidTarget, NotFound
+from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
 from hexad.experience.tag_index import TagIndex, TagIndexNeeds
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
@@ -20,6 +20,7 @@ from hexad.model.tag import (
     TagApplication,
     TagSource,
     Target,
+    TargetType,
     TickRange,
     check_confidence,
     check_size,
@@ -102,6 +103,17 @@ class Given:
     event_id: str | None = None
     tick_range: Sequence[int] | None = None
     session_id: str | None = None
+
+
+def _given(target: Target) -> Given:
+    ends = (target.range_start, target.range_end)
+    in_ticks = target.target_type is TargetType.RANGE
+    return Given(
+        timestep_id=target.timestep_id,
+        event_id=target.event_id if target.target_type is TargetType.EVENT else None,
+        tick_range=cast("TickRange", ends) if in_ticks else None,
+        session_id=target.session_id,
+    )
 
 
 class Tagging:
@@ -192,6 +204,48 @@ class Tagging:
             )
             self._applications.add([application])
         return application
+
+    def add_application(self, application: TagApplication) -> TagApplication:
+        """Store an application as it is given, an id where it has none; its tag must be there.
+
+        Raises `NotFound`, `InvalidInput`, `InvalidTarget` and `LimitExceeded` as `tag` does, `Conflict` for an id that
+        is taken.
+        """
+        if application.source is TagSource.INHERITED:
+            raise InvalidInput(
+                "What is inherited follows by itself from narrower concepts; it is not stored."
+            )
+        note = application.note
+        wanted = replace(
+            application,
+            id=self._free_id(application.id, "ta"),
+            target=self.target(_given(application.target)),
+            confidence=check_confidence(application.confidence),
+            note=None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT)),
+        )
+        with self._db.transaction():
+            if self._applications.has(wanted.id):
+                raise Conflict(f"A tag application {wanted.id!r} is there already; give another id, or none.")
+            self._applications.add([wanted])
+        return wanted
+
+    def add_comment(self, comment: Comment) -> Comment:
+        """Store a remark as it is given, an id where it has none. Raises as `comment` does, and `Conflict`."""
+        wanted = replace(
+            comment,
+            id=self._free_id(comment.id, "comment"),
+            target=self.target(_given(comment.target)),
+            content=self._remark(comment.content),
+            updated_at=None,
+        )
+        with self._db.transaction():
+            if self._comments.has(wanted.id):
+                raise Conflict(f"A comment {wanted.id!r} is there already; give another id, or none.")
+            self._comments.add(wanted)
+        return wanted
+
+    def _free_id(self, given: str, prefix: str) -> str:
+        return self._experience.intake.name(given, "id") if given else self._ids.new(prefix)
 
     def untag(self, application_id: str) -> None:
         """Take one application away; raises `NotFound`."""

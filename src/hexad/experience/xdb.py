@@ -32,9 +32,9 @@ from hexad.model.experience import (
 )
 from hexad.model.lenses import LensRules
 from hexad.model.lifecycle import LifecycleContract
+from hexad.model.pressure import Amount
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import CompressedRecord
-from hexad.model.pressure import Amount
 from hexad.storage.codec import to_micros
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
@@ -198,12 +198,16 @@ class Experience:
 
     # Recording --------------------------------------------------------------------------------------------------
 
-    def record(self, session_id: str | None, moment: Moment) -> tuple[str, int]:
-        """Record for a session, this thread's current one by default; return it, and the tick."""
+    def record(
+        self, session_id: str | None, moment: Moment, *, tick: int | None = None
+    ) -> tuple[str, int]:
+        """Record for a session, this thread's current one by default; return it, and the tick: the one that is given,
+        or the next.
+        """  # fmt: skip
         wanted, number = self._recorded(session_id)
-        tick = self._recorder.add(number, moment)
+        given = self._recorder.add(number, moment, tick)
         self.accounts.add(number, moment[4])
-        return wanted, tick
+        return wanted, given
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""

@@ -11,6 +11,7 @@ from hexad.experience.xdb import Experience
 from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
+from hexad.facade.xdb_log import ExperienceLog
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_session import BoundSession
@@ -21,6 +22,7 @@ from hexad.model.actor import Actor
 from hexad.model.experience import SessionInfo, StreamReport
 from hexad.model.memory import JSONValue
 from hexad.model.pressure import Amount
+from hexad.model.tag import TagType
 
 
 class Xdb(
@@ -88,14 +90,25 @@ class Xdb(
         """
         return self._experience.session_totals()
 
+    @property
+    def experience_log(self) -> ExperienceLog:
+        """The experience log by document 2's names, which takes and gives whole records."""
+        return ExperienceLog(self, self._experience, self._tagging)
+
     def get_state(self) -> dict[str, JSONValue]:
-        """Return who this is, this thread's current session and its last tick, and how much there is."""
+        """Return who this is, this thread's current session and its last tick, how many tags, buds and documents there
+        are, and the context window; behind these seven how many sessions and timesteps, and how many not sealed yet.
+        """  # fmt: skip
         session = self._experience.current
         sealed, unsealed = self._experience.counts()
         return {
             "be_id": self._actor.agent,
             "session_id": session,
             "current_tick": 0 if session is None else self._experience.last_tick(session),
+            "tag_count": self.tag_index.count(),
+            "bud_count": self.tag_index.count(TagType.BUD),
+            "document_count": self._documents.count(),
+            "context": self.get_context_state(),
             "session_count": len(self._experience.sessions()),
             "timestep_count": sealed + unsealed,
             "unsealed_count": unsealed,

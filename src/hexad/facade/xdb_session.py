@@ -7,10 +7,12 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
 from hexad.facade.xdb_windows import WindowCalls
+from hexad.model.tag import Comment
 
 if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
@@ -52,8 +54,16 @@ class BoundSession:
     tag = of_session(TagCalls.tag)
     tag_applications = of_session(TagCalls.tag_applications)
     comment = of_session(TagCalls.comment)
+    get_context_state = of_session(ContextCalls.get_context_state)
+    request_compaction = of_session(ContextCalls.request_compaction)
+    compactions = of_session(ContextCalls.compactions)
+    context = of_session(ContextCalls.context)
     pin_window = of_session(WindowCalls.pin_window)
     windows = of_session(WindowCalls.windows)
+
+    def get_comments_for_range(self, start_tick: int, end_tick: int) -> list[Comment]:
+        """Return the comments of this session, as `Xdb.get_comments_for_range`."""
+        return self._xdb.get_comments_for_range(self.id, start_tick, end_tick)
 
     def end(self) -> None:
         """End this session, as `Xdb.end_session`."""

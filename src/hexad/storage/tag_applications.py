@@ -68,6 +68,12 @@ class TagApplications:
                 ),
             )
 
+    def has(self, application_id: str) -> bool:
+        """Whether there is an application with this id."""
+        return (
+            self._db.query_one("SELECT 1 FROM tag_applications WHERE id = ?", (application_id,)) is not None
+        )
+
     def change(self, application: TagApplication) -> None:
         """Give the application with this id another target and confidence, in the caller's transaction."""
         assignments = ", ".join(f"{column} = ?" for column in NEW_TARGET_COLUMNS.split(", "))
