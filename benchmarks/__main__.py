@@ -90,6 +90,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "ingest": ("folders", _module("folders")),
     "bundles": ("bundles", _module("bundles")),
     "stream": ("stream", _module("stream")),
+    "year": ("year", _module("year")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
 }

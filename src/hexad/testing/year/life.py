@@ -101,7 +101,7 @@ class AgentYear:
             if at and at % self.shape.restart_days == 0:
                 self.restart()
             self._work(day)
-            self._move_to(datetime.combine(day, _NIGHT, tzinfo=UTC))
+            self.move_to(datetime.combine(day, _NIGHT, tzinfo=UTC))
             self._errands(day)
             self.sleep(day)
             yield day
@@ -115,8 +115,12 @@ class AgentYear:
     def restart(self) -> None:
         """End the program and start it again."""
         self.hx.close()
-        self.hx = self._open()
+        self.reopen()
         self.books.counts["restarts"] += 1
+
+    def reopen(self) -> None:
+        """Open the store, which was closed."""
+        self.hx = self._open()
 
     def sleep(self, day: date) -> None:
         """Do the upkeep of a night."""
@@ -125,7 +129,8 @@ class AgentYear:
         if pressure.records or day.weekday() == 6:
             self.books.nights.append(Night(day=day, usage=self.hx.xdb.usage(), pressure=pressure))
 
-    def _move_to(self, moment: datetime) -> None:
+    def move_to(self, moment: datetime) -> None:
+        """Let time pass until a moment; nothing happens when it is over."""
         ahead = (moment - self._clock.now()).total_seconds()
         if ahead > 0:
             self._clock.advance(seconds=ahead)
@@ -135,7 +140,7 @@ class AgentYear:
     def _work(self, day: date) -> None:
         for at, plan in enumerate(self.plan.sessions(day)):
             chance = Random(f"{self.shape.seed}/{plan.id}/habits")
-            self._move_to(plan.begins)
+            self.move_to(plan.begins)
             if chance.random() < IMPORTED:
                 self._take_over(plan)
                 continue
@@ -185,7 +190,7 @@ class AgentYear:
         ids = self.hx.xdb.record_many(rows)
         for timestep, (event, step, at) in zip(ids, noted, strict=True):
             self.note(event, step, plan.id, int(timestep.rpartition("-")[2]), at=at)
-        self._move_to(at)
+        self.move_to(at)
         self.hx.xdb.end_session()
         self.books.counts["sessions taken over"] += 1
 
