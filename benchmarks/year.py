@@ -11,12 +11,11 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 
-import hexad
 from benchmarks.report import Options, Report, Table, disk_bytes
-from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad, TimeSortedIds
+from hexad import CompressionLevel, Fidelity
 from hexad.testing.year import AgentYear, YearShape
 from hexad.testing.year.answers import Answer, ask
 from hexad.testing.year.checks import fingerprint, problems
@@ -66,21 +65,16 @@ def run(options: Options) -> Report:
         sessions_a_day=1 if options.quick else 2,
         window_tokens=512 if options.quick else None,
         max_storage_bytes=40_000 if options.quick else 160_000,
+        auto_tag_threshold=0.8,
         stride=8 if options.quick else 1,
     )
     report = Report(name="A year of experience")
     folder = options.work / "year"
     folder.mkdir()
-    clock = FrozenClock(datetime(shape.year - 1, 12, 31, tzinfo=UTC))
-    ids = TimeSortedIds(clock, seed=1)
-
-    def open_store() -> Hexad:
-        return hexad.open(folder, clock=clock, ids=ids, embedder=None, background=False)
-
     watch = Watch()
     cpu = time.process_time()
-    with AgentYear(open_store, clock=clock, pack=_pack(options), shape=shape) as year:
-        _live(year, folder, clock, watch)
+    with AgentYear.in_folder(folder, pack=_pack(options), shape=shape) as year:
+        _live(year, folder, watch)
         cpu = time.process_time() - cpu
         answers = [ask(year.hx.xdb, year.books, year=shape.year, quarter=quarter) for quarter in (1, 2, 3, 4)]
         _report(report, year, watch, answers, cpu=cpu, folder=folder)
@@ -93,8 +87,8 @@ def _pack(options: Options) -> Path:
     return PACK if large is None or not large.exists() else large
 
 
-def _live(year: AgentYear, folder: Path, clock: FrozenClock, watch: Watch) -> None:
-    crashes = Crashes(year, folder, clock=clock, seed=year.shape.seed)
+def _live(year: AgentYear, folder: Path, watch: Watch) -> None:
+    crashes = Crashes(year, folder)
     days = year.shape.days
     killed, began = days[0], time.perf_counter()
     for at, day in enumerate(year.days()):
@@ -106,7 +100,7 @@ def _live(year: AgentYear, folder: Path, clock: FrozenClock, watch: Watch) -> No
             watch.killed_s += time.perf_counter() - began
         if day == days[-1] or days[at + 1].month != day.month:
             began = time.perf_counter()
-            watch.months.append(_month(year, day, now=clock.now()))
+            watch.months.append(_month(year, day, now=year.clock.now()))
             watch.wrong += watch.months[-1].wrong
             watch.checked_s += time.perf_counter() - began
         _progress(at + 1, len(days), day, year)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-import hexad
-from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad, TimeSortedIds
+from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad
 from hexad.model.pressure import Stopped
 from hexad.model.tag import BudStatus
 from hexad.testing.year import AgentYear, Books, YearShape
@@ -27,6 +26,7 @@ SHAPE = YearShape(
     sessions_a_day=1,
     window_tokens=512,
     max_storage_bytes=27_000,
+    auto_tag_threshold=0.8,
     stride=8,
 )
 
@@ -36,13 +36,15 @@ class Lived:
     """A year that was lived, its store open on the evening of 31 December."""
 
     year: AgentYear
-    clock: FrozenClock
     looked: dict[str, list[str]] = field(default_factory=dict)  # month's end: what was wrong
-    fingerprint: str = ""
 
     @property
     def hx(self) -> Hexad:
         return self.year.hx
+
+    @property
+    def clock(self) -> FrozenClock:
+        return self.year.clock
 
     @property
     def books(self) -> Books:
@@ -54,13 +56,7 @@ class Lived:
 
 def live(folder: Path, shape: YearShape) -> Lived:
     folder.mkdir(exist_ok=True)
-    clock = FrozenClock(datetime(shape.year - 1, 12, 31, tzinfo=UTC))
-    ids = TimeSortedIds(clock, seed=1)
-
-    def open_store() -> Hexad:
-        return hexad.open(folder, clock=clock, ids=ids, embedder=None, background=False)
-
-    return Lived(AgentYear(open_store, clock=clock, pack=PACK, shape=shape), clock)
+    return Lived(AgentYear.in_folder(folder, pack=PACK, shape=shape))
 
 
 @pytest.fixture(scope="module")

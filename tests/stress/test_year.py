@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-import hexad
-from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.testing.year import AgentYear, YearShape
 from hexad.testing.year.answers import ask
 from hexad.testing.year.checks import problems
@@ -32,14 +30,8 @@ LONG = replace(
 
 def live(folder: Path, shape: YearShape, *, until: date, killed_every: int) -> None:
     """Live with kills; whatever was acknowledged is there, and everything adds up, after each of them."""
-    clock = FrozenClock(datetime(shape.year - 1, 12, 31, tzinfo=UTC))
-    ids = TimeSortedIds(clock, seed=1)
-
-    def open_store() -> Hexad:
-        return hexad.open(folder, clock=clock, ids=ids, embedder=None, background=False)
-
-    with AgentYear(open_store, clock=clock, pack=PACK, shape=shape) as year:
-        crashes = Crashes(year, folder, clock=clock, seed=shape.seed)
+    with AgentYear.in_folder(folder, pack=PACK, shape=shape) as year:
+        clock, crashes = year.clock, Crashes(year, folder)
         for at, day in enumerate(year.days()):
             if at % killed_every == killed_every - 1:
                 assert [] == crashes.while_recording(day)

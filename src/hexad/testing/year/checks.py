@@ -14,6 +14,7 @@ from hexad.engine import Hexad
 from hexad.facade.xdb import Xdb
 from hexad.model.experience import CompressionLevel, Fidelity, TimestepRecord
 from hexad.model.pressure import CompressionReport, Stopped
+from hexad.model.tag import TagSource
 from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
 
 PAGE: Final = 100_000
@@ -171,11 +172,19 @@ def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:
 
 
 def folksonomy(xdb: Xdb, books: Books) -> Iterator[str]:
-    """Yield tags of which a use was lost."""
+    """Yield tags of which a use was lost, and concepts that did not tag what they were active at."""
     for name, uses in books.tagged.items():
         found = len(xdb.tag_applications(name, limit=PAGE))
         if found != uses:
             yield f"Tag {name!r} was used {uses} times; {found} are there."
+    for concept, timesteps in books.active.items():
+        covered = sum(
+            use.target.range_end - use.target.range_start + 1
+            for use in xdb.tag_applications(concept, limit=PAGE)
+            if use.source is TagSource.AUTO and use.target.range_start and use.target.range_end
+        )
+        if covered != timesteps:
+            yield f"{concept} was active enough at {timesteps:,} timesteps; {covered:,} are tagged."
 
 
 # What must go ---------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -29,9 +30,9 @@ _LONGEST_S: Final = 60.0
 class Crashes:
     """Kills programs that work in the store of a year, with `Popen.kill`, and notes what they had acknowledged."""
 
-    def __init__(self, year: AgentYear, folder: Path, *, clock: FrozenClock, seed: int) -> None:
-        self._year, self._folder, self._clock = year, folder, clock
-        self._chance = Random(f"{seed}/crashes")
+    def __init__(self, year: AgentYear, folder: Path) -> None:
+        self._year, self._folder, self._clock = year, folder, year.clock
+        self._chance = Random(f"{year.shape.seed}/crashes")
 
     def while_recording(self, day: date) -> list[str]:
         """Kill a program that records a session, after a random event; return what it had said was safe and is not."""
@@ -60,7 +61,7 @@ class Crashes:
     def while_sleeping(self, day: date) -> None:
         """Kill a program at any moment of a night's upkeep."""
         with _Program(self._year, self._folder, "sleep", day, self._clock.now()) as lines:
-            next(lines)  # the store is open
+            next(lines, None)  # the store is open
             time.sleep(self._chance.random() * 0.4)
         self._year.reopen()
         self._year.books.counts["kills while sleeping"] += 1
@@ -88,9 +89,11 @@ class _Program:
 
     def __exit__(self, *error: object) -> None:
         self._process.kill()
-        self._process.wait(_LONGEST_S)
+        ended = self._process.wait(_LONGEST_S)
         assert self._process.stdout is not None
         self._process.stdout.close()
+        if ended not in (0, -signal.SIGKILL):
+            raise RuntimeError(f"The program that was to be killed ended by itself with {ended}.")
 
 
 def _plan(interests: Interests, shape: YearShape, day: date, begins: datetime) -> SessionPlan:

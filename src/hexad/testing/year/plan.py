@@ -50,7 +50,8 @@ _TOKENS = re.compile(r"\s*\S+")
 class YearShape:
     """How large a year is: a day of `tokens_a_day`, in replies of about `tokens_a_reply`, on every `stride`th day.
 
-    `window_tokens` None is the contract's window. COLD records may have `max_storage_bytes`.
+    `window_tokens` None is the contract's window. COLD records may have `max_storage_bytes`. `auto_tag_threshold` is
+    what the store's settings say.
     """
 
     seed: int = 1
@@ -61,6 +62,7 @@ class YearShape:
     working_days: float = 0.9  # of the days from Monday to Friday
     window_tokens: int | None = None
     max_storage_bytes: int = 1 << 20
+    auto_tag_threshold: float | None = None
     restart_days: int = 10
     stride: int = 1
 
