@@ -69,6 +69,7 @@ def build_experiencing(
             ids=ids,
             mask=experience.masking.text,
             source=actor.agent or actor.describe(),
+            key=needs.salt,
         )
     )
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
@@ -97,6 +98,7 @@ def build_experiencing(
             flush=experience.flush,
             warm_quota=lambda: contracts.current().warm_quota_tokens,
             mask=experience.masking.text,
+            sight=experience.sight,
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
     )
@@ -142,6 +144,7 @@ def _window_parts(
             reader=experience.reader,
             graftings=graftings,
             mask=experience.masking.answers,
+            sight=experience.sight,
             version=program.version,
             owner=program.owner,
             alive=program.alive,

@@ -19,6 +19,7 @@ from hexad.model.tag import (
     Tag,
     TagApplication,
     TagSource,
+    TagType,
     Target,
     TargetType,
     TickRange,
@@ -34,6 +35,7 @@ from hexad.model.ticks import union
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.tag_applications import TagApplications
+from hexad.storage.tags import Tags
 
 _PAGE: Final = 10_000
 
@@ -131,7 +133,7 @@ class Tagging:
         events = StreamEvents(experience)
         self._db, self._experience, self._ids, self._mask = db, experience, ids, mask
         self._events = events
-        self._applications, self._comments = TagApplications(db), Comments(db)
+        self._applications, self._comments, self._tags = TagApplications(db), Comments(db), Tags(db)
         self.places = TagPlaces(db, events=events, hidden=experience.sight.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
@@ -251,6 +253,31 @@ class Tagging:
         """Take one application away; raises `NotFound`."""
         with self._db.transaction():
             self._applications.remove(application_id)
+
+    def remove(self, name_or_id: str, *, force: bool) -> int:
+        """Remove a tag with its uses; return how many those were. Raises `NotFound`, and `Conflict` for what stays."""
+        with self._db.transaction():
+            tag = self.require(name_or_id)
+            pack = self._tags.pack_of(tag.id)
+            if pack is not None:
+                raise Conflict(
+                    f"Tag {tag.name!r} is a concept of the pack {pack!r} and stays; `untag` takes single uses away."
+                )
+            waiting = self._tags.open_submissions(tag.id)
+            if waiting:
+                raise Conflict(
+                    f"The bud {tag.name!r} stands in the submission {waiting[0]!r}, which is not answered yet; "
+                    "`resolve_submission` first."
+                )
+            uses = self._applications.count(tag.id)
+            if not force and (uses or tag.tag_type is TagType.BUD):
+                what = f"is used {uses} times" if uses else "is a bud"
+                raise Conflict(
+                    f"Tag {tag.name!r} {what}; with force=True it is removed, and its uses with it."
+                )
+            self._applications.remove_of_tag(tag.id)
+            self._tags.remove(tag.id)
+        return uses
 
     def applications(
         self, name_or_id: str, *, session_id: str | None, limit: int, offset: int

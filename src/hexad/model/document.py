@@ -97,6 +97,27 @@ class DocumentVersion:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedDocument:
+    """A document that was taken away; a purged one cannot be brought back."""
+
+    id: str
+    doc_type: DocumentType
+    path: str
+    removed_at: datetime
+    purged: bool
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return what is known of it as JSON."""
+        return {
+            "id": self.id,
+            "doc_type": self.doc_type.value,
+            "path": self.path,
+            "removed_at": format_time(self.removed_at),
+            "purged": self.purged,
+        }
+
+
 class CopyState(StrEnum):
     """How a working copy compares with its document."""
 

@@ -73,8 +73,8 @@ class Sessions:
         """Reserve `count` ticks from `first` on; raises `Conflict` when one of them may have been used."""
         with self._db.transaction() as con:
             row = con.execute("SELECT next_tick, id FROM sessions WHERE no = ?", (number,)).fetchone()
-            free, session_id = row or (TICK_LIMIT, "")
-            if first < cast("int", free):
+            free, session_id = cast("tuple[int, str]", row or (TICK_LIMIT, ""))
+            if first < free:
                 raise Conflict(
                     f"Tick {first} of session {session_id!r} may have been used; give one from {free} on, or 0 for the "
                     "next."

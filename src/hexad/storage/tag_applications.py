@@ -90,6 +90,14 @@ class TagApplications:
             if not con.changes:
                 raise NotFound(f"Tag application {application_id!r} is not there; was it removed before?")
 
+    def remove_of_tag(self, tag_id: str) -> int:
+        """Take every application of a tag away; return how many there were."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM tag_applications WHERE tag_no = (SELECT no FROM tags WHERE id = ?)", (tag_id,)
+            )
+            return con.changes
+
     def get(self, application_id: str) -> TagApplication:
         """Return one application; raises `NotFound`."""
         rows = self._db.query(
