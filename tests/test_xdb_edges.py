@@ -53,7 +53,7 @@ def test_what_a_thread_recorded_while_another_closed_the_store_is_there(opened):
     missing = 0
     for _ in range(5):
         hx = opened()
-        session = hx.xdb.start_session("monday")
+        session = hx.xdb.start_session("monday", compaction=False)
         recorded: list[str] = []
 
         def work(session=session, recorded=recorded) -> None:

@@ -50,9 +50,8 @@ class Remembrance:
             if not found:
                 break
             for number, record in found:
-                if not self._written(self._draft_of_compaction(record)):
+                if not (self._written(self._draft_of_compaction(record)) and self._advanced(number)):
                     return done
-                self._advance(number)
                 done += 1
         return done
 
@@ -76,10 +75,15 @@ class Remembrance:
     def _remembered(self) -> int:
         return int(self._meta.get(_NEXT) or 0)
 
-    def _advance(self, number: int) -> None:
-        with self._db.transaction():
-            if number > self._remembered():  # another program may have come further
-                self._meta.put(_NEXT, str(number))
+    def _advanced(self, number: int) -> bool:
+        try:
+            with self._db.transaction():
+                if number > self._remembered():  # another program may have come further
+                    self._meta.put(_NEXT, str(number))
+        except HexadError as error:
+            log.warning("Compactions will be written as memories once more: %s", error)
+            return False
+        return True
 
     def _is_memory(self, source_id: str) -> bool:
         source = Sources(self._db).find(f"caller:{SPACE}", space=SPACE)
