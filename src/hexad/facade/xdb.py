@@ -8,9 +8,11 @@ from hexad.experience.pressure import StorageManager
 from hexad.experience.tagging import Tagging
 from hexad.experience.window import ContextWindows
 from hexad.experience.xdb import Experience
+from hexad.facade.xdb_activity import ActivityCalls
 from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
+from hexad.facade.xdb_events import EventCalls
 from hexad.facade.xdb_log import ExperienceLog
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
@@ -26,7 +28,16 @@ from hexad.model.tag import TagType
 
 
 class Xdb(
-    RecordCalls, RecallCalls, ColdCalls, TagCalls, DocumentCalls, ContextCalls, StorageCalls, WindowCalls
+    RecordCalls,
+    RecallCalls,
+    EventCalls,
+    ActivityCalls,
+    ColdCalls,
+    TagCalls,
+    DocumentCalls,
+    ContextCalls,
+    StorageCalls,
+    WindowCalls,
 ):
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
