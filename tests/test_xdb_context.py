@@ -809,3 +809,34 @@ def test_only_compactions_and_the_past_itself_stand_in_an_empty_context(hx):
     hx.xdb.end_session()
     with pytest.raises(InvalidInput, match="no current session"):
         hx.xdb.context()
+
+
+def test_a_store_that_is_closed_lets_a_compaction_come_to_its_end(opened):
+    hx = opened()
+    session = hx.xdb.start_session("monday", 1000)
+    began, closing = threading.Event(), threading.Event()
+
+    def inference(_prompt: str) -> str:
+        began.set()
+        closing.wait(10)
+        return "They fixed the lexer."
+
+    def work() -> None:
+        tell(hx, 800, session=session.id)
+
+    hx.xdb.set_summarizer(inference)
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert began.wait(30)
+    closer = threading.Thread(target=hx.close)
+    closer.start()
+    closer.join(0.3)
+    assert closer.is_alive()
+    closing.set()
+    closer.join()
+    thread.join()
+
+    again = opened()
+    assert ["They fixed the lexer."] == [one.summary for one in again.xdb.compactions("monday")]
+    assert ["They fixed the lexer."] == [memory.raw for memory in again.memories(space="experience")]
+    accounted(again, "monday", 800)
