@@ -51,8 +51,8 @@ CALLS = {
     "spaces policy": ("spaces", "policy", "default"),
     "spaces write-file": ("spaces", "write-file", "default"),
     "xdb sessions": ("xdb", "sessions"),
-    "xdb show": ("xdb", "show", "monday", "--tokens"),
-    "xdb recall": ("xdb", "recall", "--tokens", "deploy"),
+    "xdb show": ("xdb", "show", "monday"),
+    "xdb recall": ("xdb", "recall", "deploy"),
     "xdb record": ("xdb", "record", "Goodbye.", "--session", "monday"),
     "xdb tag": ("xdb", "tag", "useful", "--timestep", "ts-monday-1"),
     "xdb untag": None,  # takes an id that another command gives: in test_cli_xdb
@@ -71,6 +71,7 @@ CALLS = {
     "xdb context": ("xdb", "context", "monday"),
     "xdb compact": ("xdb", "compact", "--session", "monday"),
     "xdb compactions": ("xdb", "compactions"),
+    "xdb activity": ("xdb", "activity"),
     "xdb usage": ("xdb", "usage"),
     "xdb compress": ("xdb", "compress"),
     "xdb contract": ("xdb", "contract"),
@@ -87,6 +88,7 @@ CALLS = {
     "tags find": ("tags", "find", "first"),
     "tags show": ("tags", "show", "first"),
     "tags create": ("tags", "create", "second"),
+    "tags remove": ("tags", "remove", "first", "--force", "--yes"),
     "tags browse": ("tags", "browse"),
     "tags concepts": ("tags", "concepts", "tide"),
     "tags load-pack": ("tags", "load-pack", "sea.json"),
@@ -95,6 +97,9 @@ CALLS = {
     "docs show": ("docs", "show", "locks.md"),
     "docs add": ("docs", "add", "docs/cranes.md"),
     "docs update": ("docs", "update", "locks.md", "docs/cranes.md"),
+    "docs remove": ("docs", "remove", "locks.md"),
+    "docs restore": ("docs", "restore", "old.md"),
+    "docs removed": ("docs", "removed"),
     "docs versions": ("docs", "versions", "locks.md"),
     "docs copies": ("docs", "copies"),
     "check": ("check",),
@@ -136,6 +141,8 @@ def project(tmp_path, monkeypatch, capsys):
         ("xdb", "submit", "sprout", "graft-1"),
         ("xdb", "export", "graft-1"),
         ("docs", "add", "docs/locks.md"),
+        ("docs", "add", "docs/cranes.md", "--path", "old.md"),
+        ("docs", "remove", "old.md"),
     ):
         assert 0 == main([*args])
     capsys.readouterr()

@@ -199,6 +199,46 @@ def test_timesteps_are_found_by(monday, args, contents):
     assert (0, contents) == (ran.code, [step["content"] for step in ran.data])
 
 
+@pytest.mark.row("H004")
+@pytest.mark.parametrize(
+    ("args", "contents"),
+    [
+        ((), ["When does the ferry leave?", "At noon on Friday.", "timetable(day='Friday')"]),
+        (("noon", "friday"), ["At noon on Friday."]),
+        (("fri",), ["At noon on Friday.", "timetable(day='Friday')"]),
+        (('"noon on"',), ["At noon on Friday."]),
+        (("friday", "--type", "tool_call"), ["timetable(day='Friday')"]),
+        (("--concept", "pack::Time:0.7"), ["At noon on Friday."]),
+        (("--ticks", "3"), ["At noon on Friday."]),
+        (("desert",), []),
+    ],
+)
+def test_events_are_found_whole_by(monday, args, contents):
+    ran = monday("xdb", "recall", *args, "--json")
+
+    assert (0, contents) == (ran.code, [event["content"] for event in ran.data])
+
+
+def test_a_session_is_read_as_a_transcript(monday):
+    shown = monday("xdb", "show", "monday").out.splitlines()
+
+    assert [
+        "── monday  2026-01-05 ──",
+        "#1  09:00:00  user · input · hot",
+        "    When does the ferry leave?",
+        "#2–5  09:00:01  assistant · output · reply-1 · 4 timesteps · hot",
+        "    At noon on Friday.",
+        "── monday  2026-01-06 ──",
+        "#6  10:00:00  tool_call · call-1 · hot",
+        "    timetable(day='Friday')",
+    ] == shown
+    assert ["At", " noon"] == [
+        step["content"]
+        for step in monday("xdb", "show", "monday", "--tokens", "--ticks", "2-3", "--json").data
+    ]
+    assert "--offset" in monday("xdb", "show", "monday", "--limit", "1").err
+
+
 def test_timesteps_show_as_a_table(monday):
     head, *rows = monday("xdb", "recall", "--tokens", "--event", "reply-1").out.splitlines()
 
@@ -374,6 +414,26 @@ def test_tags_are_created_listed_and_found(packed):
     assert "id" in packed("tags", "list").out.splitlines()[0]
 
 
+def test_a_tag_is_removed_with_its_uses_only_when_that_is_meant(packed):
+    packed("xdb", "tag", "useful", "--timestep", "ts-monday-2")
+    packed("tags", "create", "idle")
+
+    refused = packed("tags", "remove", "useful")
+    assert (4, True) == (refused.code, "--force" in refused.err)
+    unasked = packed("tags", "remove", "useful", "--force")
+    assert (2, True) == (unasked.code, "'useful' with 1 use" in unasked.err)
+    planned = packed("tags", "remove", "useful", "--force", "--dry-run", "--json").data
+    assert (1, True) == (planned["uses"], planned["dry_run"])
+    assert [2] == [
+        step["tick"] for step in packed("xdb", "recall", "--tokens", "--tag", "useful", "--json").data
+    ]
+
+    assert 1 == packed("tags", "remove", "useful", "--force", "--yes", "--json").data["uses"]
+    assert 0 == packed("tags", "remove", "idle").code
+    assert [] == packed("tags", "list", "--type", "custom", "--json").data
+    assert 4 == packed("tags", "remove", "sea::Tide", "--force", "--yes").code
+
+
 # Documents --------------------------------------------------------------------------------------------------
 
 
@@ -415,6 +475,25 @@ def test_a_document_keeps_what_it_said_before(toned, tmp_path):
     assert "Answer briefly.\n" == toned("docs", "show", "style/tone.md", "--revision", "1").out
     missing = toned("docs", "show", "style/tone.md", "--revision", "7")
     assert (3, True) == (missing.code, "it has: 1, kind" in missing.err)
+
+
+def test_a_document_is_removed_brought_back_and_purged(toned):
+    assert "would be removed" in toned("docs", "remove", "style/tone.md", "--dry-run").out
+    gone = toned("docs", "remove", "style/tone.md")
+    assert (0, True, 3) == (
+        gone.code,
+        "hexad docs restore" in gone.err,
+        toned("docs", "show", "style/tone.md").code,
+    )
+    assert "style/tone.md" in toned("docs", "removed").out
+    assert "style/tone.md" == toned("docs", "restore", "style/tone.md", "--json").data["path"]
+    assert "Answer briefly.\n" == toned("docs", "show", "style/tone.md").out
+
+    refused = toned("docs", "remove", "style/tone.md", "--purge")
+    assert (2, True) == (refused.code, "--yes" in refused.err and "--dry-run" in refused.err)
+    assert "Answer briefly.\n" == toned("docs", "show", "style/tone.md").out
+    assert toned("docs", "remove", "style/tone.md", "--purge", "--yes", "--json").data["purged"]
+    assert (4, True) == ((ran := toned("docs", "restore", "style/tone.md")).code, "purged" in ran.err)
 
 
 def test_working_copies_are_compared_taken_in_and_written_anew(toned, tmp_path):
@@ -515,6 +594,17 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("docs", "add", "fine.md", "--path", "../up"), 2, "'../up'"),
         (("docs", "update", "none.md", "fine.md"), 3, "'none.md'"),
         (("docs", "versions", "none.md"), 3, "'none.md'"),
+        (("docs", "remove", "none.md"), 3, "'none.md'"),
+        (("docs", "remove", "none.md", "--purge", "--yes"), 3, "'none.md'"),
+        (("docs", "restore", "none.md"), 3, "'none.md'"),
+        (("tags", "remove", "nobody"), 3, "'nobody'"),
+        (("xdb", "show", "sunday"), 3, "'sunday'"),
+        (("xdb", "recall", "ferry", "--limit", "0"), 2, "limit = 0"),
+        (("xdb", "recall", "ferry", "--session", "sunday"), 3, "'sunday'"),
+        (("xdb", "activity", "--by", "year"), 2, "'year'"),
+        (("xdb", "activity", "--session", "sunday"), 3, "'sunday'"),
+        (("xdb", "activity", "--since", "soon"), 2, "'soon'"),
+        (("xdb", "activity", "--measure", "taste"), 2, "'taste'"),
         (("docs", "search", "x", "--limit", "0"), 2, "limit = 0"),
         (("docs", "copies", "--read", "--write"), 2, "give one of them"),
         (("docs", "copies", "--dry-run"), 2, "--write"),

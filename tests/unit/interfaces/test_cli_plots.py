@@ -129,6 +129,13 @@ def test_times_stand_below_what_began_then_and_a_new_day_is_named():
         assert "┬" == axis[times.index(shown)]
 
 
+def test_a_day_is_named_at_the_first_time_that_is_shown_of_it():
+    times = chart([1.0] * 60)[7]
+
+    assert ["01-05", "22:00", "01-06"] == times.split()[:3]
+    assert "01-07" in times and "01-08" in times
+
+
 def test_cells_of_a_heat_map_grow_with_their_values():
     row = chart([1.0] * 4, [Row(label="Tide", values=[None, 0.1, 0.45, 0.9])])[-1]
     cells = row.split("│")[1]

@@ -227,6 +227,89 @@ def _show_done(one: Document, done: str) -> None:
         )
 
 
+# Taking away ------------------------------------------------------------------------------------------------
+
+
+@docs.command()
+@click.argument("document", shell_complete=document_paths)
+@click.option(
+    "--purge", is_flag=True, help="For good, with all its versions; also one that was removed before."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before a purge.")
+def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
+    """Take DOCUMENT and its working copy away.
+
+    `hexad docs restore` brings it back, unless it was purged.
+    """
+    with state().opened() as hx:
+        known = _removable(hx, document)
+        if not dry_run:
+            if purge:
+                confirm(
+                    f"Remove the document {clean(known['path'])!r} with all its versions for good?",
+                    yes=yes,
+                    without="see with --dry-run what would go",
+                )
+            gone = hx.xdb.remove_document(document, purge=purge)
+    if state().json:
+        print_json({**(known if dry_run else gone.to_dict()), "dry_run": dry_run})
+        return
+    done = "purged" if purge else "removed"
+    click.echo(f"{known['id']}  {'would be ' * dry_run}{done}  {clean(known['path'])}")
+    if not purge and not dry_run:
+        note(f"It can be brought back: `hexad docs restore {clean(known['path'])}`.")
+
+
+def _removable(hx: Hexad, document: str) -> dict[str, Any]:
+    """Return id and path of a document, or of one that was removed before; raises `NotFound`."""
+    gone = (
+        one
+        for one in hx.xdb.documents.removed_documents()
+        if document in (one.id, one.path) and not one.purged
+    )
+    there = hx.xdb.get_document(document) or hx.xdb.documents.get_document(document)
+    found = there or next(gone, None) or _one(hx, document)
+    return {"id": found.id, "doc_type": found.doc_type.value, "path": found.path}
+
+
+@docs.command()
+@click.argument("document")
+def restore(document: str) -> None:
+    """Bring back a document that was removed.
+
+    By its id or its path; of several with one path the last that was removed.
+    """
+    with state().opened() as hx:
+        one = hx.xdb.restore_document(document)
+    _show_done(one, "restored")
+
+
+@docs.command()
+def removed() -> None:
+    """List the documents that were removed, the last first."""
+    with state().opened() as hx:
+        found = hx.xdb.documents.removed_documents()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [
+        (
+            one.path,
+            one.doc_type.value,
+            f"{one.removed_at:%Y-%m-%d %H:%M}",
+            "purged" if one.purged else "removed",
+            one.id,
+        )
+        for one in found
+    ]
+    heads = ("path", "type", "removed", "state", "id")
+    for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]) if rows else ():
+        click.echo(line)
+    if not rows:
+        note("No document was removed.")
+
+
 # Versions and working copies --------------------------------------------------------------------------------
 
 

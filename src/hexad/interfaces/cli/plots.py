@@ -199,6 +199,7 @@ def _axis(times: Sequence[datetime], *, step: timedelta, cell: int, left: int, o
         text = form(time)
         if at * cell < free or at * cell + len(text) > width:
             continue
+        form.said(time)
         marks[at * cell] = of.axis[3]
         texts[at * cell : at * cell + len(text)] = text
         free = at * cell + len(text) + _TICK_ROOM
@@ -215,17 +216,21 @@ class _Times:
         span = (times[-1] - times[0] + step) if times else step
         self._within = span <= timedelta(days=1) and len({time.date() for time in times}) == 1
         self._daily = step >= timedelta(days=1)
+        self._monthly = step >= timedelta(days=28)
         self._seconds = step < timedelta(minutes=1)
         self._day: object = None
 
     def __call__(self, time: datetime) -> str:
+        if self._monthly:
+            return f"{time:%Y-%m}"
         if self._daily:
             return f"{time:%Y-%m-%d}"
         clock = f"{time:%H:%M:%S}" if self._seconds else f"{time:%H:%M}"
-        if self._within or time.date() == self._day:
-            return clock
+        return clock if self._within or time.date() == self._day else f"{time:%m-%d} {clock}"
+
+    def said(self, time: datetime) -> None:
+        """Note that a time stands there: what follows on its day needs no date."""
         self._day = time.date()
-        return f"{time:%m-%d} {clock}"
 
 
 # Amounts ----------------------------------------------------------------------------------------------------

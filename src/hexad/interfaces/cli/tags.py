@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Function, Group, note, print_json, state
+from hexad.interfaces.cli.base import Function, Group, confirm, note, print_json, state
 from hexad.interfaces.cli.completing import concept_ids, tag_names
 from hexad.interfaces.cli.render import clean, clip, count, hanging, table_room, width
 from hexad.interfaces.cli.xdb_lines import application_table, tag_kind, tag_table
@@ -23,6 +23,7 @@ _STATUSES: Final = [one.value for one in hexad.BudStatus]
 _MADE: Final = [hexad.TagType.CUSTOM.value, hexad.TagType.ENTITY.value, hexad.TagType.CONCEPT.value]
 _ROWS: Final = 20
 _DEPTH: Final = 8
+_MANY: Final = 10_000
 
 
 @click.group(cls=Group)
@@ -175,6 +176,34 @@ def create(
         print_json(made.to_dict())
     else:
         click.echo(f"{clean(made.id)}  tag  {clean(made.name)}  ({clean(tag_kind(made))})")
+
+
+@tags.command()
+@click.argument("tag", shell_complete=tag_names)
+@click.option("--force", is_flag=True, help="Also a bud, and a tag that is on something: its uses go too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before uses go.")
+def remove(tag: str, *, force: bool, dry_run: bool, yes: bool) -> None:
+    """Remove a tag for good.
+
+    Without --force only one that is on nothing. Concepts of a loaded pack stay.
+    """
+    with state().opened() as hx:
+        one = tag_of(hx, tag)
+        uses = len(hx.xdb.tag_applications(one.id, limit=_MANY))
+        what = f"{clean(one.name)!r} with {'at least ' * (uses == _MANY)}{count(uses, 'use')}"
+        if not dry_run:
+            if force and uses:
+                confirm(
+                    f"Remove the tag {what} for good?", yes=yes, without="see with --dry-run what would go"
+                )
+            uses = hx.xdb.remove_tag(one.id, force=force)
+    if state().json:
+        print_json({**one.to_dict(), "uses": uses, "dry_run": dry_run})
+    elif dry_run:
+        click.echo(f"{clean(one.id)}  would be removed  {what}")
+    else:
+        click.echo(f"{clean(one.id)}  removed  {clean(one.name)}, {count(uses, 'use')}")
 
 
 # Concepts ---------------------------------------------------------------------------------------------------

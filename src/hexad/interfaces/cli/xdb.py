@@ -18,6 +18,7 @@ _MODULES: Final = {
     "xdb_buds": ("buds", "bud"),
     "xdb_submissions": ("submit", "resolve", "submissions", "export", "verify"),
     "xdb_context": ("context", "compact", "compactions"),
+    "xdb_activity": ("activity",),
     "xdb_storage": ("usage", "compress", "contract"),
 }
 _LAZY: Final = {name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names}

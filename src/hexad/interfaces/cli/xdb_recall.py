@@ -85,8 +85,9 @@ def recall(
 ) -> None:
     """Find events that hold all WORDS, whatever detail is left.
 
-    Everything given must hold; a word is found by its beginning. With --tokens single timesteps, whose text holds WORDS
-    as they are. Prints nothing on stdout, with exit code 0, when there is nothing.
+    Everything given must hold. A word is found by its beginning, what stands in double quotes as it is. With --tokens
+    single timesteps, whose text holds WORDS as they are. Prints nothing on stdout, with exit code 0, when there is
+    nothing.
     """
     filters = {
         "tags": several(tags),
@@ -109,7 +110,7 @@ def recall(
     if tokens:
         print_steps(steps)
     else:
-        print_events(events, query=text, limit=None if full else EXCERPT_LINES)
+        print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
     _more(len(steps if tokens else events), filters["limit"])
 
 
