@@ -46,6 +46,7 @@ from hexad.storage.session_totals import session_totals
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_activity import ActivityQuestion, activity
 from hexad.storage.stream_frames import Frames
+from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_search import recall_text
 from hexad.text.search_terms import SearchTerms
@@ -301,6 +302,11 @@ class Experience:
         except NotFound:
             return None
         return found[0] if found else None
+
+    def was_recorded(self, session_id: str, tick: int) -> bool:
+        """Whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
+        self._recorder.flush()
+        return was_recorded(self.reader, self._sealer.manifest, session_id, tick)
 
     def cold_ticks(self, session_id: str, event_id: str) -> Ranges:
         """Return the ticks of an event that left the stream and have a record of their own still."""

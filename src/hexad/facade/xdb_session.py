@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from hexad.facade.xdb_context import ContextCalls
+from hexad.facade.xdb_events import EventCalls
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
@@ -49,6 +50,7 @@ class BoundSession:
     record = of_session(RecordCalls.record)
     record_many = of_session(RecordCalls.record_many)
     recall = of_session(RecallCalls.recall)
+    recall_events = of_session(EventCalls.recall_events)
     recall_by_concept = of_session(RecallCalls.recall_by_concept)
     recall_surprising = of_session(RecallCalls.recall_surprising)
     tag = of_session(TagCalls.tag)

@@ -11,22 +11,13 @@ from typing import Any, Final
 from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage.codec import from_micros
-from hexad.storage.stream_frames import ENDS, KIND_CODES, KINDS, STARTS
+from hexad.storage.stream_frames import KINDS
+from hexad.storage.stream_keys import KEYED
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_records import scored
 
 _SUM_DIGITS: Final = 6
 """Scores have seven digits of single precision: what a sum has beyond these is noise."""
-
-# An event is all timesteps of its id. Without one a message, a call or a response is an event of its own, and
-# generated tokens belong together until something else stands between them or one begins or ends an event.
-KEYED: Final = (
-    f"SELECT *, CASE WHEN event IS NULL THEN sum(begins) OVER (PARTITION BY session ORDER BY tick) ELSE 0 END AS run"
-    f" FROM (SELECT *, CASE WHEN event IS NULL AND kind = {KIND_CODES[EventType.OUTPUT]} AND lag(kind) OVER w = kind"
-    " AND lag(event) OVER w IS NULL AND lag(role) OVER w IS NOT DISTINCT FROM role"
-    f" AND flags & {STARTS} = 0 AND lag(flags) OVER w & {ENDS} = 0 THEN 0 ELSE 1 END AS begins"
-    " {steps} WINDOW w AS (PARTITION BY session ORDER BY tick))"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

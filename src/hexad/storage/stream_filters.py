@@ -46,6 +46,8 @@ def row_filter(
             wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
         if kinds is not None:
             wanted &= np.isin(numbers["kind"], kinds)
+        if not wanted.any():  # mostly: a window is a small part of a log
+            return wanted
         if places is not None:
             wanted &= placed(numbers, places)
         if gone is not None:
@@ -108,7 +110,11 @@ def conditions_of(
             " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
         )
     if question.text is not None:
-        add("contains(lower(content), lower(?))", question.text)
+        spelled = (
+            " OR EXISTS (SELECT 1 FROM spelled WHERE spelled.session = steps.session"
+            " AND steps.tick BETWEEN spelled.first_tick AND spelled.last_tick)"
+        )
+        add(f"(contains(lower(content), lower(?)){spelled if question.spelled else ''})", question.text)
     for concept, (low, high) in question.activations.items():
         # Scores are kept in single precision, so the bounds are rounded as they were.
         add(

@@ -45,7 +45,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sources:
+class Sources:
     """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
 
     `sides` are the lists of concepts beside segments, where the question is about concepts.
@@ -93,11 +93,11 @@ class StreamReader:
         Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
         """
         for _ in range(_ATTEMPTS):
-            sources = self._sources(question)
+            sources = self.sources(question, cold=question)
             try:
                 found = self._query(question, sources)
             except StorageFailure:
-                if not self._outdated(sources):
+                if not self.outdated(sources):
                     raise
                 continue
             if found is not None:
@@ -105,7 +105,7 @@ class StreamReader:
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     def _query(
-        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
+        self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()
     ) -> list[TimestepRecord] | None:
         """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
 
@@ -129,32 +129,32 @@ class StreamReader:
 
         It is called again when a segment was replaced before it could be read.
         """
+        question = replace(question, strongest=None)  # a list that may be too short would go unnoticed
         for _ in range(_ATTEMPTS):
-            sources = self._sources(question)
+            sources = self.sources(question)
             try:
                 with self._asked(question, sources) as asked:
                     return use(asked)
             except StorageFailure:
-                if not self._outdated(sources):
+                if not self.outdated(sources):
                     raise
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     @contextmanager
     def asked(self, question: StepQuery) -> Iterator[Asked]:
         """Give what `ask` does, once."""
-        with self._asked(question, self._sources(question)) as asked:
+        question = replace(question, strongest=None)
+        with self._asked(question, self.sources(question)) as asked:
             yield asked
 
-    def _outdated(self, sources: _Sources) -> bool:
+    def outdated(self, sources: Sources) -> bool:
         """Whether a file of these went since: into another segment, or it was only beside one."""
         return any(not self._manifest.has(Path(one).name) for one in sources.paths) or not all(
             map(os.path.exists, sources.sides.values())
         )
 
     @contextmanager
-    def _asked(
-        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
-    ) -> Iterator[Asked]:
+    def _asked(self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
         places = tagged_places(question, self._sessions)
         nowhere = places is not None and not len(places["session"])
@@ -169,6 +169,10 @@ class StreamReader:
                 cursor.register("places", places)
             if gone is not None:
                 cursor.register("gone", gone)
+            if question.spelled:
+                cursor.register(
+                    "spelled", range_columns({one: tuple(some) for one, some in question.spelled.items()})
+                )
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
             relations, params = reading.relations(_COLUMNS, sides)
             if table is not None:
@@ -193,7 +197,7 @@ class StreamReader:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
-        sources = self._sources(_EVERYTHING)
+        sources = self.sources(_EVERYTHING)
         if not sources.gone:
             sealed = sum(one.rows for one in self._manifest.segments())
             return sealed, sum(len(frame) for log in sources.logs for frame in log.frames)
@@ -204,7 +208,11 @@ class StreamReader:
         sealed = max(self.ask(_EVERYTHING, _count) - unsealed, 0) if sources.paths else 0
         return sealed, unsealed
 
-    def _sources(self, question: StepQuery) -> _Sources:
+    def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> Sources:
+        """Return where the answers to a question are, and the COLD records for which `cold` holds.
+
+        Raises `NotFound` for a session that was never started.
+        """
         logs = self._read_logs()
         with self._db.read():
             session = None
@@ -222,13 +230,13 @@ class StreamReader:
             )
             retired = self._manifest.retired(list(logs))
             sides = self._manifest.sides(KIND) if question.activations else {}
-            return _Sources(
+            return Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / one.name) for one in segments],
                 sides=self._present(segments, sides),
                 session=session,
                 gone=self._gone.by_session(session, question.ticks),
-                cold=self._compressed.matches(question, session),
+                cold=[] if cold is None else self._compressed.matches(cold, session),
             )
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
@@ -264,7 +272,7 @@ def _count(asked: Asked) -> int:
 
 
 def _steps(
-    question: StepQuery, sources: _Sources, concepts: ConceptNumbers, relations: Sequence[str]
+    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str]
 ) -> tuple[str | None, list[Any]]:
     """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
     if not relations:

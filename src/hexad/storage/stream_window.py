@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hexad.model.experience import TICK_LIMIT, StepQuery
 from hexad.model.ticks import union
-from hexad.storage.stream_events import KEYED
+from hexad.storage.stream_keys import KEYED
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_totals import RangeTotals, range_totals
 
