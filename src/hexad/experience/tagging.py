@@ -180,7 +180,7 @@ class Tagging:
             # Kept where it cannot change any more: what is compressed later is still found by it.
             return event_target(session.id, target.event_id, self._events.whole(session.id, target.event_id))
         if target.timestep_id is not None:
-            if self._experience.get(target.timestep_id) is None:
+            if not self._experience.was_recorded(session.id, target.range_start or 0):
                 raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
         elif target.range_start is not None and target.range_start > session.last_tick:
             raise NotFound(
