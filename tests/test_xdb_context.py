@@ -802,6 +802,42 @@ def test_a_programs_compactions_that_it_could_not_remember_are_remembered_by_ano
     assert again.xdb.compactions("monday")[0].id == memory.source_id
 
 
+def test_the_memory_of_what_was_compressed_further_is_archived(hx, clock):
+    for day in range(3):
+        hx.xdb.start_session(f"day {day}", 500)
+        tell(hx, 500, start=day * 500)
+        hx.xdb.end_session()
+        clock.advance(days=1)
+    clock.advance(days=30)
+    hx.maintain()
+    compactions = {one.id for one in hx.xdb.compactions("*")}
+    assert compactions == {memory.source_id for memory in hx.memories(space="experience")}
+
+    hx.xdb.check_and_compress(max_storage_bytes=1)
+    hx.maintain()
+
+    left = hx.xdb.compressed_records(session_id="*")
+    assert [hexad.CompressionLevel.YEAR] == [one.level for one in left]
+    active = hx.memories(space="experience")
+    assert [one.id for one in left] == [memory.source_id for memory in active]
+    assert left[0].summary == active[0].raw
+    assert left[0].start_time == active[0].valid_from
+    archived = {memory.source_id for memory in hx.memories(space="experience", status="archived")}
+    assert compactions <= archived
+    again = hx.maintain()
+    assert 0 == again.compressed
+    assert archived == {memory.source_id for memory in hx.memories(space="experience", status="archived")}
+
+
+def test_a_memory_of_the_past_that_was_forgotten_is_not_written_again(hx):
+    hx.xdb.start_session("monday", 1000)
+    tell(hx, 800)
+    (memory,) = hx.memories(space="experience")
+    hx.forget(memory.id)
+    hx.maintain()
+    assert not hx.memories(space="experience")
+
+
 def test_only_compactions_and_the_past_itself_stand_in_an_empty_context(hx):
     hx.xdb.start_session("monday")
     context = hx.xdb.context()

@@ -38,10 +38,7 @@ class StreamUpkeep:
         """Compact the windows of sessions in which nothing was recorded for long; return how many compactions."""
         if not (self.place.directory / "stream" / "segments").is_dir():
             return 0
-        compacting = self.experiencing.compacting
-        done = compacting.compactor.expire_idle(stop=stop)
-        compacting.remembrance.compactions(stop=stop)
-        return done
+        return self.experiencing.compacting.compactor.expire_idle(stop=stop)
 
     def compact_when_due(self, *, stop: Callable[[], bool]) -> None:
         """Compact the windows that this process found full, and each hour those of idle sessions."""
@@ -53,12 +50,14 @@ class StreamUpkeep:
         limited = self.base.settings.xdb_max_storage_bytes is not None
         if "experiencing" not in self.__dict__ and not limited and not self.stores.meta.has_cold():
             return 0
-        return self.experiencing.storage.check_and_compress().records
+        records = self.experiencing.storage.check_and_compress().records
+        self.experiencing.compacting.remembrance.catch_up()
+        return records
 
     def compress_when_due(self, *, stop: Callable[[], bool]) -> None:
         """Compress experience that is over its limits, once this process has to do with experience."""
-        if "experiencing" in self.__dict__:
-            self.experiencing.storage.compress_when_due(stop=stop)
+        if "experiencing" in self.__dict__ and self.experiencing.storage.compress_when_due(stop=stop):
+            self.experiencing.compacting.remembrance.catch_up(stop=stop)
 
     def let_go_when_due(self) -> int:
         """Let go of windows whose grace is over; return how many."""
