@@ -12,6 +12,7 @@ from typing import Final
 
 from hexad.errors import AccessDenied, HexadError, InvalidInput, LimitExceeded
 from hexad.experience.narrative import span_name
+from hexad.experience.sight import Sight
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.memory import JSONValue, Status, Trust
 from hexad.model.tiers import CompactionRecord, CompressedRecord
@@ -31,11 +32,12 @@ _OUTLIVED: Final = 1_000
 class Remembrance:
     """Keeps the memories of past experience in step with what is left of it. `writer` gives the way in, None for none.
 
+    A memory names the concepts that `sight` lets be seen when it is written, and keeps them.
     Nothing is raised for a writer that fails: what it did not take is tried again with the next call.
     """
 
-    def __init__(self, db: Database, writer: Callable[[], MemoryWriter] | None) -> None:
-        self._db, self._writer = db, writer
+    def __init__(self, db: Database, writer: Callable[[], MemoryWriter] | None, *, sight: Sight) -> None:
+        self._db, self._writer, self._sight = db, writer, sight
         self._remembered = Remembered(db, space=SPACE)
         self._compactions, self._compressed = Compactions(db), Compressed(db)
 
@@ -51,7 +53,7 @@ class Remembrance:
         while self._writer is not None and not stop():
             found = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
             for number, record in found:
-                if not self._written(self._draft_of_compaction(record)):
+                if not self._written(self._draft_of_compaction(self._sight.compaction(record))):
                     return done
                 if not self._noted(self._remembered.note_compaction, number):
                     return done
@@ -66,7 +68,9 @@ class Remembrance:
             numbers = self._remembered.new_records(limit=_BATCH)
             found = self._compressed.by_numbers(numbers)
             for number in numbers:
-                if number in found and not self._written(_draft_of_record(found[number])):
+                if number in found and not self._written(
+                    _draft_of_record(self._sight.compressed(found[number]))
+                ):
                     return done
                 if not self._noted(self._remembered.note_record, number):
                     return done
