@@ -12,7 +12,7 @@ from typing import Final
 
 from hexad.engine import Hexad
 from hexad.facade.xdb import Xdb
-from hexad.model.experience import CompressionLevel, Fidelity, TimestepRecord
+from hexad.model.experience import CompressionLevel, EventType, Fidelity, TimestepRecord
 from hexad.model.pressure import CompressionReport, Stopped
 from hexad.model.tag import TagSource
 from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
@@ -39,6 +39,7 @@ def problems(hx: Hexad, books: Books, *, now: datetime) -> list[str]:
         *levels(hx.xdb, records, books),
         *evidence(hx.xdb, books, now=now),
         *vividness(records, books, now=now),
+        *otherwise(hx.xdb, records, books),
         *compactions(hx.xdb, books),
         *folksonomy(hx.xdb, books),
         *hx.check(),
@@ -124,6 +125,28 @@ def levels(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterato
     total = sum(some.tokens for some in usage.by_fidelity.values())
     if total != books.tokens:
         yield f"usage accounts for {total:,} tokens of {books.tokens:,}."
+
+
+def otherwise(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
+    """Yield what other questions answer otherwise: whole events, and activity by month."""
+    single = [one for one in records if one.compression_level <= CompressionLevel.REPLY]
+    events = xdb.recall_events(session_id="*", limit=PAGE)
+    counted = sum(one.timesteps for one in events), sum(one.token_count for one in events)
+    real = sum(one.timesteps for one in single), sum(one.token_count for one in single)
+    if counted != real:
+        yield f"{real} timesteps and tokens are there one by one or by event; events have {counted}."
+    texts: defaultdict[tuple[str, str | None], str] = defaultdict(str)
+    for one in single:
+        if one.event_type is EventType.OUTPUT:
+            texts[one.session_id, one.event_id] += one.content
+    for event in events:
+        wanted = texts.get((event.session_id, event.event_id), event.content)
+        if event.compression_level is CompressionLevel.TOKEN and event.content not in wanted:
+            yield f"Event {event.id} says {event.content!r}; its tokens {wanted!r}."
+    months = xdb.activity(by="month", session_id="*")
+    told = sum(one.timesteps for one in months), sum(one.tokens for one in months)
+    if told != (books.timesteps, books.tokens):
+        yield f"{(books.timesteps, books.tokens)} timesteps and tokens were recorded; months have {told}."
 
 
 def compactions(xdb: Xdb, books: Books) -> Iterator[str]:
