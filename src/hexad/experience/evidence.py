@@ -10,15 +10,16 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound, StorageFailure
+from hexad.experience.sight import Sight
 from hexad.experience.submissions import Graftings, check_submission_id
 from hexad.model.memory import JSONValue, format_time
-from hexad.model.tag import Comment, TagApplication
+from hexad.model.tag import Comment, TagApplication, TagSource
 from hexad.model.ticks import Ranges, intersection, union
 from hexad.model.tiers import Submission, TimeWindow
 from hexad.storage import files
@@ -43,8 +44,8 @@ _ATTEMPTS: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceNeeds:
-    """What packages are made of. `mask` takes secrets out of generated tokens, `version` is Hexad's; `owner` is this
-    process, `alive` says which have the store open.
+    """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts; `version` is
+    Hexad's, `owner` is this process, `alive` says which have the store open.
     """
 
     db: Database
@@ -52,6 +53,7 @@ class EvidenceNeeds:
     reader: StreamReader
     graftings: Graftings
     mask: Mask
+    sight: Sight
     version: str
     owner: str
     alive: Callable[[], Collection[str]]
@@ -68,7 +70,12 @@ class EvidencePackages:
             TagApplications(needs.db),
             Comments(needs.db),
         )
-        self._writer = EvidenceWriter(needs.reader, self._sessions, mask=needs.mask)
+        self._writer = EvidenceWriter(
+            needs.reader,
+            self._sessions,
+            mask=needs.mask,
+            visible=lambda concept: needs.sight.sees_all([concept]),
+        )
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -167,18 +174,18 @@ class EvidencePackages:
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         found = {
             one.id: one
-            for session, some in ranges.items()
-            for ticks in some
-            for one in self._applications.touching(session, ticks, event_ids=rows.events.get(session, ()))
+            for session, ticks, events in _places(ranges, rows)
+            for one in self._applications.touching(session, ticks, event_ids=events)
         }
-        return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+        hidden = self._needs.sight.hidden({one.tag_id for one in found.values()})
+        shown = (one for one in found.values() if one.tag_id not in hidden or one.source is TagSource.MANUAL)
+        return sorted(shown, key=lambda one: (one.created_at, one.id))
 
     def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
         found = {
             one.id: one
-            for session, some in ranges.items()
-            for ticks in some
-            for one in self._comments.touching(session, ticks, event_ids=rows.events.get(session, ()))
+            for session, ticks, events in _places(ranges, rows)
+            for one in self._comments.touching(session, ticks, event_ids=events)
         }
         return sorted(found.values(), key=lambda one: (one.created_at, one.id))
 
@@ -282,6 +289,15 @@ def _by_session(windows: Sequence[TimeWindow]) -> dict[str, Ranges]:
     for window in windows:
         ranges.setdefault(window.session_id, []).append((window.start_tick, window.end_tick))
     return {session: union(ranges[session]) for session in sorted(ranges)}
+
+
+def _places(
+    ranges: Mapping[str, Ranges], rows: EvidenceRows
+) -> Iterator[tuple[str, tuple[int, int], Sequence[str]]]:
+    """Yield session and ticks of each range; with the first of a session its events, which are looked for once."""
+    for session, some in ranges.items():
+        for at, ticks in enumerate(some):
+            yield session, ticks, () if at else rows.events.get(session, ())
 
 
 def _shown(window: TimeWindow) -> dict[str, JSONValue]:

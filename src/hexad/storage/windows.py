@@ -145,6 +145,13 @@ class Windows:
         """Return the windows whose grace was over at `at`."""
         return self._read("w.grace_until <= :at AND w.fidelity = 'warm'", {"at": to_micros(at)})
 
+    def exactly(self, session_no: int, ticks: tuple[int, int]) -> list[WindowRow]:
+        """Return the windows with just these ticks, the oldest first."""
+        return self._read(
+            "w.session_no = :session AND w.first_tick = :first AND w.last_tick = :last",
+            {"session": session_no, "first": ticks[0], "last": ticks[1]},
+        )
+
     def let_go(
         self, *, session_no: int | None = None, ticks: tuple[int, int] | None = None
     ) -> list[WindowRow]:
