@@ -171,6 +171,21 @@ def test_evidence_with_many_concepts_and_none_is_written(hx):
     ]
 
 
+def test_what_an_agent_may_not_see_is_in_no_package_and_no_window(hx, opened, monkeypatch):
+    monkeypatch.setenv("HEXAD_LENSES", "pack::Odd")
+    narrow = opened()
+
+    concepts = [row["concept_activations"] for row in rows_of(narrow.xdb.export_submission("graft-1"))]
+    assert [{"pack::Odd": 0.5}, {}, {"pack::Odd": 0.5}, {}, {"pack::Odd": 0.5}, {}] == concepts
+    narrow.xdb.resolve_submission("graft-1", True)
+    shown = narrow.xdb.get_windows_for_submission("graft-1")
+    assert {"pack::Odd"} == {concept for window in shown for concept in window.top_k_activations}
+
+    monkeypatch.delenv("HEXAD_LENSES")
+    [first, _] = opened().xdb.get_windows_for_submission("graft-1")
+    assert {"pack::Odd": 0.5, "pack::3": 0.25} == first.top_k_activations
+
+
 # Again and elsewhere ------------------------------------------------------------------------------------------------
 
 
