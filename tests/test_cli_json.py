@@ -60,7 +60,7 @@ CALLS = {
     "xdb comment": ("xdb", "comment", "Good.", "--timestep", "ts-monday-1"),
     "xdb uncomment": None,  # as untag
     "xdb comments": ("xdb", "comments", "--session", "monday"),
-    "xdb pin": ("xdb", "pin", "1-2", "--session", "monday"),
+    "xdb pin": ("xdb", "pin", "1", "--session", "monday"),
     "xdb unpin": None,  # as untag
     "xdb windows": ("xdb", "windows"),
     "xdb submit": ("xdb", "submit", "sprout", "graft-2"),

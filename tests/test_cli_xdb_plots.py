@@ -142,7 +142,7 @@ def test_where_there_are_no_block_characters_a_plot_is_ascii(folder, args):
 def test_activity_shows_columns_and_a_row_for_each_concept(folder):
     lines = piped(folder, "activity", "--session", "monday", "--by", "hour").splitlines()
 
-    assert lines[0].startswith("tokens by hour  monday, 95 tokens")
+    assert lines[0].startswith("tokens by hour  monday, 2026-01-05, 95 tokens")
     assert ["14", "8.4", "0"] == [lines[at].split("│")[0].split("└")[0].strip() for at in (1, 3, 6)]
     tide, ebb, storm = (
         next(line for line in lines if line.split("│")[0].strip() == name).split("│")[1]

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,6 +139,18 @@ def test_a_bud_is_handed_in_exported_checked_and_accepted(submitted, tmp_path):
     assert (
         "accepted" in submitted("xdb", "submissions").out and "stock" in submitted("xdb", "submissions").out
     )
+
+
+def test_a_package_is_checked_where_there_is_no_store(submitted, tmp_path, monkeypatch):
+    submitted("xdb", "export", "graft-1")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / ".git").mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+
+    assert [] == submitted("xdb", "verify", "../.hexad/exports/graft-1", "--json").data["problems"]
+    assert [".git"] == [one.name for one in elsewhere.iterdir()]
+    assert 3 == submitted("xdb", "verify", "graft-1").code
 
 
 def test_a_package_that_was_changed_is_not_whole(submitted, tmp_path):

@@ -12,7 +12,7 @@ import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
 from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.plots import Line, Row, chart_columns, draw, glyphs, heat_legend, number, over_time
-from hexad.interfaces.cli.render import count, width
+from hexad.interfaces.cli.render import clean, clip, count, width
 from hexad.interfaces.cli.xdb_lines import short
 from hexad.interfaces.cli.xdb_options import session_option, time_range
 
@@ -110,10 +110,13 @@ def _show(
     left_out, times = len(times) - len(times[-fits:]), times[-fits:]
     rows = _rows(names, by_start, times, measure)
     shown = [by_start[time] for time in times if time in by_start]
+    tokens, title = sum(one.tokens for one in shown), f"tokens by {unit}"
     volume = Row(
-        label=f"tokens by {unit}",
+        label=title,
         values=[float(by_start[time].tokens) if time in by_start else None for time in times],
-        said=f"{session or 'all sessions'}, {sum(one.tokens for one in shown):,} tokens",
+        said=clip(
+            f"{clean(session or 'all sessions')}, {_days(times)}, {tokens:,} tokens", room - len(title) - 2
+        ),
     )
     of = glyphs()
     lines: list[Line] = over_time(volume, rows, times=times, step=_STEPS[unit], room=room, of=of)
@@ -127,6 +130,11 @@ def _show(
         )
     if left_out:
         note(f"{count(left_out, unit)} before these: --until, or a coarser --by, show them.")
+
+
+def _days(times: Sequence[datetime]) -> str:
+    first, last = f"{times[0]:%Y-%m-%d}", f"{times[-1]:%Y-%m-%d}"
+    return first if first == last else f"{first} to {last}"
 
 
 def _meaning(measure: str) -> str:

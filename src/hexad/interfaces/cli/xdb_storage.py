@@ -57,7 +57,7 @@ def _parts(found: StorageUsage) -> Iterator[Part]:
     rest = max(0, found.total_bytes - told - found.tables_bytes - cold)
     others = (
         ("compactions", found.compactions.bytes),
-        ("indexes of both", rest),
+        ("indexes of these", rest),
         ("documents and exports", found.documents_bytes + found.exports_bytes),
         ("tags, sessions and the rest", found.tables_bytes),
     )

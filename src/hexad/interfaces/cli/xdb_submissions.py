@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -12,6 +14,9 @@ from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, confirm, note, pr
 from hexad.interfaces.cli.completing import bud_names, submission_ids
 from hexad.interfaces.cli.render import clean, count, table, table_room
 from hexad.interfaces.cli.xdb_options import tag_of
+
+if TYPE_CHECKING:
+    from hexad import Hexad
 
 _STATUSES: Final = [one.value for one in hexad.SubmissionStatus]
 _SEE: Final = "see with --dry-run what would become of it"
@@ -127,9 +132,10 @@ def export(submission: str, *, out: Path | None) -> None:
 def verify(ctx: click.Context, package: str) -> None:
     """Check that a package of evidence is whole.
 
-    PACKAGE is a submission's id, or a folder. Exit code 5 when it is not; each line says what is wrong.
+    PACKAGE is a submission's id, or a folder, which needs no store. Exit code 5 when it is not; each line says what is
+    wrong.
     """
-    with state().opened() as hx:
+    with _opened_for(package) as hx:
         found = hx.xdb.verify_export(package)
     if state().json:
         print_json({"package": package, "problems": found})
@@ -140,3 +146,16 @@ def verify(ctx: click.Context, package: str) -> None:
             click.echo(f"{clean(package)}  whole")
     if found:
         ctx.exit(EXIT_INTEGRITY)
+
+
+@contextmanager
+def _opened_for(package: str) -> Iterator[Hexad]:
+    """Open the store; where there is none, and a folder is to be checked, a throw-away one."""
+    with ExitStack() as stack:
+        try:
+            hx = stack.enter_context(state().opened())
+        except hexad.NotFound:
+            if not Path(package).is_dir():
+                raise
+            hx = stack.enter_context(hexad.open(":memory:", embedder=None, background=False))
+        yield hx
