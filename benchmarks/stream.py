@@ -128,6 +128,7 @@ def _many(folder: Path, way: str, count: int, activations: int) -> float:
 def _as_rows(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
     lists = [given[name] for name in ("event_type", "content", "event_id")]
     numbers = [given[name].tolist() for name in ("token_id", "concepts", "scores")]
+    # Without a time of their own, as tokens come that are being generated.
     for kind, content, event, token, names, scores in zip(*lists, *numbers, strict=True):
         yield {
             "event_type": kind, "content": content, "event_id": event, "token_id": token,

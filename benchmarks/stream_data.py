@@ -77,6 +77,8 @@ def columns(
         "event_type": ["output"] * count,
         "content": WORDS[words].tolist(),
         "event_id": [f"event {one}" for one in events.tolist()],
+        "event_start": numbers % event_rows == 0,
+        "event_end": numbers % event_rows == event_rows - 1,
         "token_id": words,
         "timestamp": times(first, count, step_ms)
         + chance.integers(0, 3_000, count).astype("timedelta64[us]"),
@@ -151,12 +153,12 @@ def fill_peer(con: Any, first: int, count: int, *, batch: int = 50_000) -> float
         table = {
             "tick": np.arange(at + 1, at + some + 1), "ts": given["timestamp"], "token": given["token_id"],
             "content": np.array(given["content"], object), "event": np.array(given["event_id"], object),
-            "json": np.array(texts, object),
+            "json": np.array(texts, object), "starts": given["event_start"], "ends": given["event_end"],
         }  # fmt: skip
         cpu = time.process_time()
         con.register("batch", table)
         con.execute(
-            "INSERT INTO timesteps SELECT 'ts-s-' || tick, 's', tick, ts, 'output', content, event, false, false, token,"
+            "INSERT INTO timesteps SELECT 'ts-s-' || tick, 's', tick, ts, 'output', content, event, starts, ends, token,"
             " NULL, 'hot', 0, json FROM batch"
         )
         con.unregister("batch")
