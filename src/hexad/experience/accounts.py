@@ -91,6 +91,8 @@ class Accounts:
             self.counters.pop(number, None)
         elif number not in self.counters:
             self.counters[number] = WindowCounter(number)
+        elif self.counters[number].look_at != math.inf:
+            self.counters[number].look_at = 0  # its window may be another one
 
     def close(self, number: int) -> None:
         """Let go of a session that has ended."""
