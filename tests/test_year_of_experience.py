@@ -112,9 +112,9 @@ def test_what_a_quarter_was_about_is_answered_from_cold_records(lived: Lived, qu
     answer = lived.answer(quarter)
 
     assert set(answer.planted) <= set(answer.active), "by concept"
-    assert answer.planted[0] in answer.named, "by text"
-    assert answer.planted[0] == answer.told[0], "by the coarse record's own words"
-    assert set(answer.told) <= set(answer.planted)
+    assert set(answer.planted) <= set(answer.named), "by text"
+    assert set(answer.planted) == set(answer.told), "by the coarse record's own words"
+    assert answer.planted[0] == answer.told[0]
     assert 1.0 == answer.strongest_precision
     assert set(answer.active) <= answer.worked_on
     assert "hot" not in answer.fidelities

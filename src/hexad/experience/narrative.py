@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,6 +20,8 @@ NARRATIVE_CHARACTERS: Final = 1_600
 LEAST_CHARACTERS: Final = 240
 """So much a summary may have whatever it replaces: less would not hold its first sentence."""
 TOPICS: Final = 3
+NAMED_SHARE: Final = 0.1
+"""A topic counts beside the strongest one if it has such a part of its activations."""
 NAMED_TAGS: Final = 5
 NAME_CHARACTERS: Final = 60
 SENTENCES_AT_ONCE: Final = 160
@@ -61,8 +63,10 @@ def plain_name(id: str) -> str:
     return id.rpartition("::")[2] or id
 
 
-def narrate(gist: Gist, *, names: Names = plain_name) -> str:
+def narrate(gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
     """Return a summary of summaries: for a day or more it begins with when it was and what it was mainly about.
+
+    `covered` are concepts that a stronger one speaks for, because it is above or below them: others are named before.
 
     >>> from datetime import UTC, datetime
     >>> quarter = Gist(
@@ -78,13 +82,13 @@ def narrate(gist: Gist, *, names: Names = plain_name) -> str:
     Tags: release.
     The parser became twice as fast.
     """
-    parts = _head(gist, names) if gist.level > CompressionLevel.SESSION else []
+    parts = _head(gist, names, covered) if gist.level > CompressionLevel.SESSION else []
     texts = [text for text in map(_body, gist.texts) if text]
     room = gist.limit - sum(len(part) + 1 for part in parts)
     if texts and room > 0:
         parts.append(digest(texts, room))
     if not parts:
-        parts = _head(gist, names)
+        parts = _head(gist, names, covered)
     return cut("\n".join(parts), gist.limit)
 
 
@@ -150,8 +154,8 @@ def _body(text: str) -> str:
     return _TAGS.sub("", _HEAD.sub("", text, count=1), count=1).strip()
 
 
-def _head(gist: Gist, names: Names) -> list[str]:
-    concepts = _distinct(map(names, gist.concepts))
+def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:
+    concepts = _distinct(map(names, _in_order(gist.concepts, covered)))
     tags = [name for name in _distinct(map(names, gist.tags)) if name not in concepts]
     topics = concepts[:TOPICS]
     while len(topics) < TOPICS and tags:
@@ -162,6 +166,15 @@ def _head(gist: Gist, names: Names) -> list[str]:
     if tags:
         parts.append(f"Tags: {', '.join(tags[:NAMED_TAGS])}.")
     return parts
+
+
+def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[str]:
+    """Return the concepts as they are named: the strongest first, but those that others speak for after all that are
+    not much weaker than the strongest.
+    """  # fmt: skip
+    least = NAMED_SHARE * max(concepts.values(), default=0.0)
+    first = [one for one, score in concepts.items() if one not in covered and score >= least]
+    return [*first, *(one for one in concepts if one not in first)]
 
 
 def _distinct(names: Sequence[str] | map[str]) -> list[str]:

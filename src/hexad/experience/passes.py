@@ -15,6 +15,7 @@ from hexad.model.experience import CompressionLevel
 from hexad.model.tiers import CompressedRecord
 from hexad.storage.codec import to_micros
 from hexad.storage.compressed import Compressed, Stored
+from hexad.storage.concepts import Concepts
 from hexad.storage.connection import Database
 from hexad.storage.tags import Tags
 from hexad.storage.usage import ColdBytes, CompactionRow
@@ -71,6 +72,7 @@ class Passes:
     def __init__(self, db: Database, *, summarizer: Summarizer) -> None:
         self._db, self._summarizer = db, summarizer
         self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
+        self._concepts = Concepts(db)
 
     def run(self, source: CompressionLevel, *, batch: int, k: int) -> Passed | None:
         """Compress at most `batch` of the oldest records of `source`, which is not YEAR; None where there is none.
@@ -181,11 +183,22 @@ class Passes:
         written = self._summarizer.generated(gist.texts, order)
         if written is not None:
             return written.text, written.generated_by
-        return narrate(gist, names=names), LOCAL
+        return narrate(gist, names=names, covered=self._covered(gist)), LOCAL
 
     def _names(self, gist: Gist) -> Names:
         known = self._tags.by_ids([*gist.concepts, *gist.tags])
         return lambda id: known[id].name if id in known else plain_name(id)
+
+    def _covered(self, gist: Gist) -> set[str]:
+        """Return the concepts that a stronger one is above or below in the hierarchy."""
+        above = {concept: set(self._concepts.ancestors(concept)) for concept in gist.concepts}
+        covered: set[str] = set()
+        stronger: set[str] = set()
+        for concept, higher in above.items():
+            if not higher.isdisjoint(stronger) or any(concept in above[one] for one in stronger):
+                covered.add(concept)
+            stronger.add(concept)
+        return covered
 
     def _store(self, group: _Group, record: CompressedRecord) -> int | None:
         """Put the record in the place of its sources; returns the bytes that this freed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -74,6 +75,27 @@ def test_three_topics_are_named_the_strongest_concepts_before_tags_and_by_their_
 
 
 @pytest.mark.row("H075")
+def test_a_topic_is_named_before_the_parts_of_a_stronger_one():
+    told = gist(
+        CompressionLevel.MONTH,
+        "It went well.",
+        concepts=["w::Parsing", "w::Grammar", "w::Lexer", "w::Storage", "w::Review"],
+    )
+
+    found = narrate(told, covered={"w::Grammar", "w::Lexer"})
+
+    assert "In July 2025 I worked mainly on Parsing, Storage and Review." == found.splitlines()[0]
+
+
+def test_a_topic_that_hardly_occurred_is_no_main_one():
+    told = gist(CompressionLevel.MONTH, "It went well.")
+    scores = {"w::Parsing": 90.0, "w::Grammar": 40.0, "w::Lexer": 30.0, "w::Storage": 1.0}
+
+    found = narrate(replace(told, concepts=scores), covered={"w::Grammar", "w::Lexer"})
+
+    assert "In July 2025 I worked mainly on Parsing, Grammar and Lexer." == found.splitlines()[0]
+
+
 def test_a_session_is_told_by_its_own_sentences_alone():
     assert "We chose SQLite." == narrate(gist(CompressionLevel.SESSION, "We chose SQLite."))
 
