@@ -23,7 +23,7 @@ SHORT = YearShape(
     stride=9,
 )
 LONG = replace(
-    SHORT, tokens_a_day=3_000, tokens_a_reply=150, sessions_a_day=2, window_tokens=2_048,
+    SHORT, tokens_a_day=1_000, tokens_a_reply=80, sessions_a_day=2, window_tokens=1_024,
     max_storage_bytes=60_000, stride=1,
 )  # fmt: skip
 
@@ -55,4 +55,4 @@ def test_a_season_with_programs_that_are_killed_loses_nothing(tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.row("H091", "H179")
 def test_a_year_with_programs_that_are_killed_loses_nothing(tmp_path: Path) -> None:
-    live(tmp_path, LONG, until=date(LONG.year, 12, 31), killed_every=5)
+    live(tmp_path, LONG, until=date(LONG.year, 12, 31), killed_every=6)
