@@ -74,7 +74,6 @@ def test_three_topics_are_named_the_strongest_concepts_before_tags_and_by_their_
     ] == found.splitlines()
 
 
-@pytest.mark.row("H075")
 def test_a_topic_is_named_before_the_parts_of_a_stronger_one():
     told = gist(
         CompressionLevel.MONTH,
@@ -96,6 +95,7 @@ def test_a_topic_that_hardly_occurred_is_no_main_one():
     assert "In July 2025 I worked mainly on Parsing, Grammar and Lexer." == found.splitlines()[0]
 
 
+@pytest.mark.row("H075")
 def test_a_session_is_told_by_its_own_sentences_alone():
     assert "We chose SQLite." == narrate(gist(CompressionLevel.SESSION, "We chose SQLite."))
 
