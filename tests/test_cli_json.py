@@ -71,6 +71,7 @@ CALLS = {
     "xdb context": ("xdb", "context", "monday"),
     "xdb compact": ("xdb", "compact", "--session", "monday"),
     "xdb compactions": ("xdb", "compactions"),
+    "xdb compressed": ("xdb", "compressed"),
     "xdb activity": ("xdb", "activity"),
     "xdb usage": ("xdb", "usage"),
     "xdb compress": ("xdb", "compress"),

@@ -273,6 +273,25 @@ def test_cold_records_are_compressed_to_a_limit_that_is_given(monday):
     assert (0, True) == (again.code, "under the threshold" in again.err)
 
 
+def test_what_is_left_of_compressed_experience_is_listed_with_what_it_was_made_of(monday):
+    monday("xdb", "compact", "--session", "monday")
+    replies = monday("xdb", "compressed", "--level", "reply", "--json").data
+    one = monday("xdb", "compressed", replies[0]["id"], "--json").data
+    text = monday("xdb", "compressed", replies[0]["id"]).out
+
+    assert (replies[0], ["ts-monday-1", "ts-monday-2"]) == (one, one["source_record_ids"])
+    assert (
+        "reply  monday #1–2" in text and "2 timesteps, 20 tokens" in text and "made of: ts-monday-1" in text
+    )
+    assert "concepts: Store 0.60" in text
+    assert [] == monday("xdb", "compressed", "--level", "year", "--json").data
+    monday("xdb", "compress", "--max-bytes", "1000")
+    coarser = monday("xdb", "compressed", "--json").data
+    assert "REPLY" not in {record["level"] for record in coarser}
+    assert sum(reply["timesteps"] for reply in replies) == sum(record["timesteps"] for record in coarser)
+    assert 3 == monday("xdb", "compressed", replies[0]["id"]).code
+
+
 def test_a_contract_is_put_in_force_from_a_file_and_ended(monday, tmp_path):
     (tmp_path / "contract.json").write_text('{"resources": {"memory": {"warm_quota_tokens": 250000}}}')
     (tmp_path / "mean.json").write_text('{"resources": {"memory": {"warm_quota_tokens": 5}}}')
@@ -314,6 +333,10 @@ def test_a_contract_is_put_in_force_from_a_file_and_ended(monday, tmp_path):
         (("compact", "--session", "sunday"), 3, "'sunday'"),
         (("compactions", "--session", "sunday"), 3, "'sunday'"),
         (("compactions", "--limit", "0"), 2, "limit = 0"),
+        (("compressed", "none"), 3, "'none'"),
+        (("compressed", "--level", "token"), 2, "'token'"),
+        (("compressed", "--session", "sunday"), 3, "'sunday'"),
+        (("compressed", "--limit", "0"), 2, "limit = 0"),
         (("compress", "--max-bytes", "0"), 2, "0"),
         (("compress", "--threshold", "2"), 2, "2"),
         (("contract", "missing.json"), 3, "missing.json"),

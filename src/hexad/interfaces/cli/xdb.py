@@ -18,6 +18,7 @@ _MODULES: Final = {
     "xdb_buds": ("buds", "bud"),
     "xdb_submissions": ("submit", "resolve", "submissions", "export", "verify"),
     "xdb_context": ("context", "compact", "compactions"),
+    "xdb_compressed": ("compressed",),
     "xdb_activity": ("activity",),
     "xdb_storage": ("usage", "compress", "contract"),
 }
