@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,35 @@ def test_a_bud_is_handed_in_exported_checked_and_accepted(submitted, tmp_path):
     assert (
         "accepted" in submitted("xdb", "submissions").out and "stock" in submitted("xdb", "submissions").out
     )
+
+
+def answered(folder: Path, answer: str, *args: str) -> int:
+    """Run a command at a terminal, answer its question, and return its exit code."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hexad", "xdb", *args],
+        cwd=folder,
+        env={**os.environ, "HEXAD_EMBEDDER": "none"},
+        stdin=slave,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+    )
+    os.close(slave)
+    seen = b""
+    while b"[y/N]" not in seen:
+        seen += os.read(master, 1024)
+    os.write(master, answer.encode() + b"\n")
+    while b"\n" not in seen.partition(b"[y/N]")[2]:
+        seen += os.read(master, 1024)
+    code = process.wait(60)
+    os.close(master)
+    return code
+
+
+def test_at_a_terminal_it_asks_before_detail_is_given_up(submitted, tmp_path):
+    for answer, code, status in (("n", 1, "open"), ("", 1, "open"), ("y", 0, "accepted")):
+        assert code == answered(tmp_path, answer, "resolve", "graft-1", "--accepted")
+        assert status == submitted("xdb", "submissions", "--json").data[0]["status"]
 
 
 def test_a_package_is_checked_where_there_is_no_store(submitted, tmp_path, monkeypatch):
@@ -303,6 +333,61 @@ def test_a_contract_is_put_in_force_from_a_file_and_ended(monday, tmp_path):
     assert (2, True) == (refused.code, "100,000" in refused.err)
     assert 250_000 == monday("xdb", "contract", "--json").data["warm_quota_tokens"]
     assert not monday("xdb", "contract", "--clear", "--json").data["active"]
+
+
+# JSON -------------------------------------------------------------------------------------------------------
+
+STEP = (
+    "id session_id tick timestamp event_type content concept_activations event_id event_start event_end token_id role"
+    " token_count fidelity compression_level end_tick timesteps"
+)
+WINDOW = (
+    "id session_id start_tick end_tick start_time end_time fidelity compression_level pinned pinned_reason"
+    " submission_ids summary top_k_activations significant_tags token_count source_record_ids grace_until"
+)
+CONTEXT = "max_tokens current_tokens utilization session_id current_tick"
+TAG = "id name tag_type concept_id entity_type bud_status created_at created_by description"
+KEYS = {
+    "sessions": "id created_at ended_at max_context_tokens last_tick auto_compact compacted_through timesteps tokens"
+    " context_tokens utilization",
+    "show monday": "id session_id event_id event_type role start_tick end_tick start_time end_time content"
+    " concept_activations token_count timesteps fidelity compression_level",
+    "recall --tokens": STEP,
+    "bud examples stock": STEP,
+    "buds": TAG,
+    "tags ts-monday-5": "tag id tag_id session_id target_type timestep_id event_id range_start range_end confidence"
+    " source created_at note",
+    "comments --session monday": "id session_id target_type timestep_id event_id range_start range_end content"
+    " created_at updated_at",
+    "windows": WINDOW,
+    "submissions": "id bud_tag_id status submitted_at resolved_at window_ids",
+    "context": CONTEXT,
+    "context monday": f"{CONTEXT} summary events token_count",
+    "compactions": "id session_id timestamp range_start range_end timesteps_compacted tokens_before tokens_after"
+    " summary summary_concept_tags top_k_activations trigger result_level generated_by",
+    "compressed": "id level start_time end_time start_tick end_tick summary top_k_activations significant_tags"
+    " source_record_ids token_count record_count timesteps peaks session_id event_id event_type role",
+    "activity": "start end timesteps tokens compressed coarsest concepts",
+    "usage": "total_bytes cold_bytes cold_limit_bytes compression_threshold total_limit_bytes over_threshold"
+    " logs_bytes segments_bytes documents_bytes exports_bytes tables_bytes by_fidelity by_level compactions"
+    " warm_quota_tokens warm_used_tokens",
+    "compress --dry-run": "dry_run due cold_bytes limit_bytes compression_threshold",
+    "contract": "active warm_quota_tokens cold_storage_bytes context_window_tokens sources document",
+    "verify graft-1": "package problems",
+    "export graft-1": "submission_id path files",
+}
+
+
+def test_json_has_the_same_keys_whenever_it_is_asked_for(submitted):
+    submitted("xdb", "comment", "Look.", "--ticks", "1-2", "--session", "monday")
+    submitted("xdb", "pin", "1-2", "--session", "monday")
+    submitted("xdb", "export", "graft-1")
+    submitted("xdb", "compact", "--session", "monday")
+
+    for args, keys in KEYS.items():
+        found = submitted("xdb", *args.split(), "--json").data
+        one = found[0] if isinstance(found, list) else found
+        assert (args, sorted(keys.split())) == (args, sorted(one))
 
 
 # What is refused --------------------------------------------------------------------------------------------

@@ -104,6 +104,22 @@ def test_a_table_of_timesteps_has_the_columns_that_say_something():
     assert "1     12:00:00  input  hot     one⏎two  Ebb 0.75, Tide 0.50" == row
 
 
+def test_what_is_left_of_a_whole_session_has_no_tick():
+    cold = TimestepRecord(
+        id="compressed-SESSION-0123456789ab",
+        session_id="a",
+        tick=0,
+        timestamp=NOON,
+        event_type=EventType.SYSTEM,
+        content="A quiet day.",
+        fidelity=Fidelity.COLD,
+        compression_level=CompressionLevel.SESSION,
+        timesteps=90,
+    )
+
+    assert "–     12:00:00  system  cold session  A quiet day." == step_table([cold], room=None)[1]
+
+
 def test_targets_are_told_in_words():
     def on(kind: TargetType, **fields) -> str:
         return target(Target(session_id="monday", target_type=kind, **fields))

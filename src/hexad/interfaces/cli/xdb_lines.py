@@ -137,7 +137,7 @@ def step_table(steps: Sequence[TimestepRecord], *, room: int | None) -> list[str
     rows = [
         [
             *([step.session_id] if several else []),
-            ticks(step.tick, step.end_tick),
+            ticks(step.tick, step.end_tick) if step.tick else "–",  # a session's record, or a day's, has none
             f"{step.timestamp:%Y-%m-%d %H:%M:%S}" if several else f"{step.timestamp:%H:%M:%S}",
             step.event_type.value,
             *([step.role or ""] if roles else []),
