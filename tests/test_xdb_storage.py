@@ -431,7 +431,7 @@ def test_when_all_is_at_year_the_report_says_that_it_is_still_too_much(hx):
     assert 1 == len(stored(hx, YEAR))
 
 
-@pytest.mark.row("H040", "H084")
+@pytest.mark.row("H084")
 def test_hot_warm_and_submitted_stay_as_they_are(hx):
     record(hx, "monday", JULY, *[f"Work on {word(at)}." for at in range(30)])
     hx.xdb.pin_window((1, 20), session_id="monday")
