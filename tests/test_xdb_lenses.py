@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Set
 from pathlib import Path
 
+import numpy
 import pytest
 
 import hexad
@@ -68,11 +69,20 @@ def test_hidden_concepts_take_no_place_among_the_ten_strongest(configured: Confi
     hidden = {f"secret::C{at}": 0.9 for at in range(30)}
     seen = {f"mind::C{at:02}": 0.5 - at / 100 for at in range(12)}
 
-    hx.xdb.record("output", "x", hidden | seen)
-    hx.xdb.record_many([{"event_type": "output", "content": "y", "concept_activations": hidden | seen}])
+    both = hidden | seen
+    hx.xdb.record("output", "x", both)
+    hx.xdb.record_many([{"event_type": "output", "content": "y", "concept_activations": both}])
+    hx.xdb.record_many(
+        {
+            "event_type": ["output"],
+            "content": ["z"],
+            "concepts": numpy.array([list(both)]),
+            "scores": numpy.array([list(both.values())]),
+        }
+    )
 
     expected = [f"mind::C{at:02}" for at in range(10)]
-    assert [expected, expected] == [list(one.concept_activations) for one in hx.xdb.recall()]
+    assert [expected] * 3 == [list(one.concept_activations) for one in hx.xdb.recall()]
 
 
 def test_without_the_setting_every_concept_is_seen_and_with_an_empty_list_none(
@@ -166,6 +176,12 @@ def test_what_a_rule_tagged_with_a_hidden_concept_is_nowhere_and_what_somebody_t
     assert ["mind::Envy", "mind::Emotion"] == [
         one.id for one in xdb.get_tags_for_timestep(other, inherited=True)
     ]
+
+    hx = configured('lenses = ["mind::Joy"]')
+
+    assert ["mind::Joy"] == [one.id for one in hx.xdb.get_tags_for_timestep(step, inherited=True)]
+    assert ["y"] == [one.content for one in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
+    assert ["x"] == [one.content for one in hx.xdb.recall(tags=["mind::Joy"], session_id="s")]
 
     hx = configured('lenses = ["mind::Emotion"]')
 
