@@ -368,7 +368,7 @@ def test_on_a_full_disk_there_is_the_old_package_or_none(hx, operation):
 
 def test_what_a_killed_export_left_is_removed_or_put_back(hx):
     path = hx.xdb.export_submission("graft-1")
-    half = path.with_name(".graft-1.12-34-abcd.0123456789ab.tmp")
+    half = path.with_name(".graft-1.0123456789ab.tmp")
     half.mkdir()
     (half / "timesteps.parquet").write_text("half")
     path.rename(path.with_name(".graft-1.before.tmp"))

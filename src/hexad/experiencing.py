@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -39,11 +38,9 @@ class Experiencing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Who has the store open: Hexad's version, this process, and those that are there too."""
+    """Which Hexad has the store open, and what of it writes summaries and memories."""
 
     version: str
-    owner: str
-    alive: Callable[[], Collection[str]]
     compacting: CompactingNeeds
 
 
@@ -146,8 +143,6 @@ def _window_parts(
             mask=experience.masking.answers,
             sight=experience.sight,
             version=program.version,
-            owner=program.owner,
-            alive=program.alive,
         )
     )
     return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)

@@ -193,7 +193,7 @@ class Parts(StreamUpkeep):
             generator_for=base.models.generator_for,
             background=self._worker is not None,
         )
-        program = Program(version=__version__, owner=self._owner, alive=self._alive, compacting=compacting)
+        program = Program(version=__version__, compacting=compacting)
         return build_experiencing(
             needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
         )

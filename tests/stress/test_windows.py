@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import signal
@@ -140,6 +141,21 @@ def test_processes_that_pin_at_once_do_not_pass_the_quota_together(tmp_path):
         assert 11 == sum(int(output) for output, _ in done), done
         assert 11 == len(hx.xdb.windows(fidelity="warm"))
         assert 99_000 == hx.xdb.warm_tokens()
+
+
+def test_processes_that_export_at_once_leave_one_whole_package(project):
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    running = [start("export", project, name, 6) for name in ("a", "b", "c")]
+    for one in running:
+        output, errors = one.communicate(timeout=120)
+        assert "done\n" == output, errors
+
+    with opened(project) as hx:
+        assert ["graft-1"] == [one.name for one in (hx.path / "exports").iterdir()]
+        assert [] == hx.xdb.verify_export("graft-1")
+        told = json.loads((hx.xdb.export_submission("graft-1") / "tags.json").read_text())
+        assert 18 == len(told["comments"])
 
 
 def churn(project: Path, cycles: int, seconds: float) -> None:

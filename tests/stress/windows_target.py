@@ -92,5 +92,16 @@ def churn(project: Path, name: str, seed: int) -> None:
                 os.write(1, f"{type(error).__name__}: {error}\n".encode())
 
 
+def export(project: Path, name: str, count: int) -> None:
+    """Write the package of the submission again and again, each time with more to say."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        for number in range(count):
+            hx.xdb.comment(f"{name} {number}", tick_range=(9, 12), session_id="monday")
+            hx.xdb.export_submission("graft-1")
+        os.write(1, b"done\n")
+
+
 if __name__ == "__main__":
-    {"die": die, "pin": pin, "churn": churn}[sys.argv[1]](Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    {"die": die, "pin": pin, "churn": churn, "export": export}[sys.argv[1]](
+        Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    )

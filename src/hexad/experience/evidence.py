@@ -10,12 +10,21 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound, StorageFailure
+from hexad.errors import (
+    Conflict,
+    HexadError,
+    IntegrityError,
+    InvalidInput,
+    NotFound,
+    StorageFailure,
+    StoreLocked,
+)
 from hexad.experience.sight import Sight
 from hexad.experience.submissions import Graftings, check_submission_id
 from hexad.model.memory import JSONValue, format_time
@@ -27,6 +36,7 @@ from hexad.storage.cold import ColdRanges
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.evidence import EvidenceRows, EvidenceWriter, Mask
+from hexad.storage.flocks import TimedFlock
 from hexad.storage.segment_files import file_hash
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
@@ -39,13 +49,14 @@ TIMESTEPS, TAGS, WINDOWS, MANIFEST = "timesteps.parquet", "tags.json", "windows.
 _FILES: Final = (TIMESTEPS, TAGS, WINDOWS)
 _CHANGING: Final = ("created_at", "hexad_version")
 _JSON_BYTES_LIMIT: Final = 1 << 30
-_ATTEMPTS: Final = 5
+_LOCK: Final = ".exports.lock"
+_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceNeeds:
-    """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts; `version` is
-    Hexad's, `owner` is this process, `alive` says which have the store open.
+    """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts, `version` is
+    Hexad's.
     """
 
     db: Database
@@ -55,8 +66,6 @@ class EvidenceNeeds:
     mask: Mask
     sight: Sight
     version: str
-    owner: str
-    alive: Callable[[], Collection[str]]
 
 
 class EvidencePackages:
@@ -86,22 +95,36 @@ class EvidencePackages:
         """
         submission = self._needs.graftings.get(submission_id)
         path = self._default(submission.id) if out is None else Path(out).absolute()
-        self._check_place(path, submission)
-        self._check_there(submission, path)
         if out is None:
             self._db.require_writable()
         files.ensure_dir(path.parent)
-        self._finish(path)
-        self._remove_abandoned(path)
-        temporary = path.with_name(f".{path.name}.{self._needs.owner}.{secrets.token_hex(6)}.tmp")
-        try:
-            files.ensure_dir(temporary)
-            self._write(temporary, submission)
+        with self._alone():
+            self._finish(path)
+            self._check_place(path, submission)
             self._check_there(submission, path)
-            self._place(temporary, path, submission)
-        finally:
-            files.remove_tree(temporary)
+            temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+            try:
+                files.ensure_dir(temporary)
+                self._write(temporary, submission)
+                self._check_there(submission, path)
+                self._place(temporary, path)
+            finally:
+                files.remove_tree(temporary)
         return path
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let one export at a time change packages of this store."""
+        lock = TimedFlock(self._needs.directory.with_name(_LOCK), clock=self._db.clock)
+        try:
+            if not lock.acquire(_WAIT_S):
+                raise StoreLocked(f"Another export has been at work for {_WAIT_S:g} seconds; try again.")
+            try:
+                yield
+            finally:
+                lock.release()
+        finally:
+            lock.close()
 
     def _default(self, submission_id: str) -> Path:
         return self._needs.directory / submission_id
@@ -189,35 +212,26 @@ class EvidencePackages:
         }
         return sorted(found.values(), key=lambda one: (one.created_at, one.id))
 
-    def _place(self, temporary: Path, path: Path, submission: Submission) -> None:
+    def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""
-        for _ in range(_ATTEMPTS):
-            if files.publish_dir(temporary, path):
-                return
-            self._check_place(path, submission)
-            if _says_the_same(temporary, path) and not self._problems(path):
-                return
-            # Until the new one has the name, a program that is killed leaves the old one aside: `_finish` puts it back.
-            files.publish_dir(path, _aside(path))
-            if files.publish_dir(temporary, path):
-                files.remove_tree(_aside(path))
-                return
-        raise StorageFailure(f"Others write to {path} all the time; try again.")
+        if files.publish_dir(temporary, path) or (
+            _says_the_same(temporary, path) and not self._problems(path)
+        ):
+            return
+        # A program that is killed before the new one has the name leaves the old one aside: `_finish` puts it back.
+        if not (files.publish_dir(path, _aside(path)) and files.publish_dir(temporary, path)):
+            raise StorageFailure(f"Something else writes to {path} at the same time; give another place.")
+        files.remove_tree(_aside(path))
 
     @staticmethod
     def _finish(path: Path) -> None:
-        """Put back what a program that was killed had moved aside."""
+        """Put back what a program that was killed had moved aside, and remove what it left half done."""
         aside = _aside(path)
         if aside.is_dir() and (path.exists() or not files.publish_dir(aside, path)):
             files.remove_tree(aside)
-
-    def _remove_abandoned(self, path: Path) -> None:
-        """Remove what killed programs left half done."""
-        ours = re.compile(rf"\.{re.escape(path.name)}\.(.+)\.[0-9a-f]{{12}}\.tmp")
-        alive = {*self._needs.alive(), self._needs.owner}
+        half = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.tmp")
         for one in path.parent.iterdir():
-            made = ours.fullmatch(one.name)
-            if made is not None and made[1] not in alive:
+            if half.fullmatch(one.name):
                 files.remove_tree(one)
 
     # Checking ---------------------------------------------------------------------------------------------------
@@ -238,7 +252,9 @@ class EvidencePackages:
             with contextlib.suppress(InvalidInput):  # no id, so it is a path
                 places.insert(0, self._default(check_submission_id(given)))
         for path in places:
-            self._finish(path)
+            if not path.is_dir() and _aside(path).is_dir() and not self._db.readonly:
+                with self._alone():
+                    self._finish(path)
             if path.is_dir():
                 return path
         raise NotFound(f"There is no package {str(given)!r}; `export_submission` makes one.")
