@@ -82,21 +82,61 @@ def test_what_a_slower_program_writes_into_a_range_that_left_is_compacted_with_t
 
 def test_a_program_that_fell_behind_goes_on_where_the_window_is(opened):
     slow, fast = opened(), opened()
-    slow.xdb.start_session("monday", 1000)
+    slow.xdb.start_session("monday", 160)
     fast.xdb.start_session("monday")
     tell(slow, 1, name="slow")
     slow.xdb.flush()
     tell(fast, 900, name="fast")
     fast.xdb.flush()
 
-    tell(slow, 63, name="slow", start=1)  # looks at the window after a sixteenth of it
-    slow.xdb.flush()
-    through = slow.xdb.sessions()[0].compacted_through
-    slow.xdb.record("output", "here")
+    tell(slow, 12, name="slow", start=1)  # looks at the window after a sixteenth of it
+    slow.xdb.record("output", "here", event_id="slow-here")
 
-    assert slow.xdb.context("monday").events[-1].content.endswith("here")
+    through = slow.xdb.sessions()[0].compacted_through
     assert through > 64
-    accounted(slow, 965)
+    assert slow.xdb.recall(event_id="slow-here")[0].tick > through
+    assert "here" in str(slow.xdb.context("monday"))
+    accounted(slow, 914)
+
+
+def test_a_range_of_which_all_is_pinned_is_compacted_once(opened):
+    one, two = opened(), opened()
+    other = threading.Event()
+
+    def slow(_prompt: str) -> str:
+        assert other.wait(30)
+        return "By one."
+
+    one.xdb.set_summarizer(slow)
+    two.xdb.start_session("monday", 1000)
+    tell(two, 790)
+    two.xdb.pin_window((1, 790))
+    two.xdb.flush()
+    thread = threading.Thread(target=lambda: (one.xdb.start_session("monday"), tell(one, 20, start=790)))
+    thread.start()
+    while len(all_of(two)) < 800:
+        thread.join(0.01)
+    assert two.xdb.request_compaction() is not None
+    other.set()
+    thread.join()
+
+    assert ["local"] == [made.generated_by for made in one.xdb.compactions("monday")]
+    accounted(one, 810)
+
+
+def test_a_summary_is_smaller_than_texts_that_count_for_little(opened):
+    hx = opened()
+    hx.xdb.start_session("monday")
+    for at in range(20):
+        hx.xdb.record(
+            "input", f"Anna wrote test number {at}, and it shows why the lexer breaks on line ends."
+        )
+
+    made = hx.xdb.request_compaction()
+
+    assert made is not None
+    assert made.tokens_after < made.tokens_before == 10
+    accounted(hx, 20)
 
 
 def test_a_window_that_is_let_go_while_a_summary_is_written_leaves_nothing_behind(opened):
@@ -210,3 +250,28 @@ def test_texts_without_a_word_are_compacted_too(opened):
     accounted_tokens = sum(one.token_count for one in all_of(hx))
     assert 160 == accounted_tokens
     assert hx.xdb.get_context_state()["current_tokens"] < 80
+
+
+def test_a_concept_that_may_not_be_seen_is_told_to_no_inference(opened, project):
+    hx = opened()
+    hx.xdb.start_session("monday", 1000)
+    for at in range(790):
+        hx.xdb.record(
+            "output", f" w{at}", {"work::Parsing": 0.5, "work::Hidden": 0.9}, event_id=f"e{at // 20}"
+        )
+    hx.close()
+    (project / ".hexad" / "hexad.toml").write_text('lenses = ["work::Parsing"]\n')
+    hx = opened()
+    prompts: list[str] = []
+    hx.xdb.set_summarizer(lambda prompt: prompts.append(prompt) or "They talked.")
+    hx.xdb.start_session("monday")
+    tell(hx, 10)
+
+    (made,) = hx.xdb.compactions()
+
+    assert 1 == len(prompts)
+    assert "work::Parsing" in prompts[0]
+    assert "Hidden" not in prompts[0]
+    assert ("work::Parsing",) == tuple(made.summary_concept_tags)
+    assert ["work::Parsing"] == hx.xdb.context_manager.generate_summary(1, 300)[1]
+    assert "Hidden" not in str([memory.to_dict() for memory in hx.memories(space="experience")])
