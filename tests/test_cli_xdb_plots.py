@@ -75,7 +75,7 @@ def on_terminal(folder: Path, width: int, *args: str, **variables: str) -> list[
         env=environment(**variables),
         stdin=slave,
         stdout=slave,
-        stderr=slave,
+        stderr=subprocess.DEVNULL,  # where notes go, and what turns while one waits
     )
     os.close(slave)
     seen = b""

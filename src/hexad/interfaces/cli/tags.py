@@ -11,6 +11,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Function, Group, confirm, note, print_json, state
 from hexad.interfaces.cli.completing import concept_ids, tag_names
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, clip, count, hanging, table_room, width
 from hexad.interfaces.cli.xdb_lines import application_table, tag_kind, tag_table
 from hexad.interfaces.cli.xdb_options import tag_of
@@ -259,7 +260,7 @@ def load_pack(path: Path) -> None:
     A .jsonl, .jsonl.gz or .json file, or a folder. The same pack again changes nothing; a newer one keeps what was
     tagged. Makes a store where there is none.
     """
-    with state().opened(create=True) as hx:
+    with state().opened(create=True) as hx, waiting("Loading"):
         report = hx.xdb.load_concept_pack(path)
     if state().json:
         print_json(report.to_dict())

@@ -12,6 +12,7 @@ import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
 from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.plots import Line, Row, chart_columns, draw, glyphs, heat_legend, number, over_time
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, clip, count, width
 from hexad.interfaces.cli.xdb_lines import short
 from hexad.interfaces.cli.xdb_options import session_option, time_range
@@ -73,7 +74,7 @@ def activity(
     counts by its COLD records, each where it begins.
     """
     wanted: dict[str, Any] = {"session_id": session_id or "*", "time_range": time_range(since, until)}
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Counting"):
         unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
         found = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
     if state().json:

@@ -9,6 +9,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Command, Group, note, print_json, state
 from hexad.interfaces.cli.completing import bud_names, concept_ids, tag_names
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, table_room
 from hexad.interfaces.cli.xdb_lines import tag_kind, tag_table
 from hexad.interfaces.cli.xdb_options import tag_of
@@ -110,5 +111,6 @@ def examples(tag: str, *, limit: int, offset: int) -> None:
     By themselves, by their event, or in a range.
     """
     with state().opened() as hx:
-        steps = hx.xdb.get_bud_examples(tag_of(hx, tag).id, limit=limit, offset=offset)
+        with waiting("Looking"):
+            steps = hx.xdb.get_bud_examples(tag_of(hx, tag).id, limit=limit, offset=offset)
     print_steps(steps)

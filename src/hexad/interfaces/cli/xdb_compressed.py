@@ -9,6 +9,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, clip, count, excerpt, hanging, width
 from hexad.interfaces.cli.xdb_lines import INDENT, concepts, ticks
 from hexad.interfaces.cli.xdb_options import session_option, time_range
@@ -45,7 +46,7 @@ def compressed(
     What each stands for, and what it says; `--level quarter` tells of quarters. With RECORD, an id, one of them and
     what it was made of.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Looking"):
         if record is None:
             found = hx.xdb.compressed_records(
                 level=level,

@@ -10,6 +10,7 @@ import click
 from hexad.interfaces.cli.base import Command, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.plots import Gauge, draw, gauges, glyphs
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, clip, count, excerpt, hanging, width
 from hexad.interfaces.cli.xdb_lines import concepts, ticks
 from hexad.interfaces.cli.xdb_options import session_option
@@ -96,7 +97,7 @@ def compact(*, session_id: str, dry_run: bool) -> None:
     The timesteps that no window protects become a summary for each event. Sessions do this by themselves when their
     window is four fifths full.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Compacting"):
         before = hx.xdb.get_context_state(session_id)
         made = None if dry_run else hx.xdb.request_compaction(session_id)
         after = hx.xdb.get_context_state(session_id)

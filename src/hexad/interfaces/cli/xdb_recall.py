@@ -10,6 +10,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
 from hexad.interfaces.cli.completing import concept_ids, session_ids, tag_names
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import EXCERPT_LINES, count, table_room, width
 from hexad.interfaces.cli.xdb_lines import event_lines, step_table
 from hexad.interfaces.cli.xdb_options import (
@@ -102,7 +103,7 @@ def recall(
     if strongest or surprising:
         _special(text, filters, concepts, strongest=strongest, surprising=surprising)
         return
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Looking"):
         if tokens:
             steps = hx.xdb.recall(text_search=text or None, **filters)
         else:
@@ -132,7 +133,7 @@ def _special(
         raise click.UsageError(f"{option} goes with {allowed} alone.")
     if strongest and (len(concepts) != 1 or concepts[0].high is not None):
         raise click.UsageError("--strongest needs exactly one --concept, as ID or ID:MIN.")
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Looking"):
         if surprising:
             steps = hx.xdb.recall_surprising(session_id=session, limit=limit)
         else:
@@ -160,7 +161,7 @@ def show(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limi
 
     Each event with its ticks, its time, who spoke, and in which detail it is still there.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Looking"):
         if tokens:
             steps = hx.xdb.recall(session_id=session, tick_range=tick_range, limit=limit, offset=offset)
         else:

@@ -10,6 +10,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, count, fits, table, table_room
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def sessions() -> None:
 
     With what there is of each, and how full its context window is.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Counting"):
         found = [*_told(hx)]
     if state().json:
         print_json([{**one.to_dict(), **told} for one, told in found])
@@ -91,7 +92,7 @@ def end(session: str) -> None:
 @click.command("state", cls=Command)
 def state_() -> None:
     """Show how much experience there is, and of what."""
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Counting"):
         found = hx.xdb.get_state()
     if state().json:
         print_json(found)
@@ -113,7 +114,7 @@ def seal() -> None:
 
     Those that another program writes to stay. `hexad maintain` seals what is large or old.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Sealing"):
         report = hx.xdb.seal()
     if state().json:
         print_json(report.to_dict())

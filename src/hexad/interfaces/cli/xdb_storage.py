@@ -10,7 +10,7 @@ import click
 
 from hexad.interfaces.cli.base import Command, note, print_json, state
 from hexad.interfaces.cli.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
-from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.progress import meter, waiting
 from hexad.interfaces.cli.render import clean, hanging, size, table, table_room, width
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _REASONS: Final = {
 @click.command(cls=Command)
 def usage() -> None:
     """Show how much experience takes, by tier, beside its limits."""
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Measuring"):
         found = hx.xdb.usage()
     if state().json:
         print_json(found.to_dict())

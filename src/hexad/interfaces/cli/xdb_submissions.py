@@ -12,6 +12,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, confirm, note, print_json, state
 from hexad.interfaces.cli.completing import bud_names, submission_ids
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, count, table, table_room
 from hexad.interfaces.cli.xdb_options import tag_of
 
@@ -31,7 +32,7 @@ def submit(bud: str, submission: str) -> None:
     Its examples are kept in full detail as evidence until the submission is resolved. `hexad xdb export SUBMISSION`
     writes them as a package.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Submitting"):
         windows = hx.xdb.submit_graft(tag_of(hx, bud).id, submission)
         made = hx.xdb.get_submission(submission)
     if state().json:
@@ -65,7 +66,8 @@ def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool)
         if not dry_run:
             if accepted and mine:
                 confirm(f"Give up the detail of {what}?", yes=yes, without=_SEE)
-            one = hx.xdb.resolve_submission(submission, accepted)
+            with waiting("Resolving"):
+                one = hx.xdb.resolve_submission(submission, accepted)
     if state().json:
         print_json({**one.to_dict(), "released_windows": [window.id for window in mine], "dry_run": dry_run})
     elif dry_run:
@@ -117,7 +119,7 @@ def export(submission: str, *, out: Path | None) -> None:
     A folder of Parquet files and a manifest with their hashes, in the store's folder exports/ unless --out is given;
     its path is printed. `hexad xdb verify` checks it.
     """
-    with state().opened() as hx:
+    with state().opened() as hx, waiting("Exporting"):
         path = hx.xdb.export_submission(submission, out)
     if state().json:
         files = sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
@@ -135,7 +137,7 @@ def verify(ctx: click.Context, package: str) -> None:
     PACKAGE is a submission's id, or a folder, which needs no store. Exit code 5 when it is not; each line says what is
     wrong.
     """
-    with _opened_for(package) as hx:
+    with _opened_for(package) as hx, waiting("Checking"):
         found = hx.xdb.verify_export(package)
     if state().json:
         print_json({"package": package, "problems": found})

@@ -10,6 +10,7 @@ import click
 import hexad
 from hexad.interfaces.cli.base import Command, confirm, note, print_json, state
 from hexad.interfaces.cli.completing import submission_ids, tag_names, window_ids
+from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, count, table, table_room
 from hexad.interfaces.cli.xdb_lines import ticks
 from hexad.interfaces.cli.xdb_options import TICKS, session_option
@@ -59,7 +60,8 @@ def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
                     yes=yes,
                     without="see with --dry-run what would become of it",
                 )
-            one = hx.xdb.unpin_window(window)
+            with waiting("Unpinning"):
+                one = hx.xdb.unpin_window(window)
     if state().json:
         print_json({**one.to_dict(), "dry_run": dry_run})
     elif dry_run:
