@@ -59,9 +59,11 @@ def release(hx: Hexad, session: str) -> None:
 def run(hx: Hexad, source: CompressionLevel, *, batch: int = 100, k: int = 10) -> Passed | None:
     """One pass, as the loop under pressure makes many."""
     parts = hx._parts
-    return Passes(parts.base.db, summarizer=parts.experiencing.compacting.summarizer).run(
-        source, batch=batch, k=k
-    )
+    return Passes(
+        parts.base.db,
+        summarizer=parts.experiencing.compacting.summarizer,
+        sight=parts.experiencing.experience.sight,
+    ).run(source, batch=batch, k=k)
 
 
 def stored(hx: Hexad, level: CompressionLevel) -> list[CompressedRecord]:
@@ -344,6 +346,20 @@ def test_narratives_name_concepts_and_tags_by_their_names(hx):
 
     [year] = stored(hx, YEAR)
     assert "In 2025 I worked mainly on Parsing and release 2.\nIt was mended." == year.summary
+
+
+def test_a_summary_names_no_concept_that_the_lenses_hide(configured):
+    hx = configured()
+    replied(hx, "monday", JULY, "It was mended.", concepts={"w::Parsing": 0.5, "secret::Deceit": 0.9})
+    hx.close()
+    hx = configured('lenses = ["w::*"]')
+
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+
+    [year] = stored(hx, YEAR)
+    assert "In 2025 I worked mainly on Parsing.\nIt was mended." == year.summary
+    hx.close()
+    assert {"w::Parsing", "secret::Deceit"} == set(stored(configured(), YEAR)[0].top_k_activations)
 
 
 # Pressure ---------------------------------------------------------------------------------------------------------
@@ -665,6 +681,15 @@ def test_upkeep_holds_everything_against_its_limit(configured):
     assert 6 == hx.maintain().compressed
 
     assert [YEAR] == [one.compression_level for one in hx.xdb.recall(session_id="*")]
+
+
+def test_a_store_without_experience_has_nothing_to_compress(configured):
+    hx = configured("xdb_max_storage_bytes = 1")
+
+    report = hx.xdb.check_and_compress()
+
+    assert (Stopped.NOTHING_LEFT, 0, ()) == (report.stopped, report.records, report.steps)
+    assert 0 == hx.maintain().compressed
 
 
 def test_without_such_a_limit_sessions_that_ended_stay_as_they_are(hx):

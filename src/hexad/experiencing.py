@@ -81,6 +81,7 @@ def build_experiencing(
             flush=experience.flush,
             contracts=contracts,
             summarizer=compacting.summarizer,
+            sight=experience.sight,
             reclaim=lambda: (experience.seal(all=True), experience.tidy()),
             expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
         ),

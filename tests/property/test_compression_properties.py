@@ -36,7 +36,9 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:
         parts = hx._parts.experiencing
-        passes = Passes(hx._parts.base.db, summarizer=parts.compacting.summarizer)
+        passes = Passes(
+            hx._parts.base.db, summarizer=parts.compacting.summarizer, sight=parts.experience.sight
+        )
         expected = [0, 0]
         where: Counter[str] = Counter()
         for what, *asked in steps:

@@ -97,4 +97,8 @@ def test_two_passes_over_the_same_records_at_once_make_one_of_them(project):
 
 
 def _passes(hx: Hexad) -> Passes:
-    return Passes(hx._parts.base.db, summarizer=hx._parts.experiencing.compacting.summarizer)
+    return Passes(
+        hx._parts.base.db,
+        summarizer=hx._parts.experiencing.compacting.summarizer,
+        sight=hx._parts.experiencing.experience.sight,
+    )

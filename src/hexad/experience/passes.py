@@ -10,6 +10,7 @@ from typing import Final
 
 from hexad.experience.compression import bucket, compress_records, gist_of
 from hexad.experience.narrative import Gist, Names, narrate, plain_name, span_name
+from hexad.experience.sight import Sight
 from hexad.experience.summarizer import LOCAL, Order, Summarizer
 from hexad.model.experience import CompressionLevel
 from hexad.model.tiers import CompressedRecord
@@ -69,8 +70,8 @@ class _Group:
 class Passes:
     """Compresses the oldest records of a level; HOT, WARM and SUBMITTED are no records, and so never touched."""
 
-    def __init__(self, db: Database, *, summarizer: Summarizer) -> None:
-        self._db, self._summarizer = db, summarizer
+    def __init__(self, db: Database, *, summarizer: Summarizer, sight: Sight) -> None:
+        self._db, self._summarizer, self._sight = db, summarizer, sight
         self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
         self._concepts = Concepts(db)
 
@@ -168,6 +169,13 @@ class Passes:
         return [*(one.record.summary for one in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
+        # A summary is text, of which nothing can be left out any more when it is shown.
+        hidden = self._sight.hidden(gist.tags)
+        gist = replace(
+            gist,
+            concepts=self._sight.activations(gist.concepts),
+            tags=[tag for tag in gist.tags if tag not in hidden],
+        )
         names = self._names(gist)
         span = span_name(gist.level, gist.start_time)
         tokens = gist.limit // CHARACTERS_PER_TOKEN

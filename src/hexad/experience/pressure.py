@@ -11,6 +11,7 @@ from hexad.experience.passes import Passes
 from hexad.experience.relief import PressureNeeds, PressureSettings, Relief, Stop, never, stored_bytes
 from hexad.model.experience import CompressionLevel, Fidelity
 from hexad.model.pressure import Amount, CompressionReport, Stopped, StorageUsage
+from hexad.storage import files
 from hexad.storage.compressed import LevelTotals
 from hexad.storage.leases import Lease
 from hexad.storage.usage import OTHER_TABLES, ColdBytes, extents, folder_bytes, tables_bytes
@@ -29,7 +30,7 @@ class StorageManager:
     def __init__(self, needs: PressureNeeds, settings: PressureSettings) -> None:
         self._needs, self._settings = needs, settings
         self._cold = ColdBytes(needs.db)
-        self._passes = Passes(needs.db, summarizer=needs.summarizer)
+        self._passes = Passes(needs.db, summarizer=needs.summarizer, sight=needs.sight)
         self._lease = Lease(
             needs.directory / "stream" / "compress.lock", clock=needs.clock, purpose="compression"
         )
@@ -149,6 +150,7 @@ class StorageManager:
         relief = Relief(self._needs, self._passes, settings, stop)
         if not relief.due:
             return relief.report(Stopped.UNDER_THRESHOLD)
+        files.ensure_dir(self._lease.path.parent)
         with self._turn, self._lease.held_for() as mine:
             return relief.report(relief.compress() if mine else Stopped.ELSEWHERE)
 

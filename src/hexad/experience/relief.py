@@ -13,6 +13,7 @@ from hexad.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.experience.contract import Contracts
 from hexad.experience.passes import Passed, Passes
+from hexad.experience.sight import Sight
 from hexad.experience.summarizer import Summarizer
 from hexad.model.experience import CompressionLevel
 from hexad.model.parse import parse_whole, quoted
@@ -87,6 +88,7 @@ class PressureNeeds:
     flush: Callable[[], None]
     contracts: Contracts
     summarizer: Summarizer
+    sight: Sight
     reclaim: Callable[[], object]
     expire: Callable[[str], Collection[object]]
 
