@@ -354,6 +354,18 @@ def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
     assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
 
 
+def test_evidence_that_is_apart_does_not_become_one_reply(hx):
+    hx.xdb.pin_window((10, 11))
+    hx.xdb.tag("Curiosity", tick_range=(9, 12))
+    hx.xdb.tag("Curiosity", tick_range=(15, 16))
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    hx.xdb.resolve_submission("graft-1", True)
+
+    replies = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
+    assert ["w9 ", "w12 ", "w15 w16 "] == [one.content for one in replies]
+
+
 def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
     pinned = hx.xdb.pin_window((11, 15))
     window_id = submitted(hx)

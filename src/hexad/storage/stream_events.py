@@ -37,13 +37,27 @@ class StreamEvent:
     activations: Sequence[tuple[str, float, float]]
 
 
+# Timesteps without an event that belong to different ranges are no neighbours: what stands between them is left out.
+_APART: Final = (
+    "SELECT * REPLACE (CASE WHEN event IS NULL THEN dense_rank() OVER (PARTITION BY session ORDER BY run, place)"
+    " ELSE run END AS run) FROM (SELECT k.*, p.first_tick AS place FROM ({keyed}) k JOIN places p"
+    " ON p.session = k.session AND k.tick BETWEEN p.first_tick AND p.last_tick)"
+)
+
+
 def stream_events(reader: StreamReader, question: StepQuery) -> list[StreamEvent]:
-    """Return the events of the timesteps that a question lets through, by session and first tick."""
+    """Return the events of the timesteps that a question lets through, by session and first tick.
+
+    Where it asks for ranges of ticks (`tagged`), timesteps without an event belong together within one range only.
+    """
     with reader.asked(question) as asked:
         if asked.steps is None:
             return []
         cursor = asked.cursor
-        cursor.execute(f"CREATE TEMP TABLE keyed AS {KEYED.format(steps=asked.steps)}", list(asked.params))
+        keyed = KEYED.format(steps=asked.steps)
+        if question.tagged is not None:
+            keyed = _APART.format(keyed=keyed)
+        cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
         groups = cursor.execute(
             "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
             " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
