@@ -354,6 +354,21 @@ def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
     assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
 
 
+@pytest.mark.row("H119", "H148")
+def test_examples_are_found_at_whatever_fidelity_is_left(hx):
+    submitted(hx)
+    hx.xdb.tag("Curiosity", timestep_id="ts-monday-20")
+    bud = hx.xdb.tag_index.resolve("Curiosity").id
+    hx.xdb.resolve_submission("graft-1", True)
+
+    examples = hx.xdb.get_bud_examples(bud)
+
+    assert [("w9 w10 w11 w12 ", Fidelity.COLD), ("w20 ", Fidelity.HOT)] == [
+        (one.content, one.fidelity) for one in examples
+    ]
+    assert examples == hx.xdb.tag_index.get_bud_examples(bud)
+
+
 def test_evidence_that_is_apart_does_not_become_one_reply(hx):
     hx.xdb.pin_window((10, 11))
     hx.xdb.tag("Curiosity", tick_range=(9, 12))
