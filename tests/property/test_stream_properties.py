@@ -216,7 +216,7 @@ def holds(row: TimestepRecord, question: StepQuery, spelled: Collection[str] = (
     )
 
 
-@pytest.mark.row("H105", "H142")
+@pytest.mark.row("H105", "H142", "H165", "H171")
 @SHARED
 @given(seed=st.integers(0, 2**32))
 def test_questions_about_concepts_are_answered_as_if_every_timestep_were_looked_at(seed):

@@ -163,6 +163,7 @@ def test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done(project
         }
 
 
+@pytest.mark.row("H171")
 def test_readers_go_on_while_segments_are_put_together(project):
     writers, sealers = (
         [start("record", project, 40) for _ in range(2)],
