@@ -167,6 +167,24 @@ def test_sessions_are_listed_with_what_is_in_them(monday):
     assert (False, True) == tuple(one["ended_at"] is None for one in listed)
 
 
+def test_of_many_sessions_the_last_are_listed(run):
+    for name in ("a", "b", "c", "d"):
+        run("xdb", "record", "x", "--session", name)
+    run("xdb", "end", "b")
+
+    def listed(*args: str) -> list[str]:
+        return [one["id"] for one in run("xdb", "sessions", *args, "--json").data]
+
+    assert (["c", "d"], ["b"], []) == (
+        listed("--limit", "2"),
+        listed("--limit", "1", "--offset", "2"),
+        listed("--offset", "9"),
+    )
+    assert ["a", "c", "d"] == listed("--running")
+    assert "2 sessions before these" in run("xdb", "sessions", "--limit", "2").err
+    assert ["c", "d"] == [one["session_id"] for one in run("xdb", "context", "--limit", "2", "--json").data]
+
+
 @pytest.mark.row("H004")
 @pytest.mark.parametrize(
     ("args", "contents"),
@@ -535,6 +553,8 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
     ("args", "code", "words"),
     [
         (("xdb", "end", "sunday"), 3, "'sunday'"),
+        (("xdb", "sessions", "--limit", "0"), 2, "0"),
+        (("xdb", "context", "--limit", "0"), 2, "0"),
         (("xdb", "show", "sunday", "--tokens"), 3, "'sunday'"),
         (("xdb", "record", "x"), 2, "--session"),
         (("xdb", "record", "x", "--session", "*"), 2, "'*'"),

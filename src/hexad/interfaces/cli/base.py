@@ -249,6 +249,7 @@ _SPOKEN: Final = (
     ("`update_bud_status`", "`hexad xdb bud status`"),
     ("`get_buds`", "`hexad xdb buds`"),
     ("`find_tags`", "`hexad tags list`"),
+    ("Open it without an actor, or with the role 'owner'", "Leave --role out"),
     ("call start_session first, or give session_id", "name one with --session"),
     ("`hx.xdb.set_contract`", "`hexad xdb contract FILE`"),
     ("`get_comments_for_range`", "`hexad xdb comments`"),

@@ -26,16 +26,23 @@ _WHOLE: Final = 1 << 20
 @click.command(cls=Command)
 @click.argument("session", required=False, shell_complete=session_ids)
 @click.option("--brief", is_flag=True, help="Only how full it is, not what is in it.")
-def context(session: str | None, *, brief: bool) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Without SESSION: how many at most.",
+)
+def context(session: str | None, *, brief: bool, limit: int) -> None:
     """Show how full a session's context window is, and what is in it.
 
-    The summary of what left it, then its events. Without SESSION how full the windows of all sessions are that have
-    not ended.
+    The summary of what left it, then its events. Without SESSION how full the windows of the last sessions are that
+    have not ended.
     """
     with state().opened() as hx:
         if session is None:
             running = [one.id for one in hx.xdb.sessions() if one.ended_at is None]
-            found = [hx.xdb.get_context_state(one) for one in running]
+            found = [hx.xdb.get_context_state(one) for one in running[-limit:]]
         else:
             found = [hx.xdb.get_context_state(session)]
             window = None if brief else hx.xdb.context(session)

@@ -21,18 +21,23 @@ _NOTHING: Final = hexad.Amount()
 
 
 @click.command(cls=Command)
-def sessions() -> None:
-    """List the sessions, in the order of their beginning.
+@click.option("--running", is_flag=True, help="Only those that have not ended.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the last.")
+def sessions(*, running: bool, limit: int, offset: int) -> None:
+    """List the sessions that were begun last, the oldest first.
 
     With what there is of each, and how full its context window is.
     """
     with state().opened() as hx, waiting("Counting"):
-        found = [*_told(hx)]
+        wanted = [one for one in hx.xdb.sessions() if not running or one.ended_at is None]
+        end = len(wanted) - offset
+        found = [*_told(hx, wanted[max(0, end - limit) : max(0, end)])]
     if state().json:
         print_json([{**one.to_dict(), **told} for one, told in found])
         return
     if not found:
-        note("There is no session yet; `hexad xdb record --session NAME` begins one.")
+        note("There is no such session; `hexad xdb record --session NAME` begins one.")
         return
     room = table_room()
     heads, rows = _HEADS, [_row(*one) for one in found]
@@ -40,6 +45,8 @@ def sessions() -> None:
         heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
     for line in table(rows, heads=heads, room=room, whole=heads[1:]):
         click.echo(line)
+    if len(found) == limit < end:
+        note(f"{count(end - limit, 'session')} before these: --limit and --offset show them.")
 
 
 def _narrow(row: Sequence[str]) -> Sequence[str]:
@@ -47,10 +54,10 @@ def _narrow(row: Sequence[str]) -> Sequence[str]:
     return (*kept, window.partition(" of ")[0])
 
 
-def _told(hx: Hexad) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
+def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
-    for one in hx.xdb.sessions():
+    for one in wanted:
         amount = totals.get(one.id, _NOTHING)
         window = hx.xdb.get_context_state(one.id)
         yield (
