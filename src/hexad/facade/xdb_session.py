@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from hexad.facade.xdb_activity import ActivityCalls
+from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_events import EventCalls
 from hexad.facade.xdb_recall import RecallCalls
@@ -53,6 +55,8 @@ class BoundSession:
     recall_events = of_session(EventCalls.recall_events)
     recall_by_concept = of_session(RecallCalls.recall_by_concept)
     recall_surprising = of_session(RecallCalls.recall_surprising)
+    compressed_records = of_session(ColdCalls.compressed_records)
+    activity = of_session(ActivityCalls.activity)
     tag = of_session(TagCalls.tag)
     tag_applications = of_session(TagCalls.tag_applications)
     comment = of_session(TagCalls.comment)

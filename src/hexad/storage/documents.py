@@ -262,6 +262,15 @@ def check_documents(db: Database) -> Iterator[str]:
     )
     for (document_id,) in cast("list[tuple[str]]", gaps):
         yield f"Document {document_id!r} lacks some of its earlier versions. Put a backup in its place."
+    kept = db.query(
+        "SELECT r.id FROM removed_documents r WHERE EXISTS (SELECT 1 FROM documents d WHERE d.id = r.id)"
+        f" OR iif(r.body IS NULL, r.content_mac IS NULL, NOT json_valid(r.body)) LIMIT {_LISTED}"
+    )
+    for (document_id,) in cast("list[tuple[str]]", kept):
+        yield (
+            f"What is kept of the removed document {document_id!r} cannot be brought back. Put a backup in its place, "
+            "or purge it."
+        )
     if not db.readonly:
         try:
             with db.joined() as con:
