@@ -8,6 +8,7 @@ import pytest
 
 import hexad
 from hexad import CompactionTrigger, Fidelity, Hexad, StorageFailure
+from hexad.storage.sessions import Sessions
 from hexad.testing import HashEmbedder
 from hexad.text.tokens import estimate_tokens
 
@@ -275,3 +276,40 @@ def test_a_concept_that_may_not_be_seen_is_told_to_no_inference(opened, project)
     assert ("work::Parsing",) == tuple(made.summary_concept_tags)
     assert ["work::Parsing"] == hx.xdb.context_manager.generate_summary(1, 300)[1]
     assert "Hidden" not in str([memory.to_dict() for memory in hx.memories(space="experience")])
+
+
+def test_a_long_range_is_summarised_in_parts(opened, monkeypatch):
+    monkeypatch.setattr("hexad.experience.compaction_draft.ROWS_LIMIT", 100)
+    hx = opened()
+    hx.xdb.start_session("monday", 2000)
+    story = (
+        "Anna fixed the lexer on Tuesday. Ben wrote the release note. The parser was not touched. ".split()
+    )
+    for at in range(900):
+        hx.xdb.record("output", f" {story[at % len(story)]}", {"work::Parsing": 0.5}, event_id=f"e{at // 30}")
+
+    text, concepts = hx.xdb.context_manager.generate_summary(1, 1 << 52)
+
+    assert "lexer" in text
+    assert ["work::Parsing"] == concepts
+    assert estimate_tokens(text) <= 500
+
+
+def test_a_gap_in_the_ticks_hides_nothing_of_a_window(opened, monkeypatch):
+    monkeypatch.setattr("hexad.experience.compaction_draft.ROWS_LIMIT", 50)
+    hx = opened()
+    hx.xdb.start_session("monday", 1000)
+    tell(hx, 10)
+    hx.xdb.flush()
+    # As a program that was killed leaves it: a block of ticks that nobody uses.
+    db = hx._parts.base.db
+    Sessions(db).reserve(1, 100_000)
+    hx.xdb.start_session("monday")
+    tell(hx, 100, start=10)
+    assert hx.xdb.recall()[-1].tick > 100_000
+
+    made = hx.xdb.request_compaction()
+
+    assert made is not None
+    assert made.timesteps_compacted > 10
+    accounted(hx, 110)

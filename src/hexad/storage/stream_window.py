@@ -19,10 +19,22 @@ class LiveStep(NamedTuple):
     event: object
 
 
-def live_steps(reader: StreamReader, session_id: str, *, after: int, limit: int) -> list[LiveStep]:
-    """Return the first timesteps of a session that are in the stream after a tick, in their order."""
-    question = StepQuery(session_id=session_id, ticks=(after + 1, TICK_LIMIT))
-    with reader.asked(question) as asked:
+def live_steps(reader: StreamReader, session_id: str, *, after: int, last: int, limit: int) -> list[LiveStep]:
+    """Return the first timesteps of a session that are in the stream after a tick, up to the tick `last`, in order."""
+    reach = 2 * limit
+    while True:
+        # All ticks at once would put a long session in order to look at its beginning.
+        until = min(after + reach, last)
+        found = _steps(reader, session_id, (after + 1, until), limit)
+        if len(found) >= limit or until >= last:
+            return found
+        reach *= 8
+
+
+def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit: int) -> list[LiveStep]:
+    if ticks[0] > ticks[1]:
+        return []
+    with reader.asked(StepQuery(session_id=session_id, ticks=ticks)) as asked:
         if asked.steps is None:
             return []
         rows = asked.cursor.execute(
