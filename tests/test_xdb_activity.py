@@ -100,7 +100,7 @@ def test_sessions_times_and_limits_narrow_it_down(xdb):
     xdb.start_session("tuesday", compaction=False)
     xdb.record_many([step(3)])
 
-    assert [(3, 1, 1)] == said(xdb.activity())
+    assert [(3, 1, 1)] == said(xdb.activity()) == said(xdb.session("tuesday").activity())
     assert [(at, 1 + (at == 3), 1 + (at == 3)) for at in range(10)] == said(xdb.activity(session_id="*"))
     assert [(8, 1, 1), (9, 1, 1)] == said(xdb.activity(session_id="monday", limit=2))
     times = (NEW_YEAR + timedelta(hours=2), NEW_YEAR + timedelta(hours=4))

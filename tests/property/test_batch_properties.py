@@ -156,8 +156,13 @@ def test_rows_columns_and_arrow_make_the_same_of_a_row(duck, source, permitted, 
     wanted = expected(rows, intake(permitted))
     maps, lists = columns_of(rows, lists=False), columns_of(rows, lists=True)
 
+    names = {name for one in wanted for name in (*one[5:7], *one[7])}
     for given_as in (rows, maps, lists, arrow(source, maps), arrow(source, lists)):
-        assert wanted == said(list(batches(chunks(given_as, duck), intake(permitted))))
+        found = list(batches(chunks(given_as, duck), intake(permitted)))
+        assert wanted == said(found)
+        assert names | {None} == {
+            name for batch in found for name in batch.strings
+        }  # what is hidden is not written
 
 
 BAD = [

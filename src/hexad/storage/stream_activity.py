@@ -98,7 +98,7 @@ class _Counting:
                 cold = self._cold_concepts()
             first = self._count_stream(asked)
             self._add_cold_concepts(cold)
-            if asked.steps is not None:
+            if asked.steps is not None and question.concepts != []:
                 self._add_stream_concepts(asked, first)
         return self._result()
 
