@@ -42,7 +42,7 @@ class ColdCalls:
         ...     _ = [hx.xdb.record("output", f" {word}" * 20) for word in ("a", "b", "c", "d")]
         ...     _ = hx.xdb.request_compaction()
         ...     [(one.level.name, one.timesteps) for one in hx.xdb.compressed_records()]
-        [('REPLY', 4)]
+        [('REPLY', 2)]
         """
         return self._experience.compressed_records(
             self._experience.scope(session_id),
