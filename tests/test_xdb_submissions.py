@@ -394,6 +394,17 @@ def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
     assert 20 == sum(one.timesteps for one in hx.xdb.recall())
 
 
+def test_a_window_that_is_pinned_again_counts_what_is_left_of_it(hx):
+    window = hx.xdb.pin_window((9, 12))
+    hx.xdb.unpin_window(window.id)
+    submitted(hx, ticks=(10, 11))
+    hx.xdb.resolve_submission("graft-1", True)
+
+    again = hx.xdb.pin_window((9, 12))
+
+    assert (window.id, 2, 2) == (again.id, again.token_count, hx.xdb.warm_tokens())
+
+
 def test_a_bud_with_another_open_submission_stays_in_training(hx):
     submitted(hx)
     submitted(hx, "graft-2")

@@ -27,7 +27,7 @@ from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_totals import RangeTotals, range_totals
 from hexad.storage.submissions import Submissions
-from hexad.storage.windows import PROTECTING, NewWindow, WindowRow, Windows
+from hexad.storage.windows import PROTECTING, Holds, NewWindow, WindowRow, Windows
 
 GRACE: Final = timedelta(days=7)
 """How long a rejected submission's windows stay in full detail."""
@@ -155,16 +155,14 @@ class Tiers:
             )
         for row in self._windows.exactly(asked.session_no, found.ticks):
             if row.fidelity in (Fidelity.WARM, Fidelity.HOT):
-                self._windows.pin(row.no, reason=reason)
+                self._windows.pin(row.no, _holds(found), reason=reason)
                 return row.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
                 session_no=asked.session_no,
                 ticks=found.ticks,
-                start_time=found.start_time,
-                end_time=found.end_time,
-                token_count=found.tokens,
+                holds=_holds(found),
                 fidelity=Fidelity.WARM,
                 pinned=True,
                 pinned_reason=reason,
@@ -318,16 +316,14 @@ class Tiers:
         ]
         if same:
             strongest = min(same, key=lambda row: (row.fidelity is not Fidelity.SUBMITTED, row.no))
-            self._windows.submit(strongest.no)
+            self._windows.submit(strongest.no, _holds(found))
             return strongest.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
                 session_no=session_no,
                 ticks=found.ticks,
-                start_time=found.start_time,
-                end_time=found.end_time,
-                token_count=found.tokens,
+                holds=_holds(found),
                 fidelity=Fidelity.SUBMITTED,
             ),
             at=self._db.clock.now(),
@@ -356,6 +352,10 @@ def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, 
     for session, ticks in given:
         found.setdefault(session, []).append(ticks)
     return {session: union(ranges) for session, ranges in found.items()}
+
+
+def _holds(found: RangeTotals) -> Holds:
+    return Holds(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
 
 
 def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:
