@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import EventType, Fidelity, Hexad, InvalidInput, LimitExceeded, NotFound, StorageFailure
-from hexad.storage import files, segments, stream_log
+from hexad.storage import files, segment_files, segments, stream_log, stream_tops
 from hexad.testing import HashEmbedder
 
 ANY_TEXT = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]), max_size=30)
@@ -489,13 +489,66 @@ def test_a_sealing_that_fails_changes_nothing_and_the_next_one_does_it(hx, xdb, 
     xdb.seal()
     assert before == xdb.recall()
     assert 0 == xdb.get_state()["unsealed_count"]
-    assert 1 == len(list((hx.path / "stream" / "segments").iterdir()))
+    assert [".events", ".parquet"] == sorted(
+        path.suffix for path in (hx.path / "stream" / "segments").iterdir()
+    )
+
+
+@pytest.mark.row("H142", "H171")
+def test_what_lies_beside_a_segment_is_made_again_and_its_damage_found(hx, xdb, monkeypatch):
+    monkeypatch.setattr(segment_files, "SIDE_ROWS", 1)
+    monkeypatch.setattr(stream_tops, "LISTS_FROM_ROWS", 0)
+    for at in range(30):
+        xdb.record("output", f"word{at} ", {"pack::C": at / 100, "pack::D": 0.5})
+    xdb.seal()
+    segments = hx.path / "stream" / "segments"
+
+    def answers() -> tuple[list[str], list[str]]:
+        strongest = xdb.recall_by_concept("pack::C", min_activation=0.0, limit=3)
+        return [one.content for one in strongest], [one.content for one in xdb.recall_events("word29 word0")]
+
+    before = answers()
+    assert ["word29 ", "word28 ", "word27 "] == before[0]
+    assert [".events", ".parquet", ".tops"] == sorted(path.suffix for path in segments.iterdir())
+
+    for path in [*segments.glob("*.events"), *segments.glob("*.tops")]:
+        path.unlink()
+    assert before == answers()
+    assert [] == hx.check()
+
+    hx.maintain()
+    assert [".events", ".parquet", ".tops"] == sorted(path.suffix for path in segments.iterdir())
+    assert before == answers()
+
+    (tops,) = segments.glob("*.tops")
+    data = bytearray(tops.read_bytes())
+    data[len(data) // 2] ^= 1
+    tops.write_bytes(data)
+    assert ["does not match its hash. Remove it" in problem for problem in hx.check()] == [True]
+    tops.unlink()
+    hx.maintain()
+
+
+def test_recall_by_concept_reads_no_more_of_a_segment_than_its_list(hx, xdb, monkeypatch):
+    monkeypatch.setattr(segment_files, "SIDE_ROWS", 1)
+    monkeypatch.setattr(stream_tops, "LISTS_FROM_ROWS", 0)
+    for at in range(30):
+        xdb.record("output", f"word{at} ", {"pack::C": at / 100, "pack::D": 0.5})
+    xdb.seal()
+    (segment,) = (hx.path / "stream" / "segments").glob("*.parquet")
+    data = segment.read_bytes()
+    segment.write_bytes(b"nothing that can be read")
+
+    assert ["word29 ", "word28 "] == [one.content for one in xdb.recall_by_concept("pack::C", min_activation=0.0, limit=2)]  # fmt: skip
+    with pytest.raises(hexad.IntegrityError):
+        xdb.recall_by_concept("pack::C", min_activation=0.0, limit=20)
+    segment.write_bytes(data)
 
 
 def test_damage_in_the_stream_is_found_and_never_read_over(hx, xdb):
     xdb.record("output", "sealed")
     xdb.seal()
-    (segment,) = (hx.path / "stream" / "segments").iterdir()
+    (segment,) = (hx.path / "stream" / "segments").glob("*.parquet")
     whole = segment.read_bytes()
     segment.write_bytes(whole[:-1] + b"x")
     assert "does not match its hash" in hx.check()[0]
@@ -540,7 +593,7 @@ def test_a_log_that_is_full_is_left_for_sealing_and_another_one_begun(hx, xdb, m
     monkeypatch.setattr(segments, "LOG_BYTES", 1)
     assert 24 == hx.maintain().sealed
     assert [f"{at} {n}" for at in range(4) for n in range(6)] == [one.content for one in xdb.recall()]
-    assert 2 == len(list((hx.path / "stream" / "segments").iterdir()))
+    assert 2 == len(list((hx.path / "stream" / "segments").glob("*.parquet")))
 
 
 def test_large_texts_fill_a_log_too(hx, xdb):

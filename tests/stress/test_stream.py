@@ -136,7 +136,9 @@ def test_a_sealing_that_is_killed_at_any_step_leaves_nothing_half_done(project):
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.xdb.seal()
         whole(hx, {f"w{at}": 20 for at in range(1, step + 1)})
-        registered = hx._parts.base.db.query("SELECT name FROM stream_segments")
+        registered = hx._parts.base.db.query(
+            "SELECT name FROM stream_segments UNION SELECT name FROM stream_sidecars"
+        )
         assert {path.name for path in (project / ".hexad/stream/segments").iterdir()} == {
             str(row[0]) for row in registered
         }

@@ -141,7 +141,6 @@ class StepQuery:
     and leaves out its end. `activations` gives for each concept the lowest and the highest score, inclusive. `tagged`
     gives for each session the ranges of ticks, inclusive, that tags let through; other sessions are left out.
     `tag_sets` says the same for records without ticks: of each set they carry a tag, or with `any_tag` of one.
-    `spelled` gives, by the number of a session, the ticks that hold `text` together with others of their event.
     """
 
     session_id: str | None = None
@@ -154,7 +153,6 @@ class StepQuery:
     tagged: Mapping[str, Sequence[tuple[int, int]]] | None = None
     tag_sets: Sequence[Collection[str]] = ()
     any_tag: bool = False
-    spelled: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
     strongest: str | None = None  # order by this concept's score, strongest first
     limit: int = 100
     offset: int = 0

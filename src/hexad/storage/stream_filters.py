@@ -110,11 +110,7 @@ def conditions_of(
             " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
         )
     if question.text is not None:
-        spelled = (
-            " OR EXISTS (SELECT 1 FROM spelled WHERE spelled.session = steps.session"
-            " AND steps.tick BETWEEN spelled.first_tick AND spelled.last_tick)"
-        )
-        add(f"(contains(lower(content), lower(?)){spelled if question.spelled else ''})", question.text)
+        add("contains(lower(content), lower(?))", question.text)
     for concept, (low, high) in question.activations.items():
         # Scores are kept in single precision, so the bounds are rounded as they were.
         add(

@@ -169,10 +169,6 @@ class StreamReader:
                 cursor.register("places", places)
             if gone is not None:
                 cursor.register("gone", gone)
-            if question.spelled:
-                cursor.register(
-                    "spelled", range_columns({one: tuple(some) for one, some in question.spelled.items()})
-                )
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
             relations, params = reading.relations(_COLUMNS, sides)
             if table is not None:
