@@ -434,6 +434,22 @@ def test_a_pass_takes_no_more_than_what_is_over_asks_for(hx):
     assert [(20, 1, 20)] == [(step.records, step.passes, step.largest_batch) for step in report.steps]
 
 
+def test_compression_that_is_asked_to_stop_ends_with_the_record_in_hand(hx):
+    for at in range(10):
+        replied(hx, f"s{at}", JULY, "Work went on.")
+    before, asked = sums(hx), []
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 4
+
+    report = hx.xdb.storage_manager.check_and_compress(max_storage_bytes=0, stop=stop)
+
+    assert (Stopped.ASKED, 3) == (report.stopped, report.records)
+    assert 3 == len(stored(hx, SESSION))
+    assert before == sums(hx)
+
+
 @pytest.mark.row("H053", "H082")
 def test_when_all_is_at_year_the_report_says_that_it_is_still_too_much(hx):
     replied(hx, "monday", JULY, "Work.")
@@ -589,6 +605,23 @@ def test_freed_pages_are_used_again(hx):
             once = tables_bytes(hx._parts.base.db, COLD_TABLES)
 
     assert tables_bytes(hx._parts.base.db, COLD_TABLES) < 2 * once
+
+
+def test_a_check_tells_when_cold_records_and_the_stream_contradict_each_other(project):
+    with hexad.open(project, embedder=None, background=False) as hx:
+        replied(hx, "monday", JULY, "Work went on.")
+        replied(hx, "tuesday", JULY, "Work went on.")
+        run(hx, REPLY)
+        run(hx, SESSION)
+        assert [] == hx.check()
+        with hx._parts.base.db.transaction() as con:
+            con.execute("UPDATE compressed_records SET timesteps = timesteps + 1")
+            con.execute("DELETE FROM compressed_record_sessions")
+
+        counted, homeless = hx.check()
+
+        assert "stand for 7 timesteps, and 6 left the stream" in counted
+        assert "is of no session" in homeless
 
 
 # Found again ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -75,7 +75,9 @@ class Passes:
         self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
         self._concepts = Concepts(db)
 
-    def run(self, source: CompressionLevel, *, batch: int, k: int) -> Passed | None:
+    def run(
+        self, source: CompressionLevel, *, batch: int, k: int, stop: Callable[[], bool] = lambda: False
+    ) -> Passed | None:
         """Compress at most `batch` of the oldest records of `source`, which is not YEAR; None where there is none.
 
         Summaries are made outside of the transactions. What another process compressed meanwhile is left to it.
@@ -87,6 +89,8 @@ class Passes:
         written_by: Counter[str] = Counter()
         records = into = freed = 0
         for group in groups:
+            if stop():  # a model may take long for each summary
+                break
             record, author = self._record(group, k)
             gone = self._store(group, record)
             if gone is not None:

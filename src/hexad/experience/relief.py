@@ -192,7 +192,9 @@ class Relief:
     def _pass(self, most: int) -> Passed | None:
         for source in _LEVELS:
             batch = self._batch(self._levels.get(source, LevelTotals()), most)
-            passed = self._passes.run(source, batch=batch, k=self._settings.top_k_activations)
+            passed = self._passes.run(
+                source, batch=batch, k=self._settings.top_k_activations, stop=self._stop
+            )
             if passed is not None:
                 return passed
         return None

@@ -74,6 +74,7 @@ def test_of_each_kept_concept_the_highest_score_that_it_ever_had_is_known():
     records = [
         record("r1", top_k_activations={"a": 5.0, "b": 1.0}, peaks={"a": 0.7, "b": 0.9}),
         record("r2", top_k_activations={"a": 1.0}, peaks={"a": 0.8}),
+        record("r3", top_k_activations={"a": 1.0}, peaks={"a": 0.5}),
     ]
 
     assert {"a": 0.8} == compress_records(records, CompressionLevel.SESSION, 1).peaks
