@@ -12,6 +12,7 @@ import pytest
 import hexad
 from hexad import CompressedRecord, CompressionLevel, Fidelity, Hexad, InvalidInput, Stopped, StorageFailure
 from hexad.experience.passes import Passed, Passes
+from hexad.storage.compressed import Compressed
 from hexad.storage.usage import COLD_TABLES, tables_bytes
 from opener import Opener
 
@@ -590,6 +591,26 @@ def test_cold_bytes_are_about_those_of_the_databases_pages(hx):
         ratios.append(hx.xdb.usage().cold_bytes / tables_bytes(db, COLD_TABLES))
 
     assert all(0.5 < ratio < 2 for ratio in ratios), ratios
+
+
+def test_the_sessions_that_a_record_covers_count_too(hx):
+    db = hx._parts.base.db
+    with db.transaction() as con:
+        for at in range(5_000):
+            con.execute(
+                "INSERT INTO sessions(id, created_at, max_context_tokens, next_tick) VALUES(?, 0, 8192, 1)",
+                (f"s{at}",),
+            )
+        before = hx.xdb.usage().cold_bytes
+        year = hexad.compress_records(
+            [CompressedRecord(id="q", level=QUARTER, start_time=JULY, end_time=JULY, summary="Work.")], YEAR
+        )
+        Compressed(db).add(year, sessions=range(1, 5_001))
+
+    counted = hx.xdb.usage().cold_bytes - before
+    assert 0.5 < counted / tables_bytes(db, ["compressed_record_sessions"]) < 2
+    with db.transaction():
+        Compressed(db).delete([1])
 
 
 def db_vacuumed(db) -> None:
