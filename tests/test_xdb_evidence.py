@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import hexad
-from hexad import Conflict, Hexad, NotFound, StorageFailure
+from hexad import Conflict, Hexad, InvalidInput, NotFound, StorageFailure
 from hexad.storage import files
 from test_xdb_windows import compact_all
 
@@ -271,6 +271,26 @@ def test_nothing_else_is_written_over(hx, tmp_path, there):
     assert before == (
         {one.name: one.read_bytes() for one in place.iterdir()} if place.is_dir() else place.read_bytes()
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("/", Conflict),
+        ("", InvalidInput),
+        ("a\0b", InvalidInput),
+        (7, InvalidInput),
+        ("x" * 300, StorageFailure),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused(hx, place, error):
+    with pytest.raises(error):
+        hx.xdb.export_submission("graft-1", place)
+    if place == "/":
+        assert ["manifest.json is missing."] == hx.xdb.verify_export(place)
+    else:
+        with pytest.raises(error):
+            hx.xdb.verify_export(place)
 
 
 def test_a_submission_that_was_never_made_has_no_package(hx):

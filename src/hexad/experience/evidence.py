@@ -88,15 +88,16 @@ class EvidencePackages:
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def export(self, submission_id: str, out: Path | None = None) -> Path:
+    def export(self, submission_id: str, out: Path | str | None = None) -> Path:
         """Write the package of a submission and return its folder; one that says the same already stays as it is.
 
         Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
         """
         submission = self._needs.graftings.get(submission_id)
-        path = self._default(submission.id) if out is None else Path(out).absolute()
+        path = self._default(submission.id) if out is None else _place(out)
         if out is None:
             self._db.require_writable()
+        self._check_place(path, submission)
         files.ensure_dir(path.parent)
         with self._alone():
             self._finish(path)
@@ -131,7 +132,9 @@ class EvidencePackages:
 
     def _check_place(self, path: Path, submission: Submission) -> None:
         """Raise `Conflict` for a place that holds anything but a package of this submission."""
-        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        with files.operation("open", path, "look at"):
+            there = path.exists()
+        if not there or (path.is_dir() and not any(path.iterdir())):
             return
         try:
             known = _manifest(path).get("submission")
@@ -245,14 +248,14 @@ class EvidencePackages:
         return self._problems(path)
 
     def _found(self, given: str | Path) -> Path:
-        if not isinstance(given, str | Path):
-            raise InvalidInput(f"{given!r} is neither the id of a submission nor the path of a package.")
-        places = [Path(given)]
+        places = [_place(given)]
         if isinstance(given, str):
             with contextlib.suppress(InvalidInput):  # no id, so it is a path
                 places.insert(0, self._default(check_submission_id(given)))
         for path in places:
-            if not path.is_dir() and _aside(path).is_dir() and not self._db.readonly:
+            with files.operation("open", path, "look at"):
+                there = path.is_dir()
+            if not there and path.name and _aside(path).is_dir() and not self._db.readonly:
                 with self._alone():
                     self._finish(path)
             if path.is_dir():
@@ -298,6 +301,12 @@ class EvidencePackages:
             for name, number in found.items()
             if counts.get(name) != number
         ]
+
+
+def _place(given: Path | str) -> Path:
+    if not isinstance(given, str | Path) or not str(given) or "\0" in str(given):
+        raise InvalidInput(f"{given!r} is no path of a folder.")
+    return Path(given).absolute()
 
 
 def _by_session(windows: Sequence[TimeWindow]) -> dict[str, Ranges]:
