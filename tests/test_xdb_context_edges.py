@@ -313,3 +313,35 @@ def test_a_gap_in_the_ticks_hides_nothing_of_a_window(opened, monkeypatch):
     assert made is not None
     assert made.timesteps_compacted > 10
     accounted(hx, 110)
+
+
+def test_who_may_not_write_memories_of_the_past_compacts_all_the_same(opened):
+    owner = opened()
+    owner.spaces.create("experience")
+    owner.spaces.set_policy("experience", {"roles": ["ops"]})
+    dev = opened(role="dev")
+    dev.xdb.start_session("monday", 1000)
+    tell(dev, 800)
+
+    (made,) = dev.xdb.compactions()
+    assert not owner.memories(space="experience")
+    owner.xdb.seal()
+    owner.maintain()
+    assert [made.id] == [memory.source_id for memory in owner.memories(space="experience")]
+
+
+def test_what_does_not_fit_into_memory_is_compacted_later(opened, caplog):
+    hx = opened()
+    hx.xdb.start_session("monday", 1000)
+    tell(hx, 799)
+    duck = hx._parts.experiencing.experience._duck
+    with duck.cursor(hx.path) as cursor:
+        cursor.execute("SET memory_limit = '1MB'")
+    tell(hx, 1, start=799)
+    assert [] == hx.xdb._windows.compactions.find()
+    assert "could not be compacted" in caplog.text
+    with duck.cursor(hx.path) as cursor:
+        cursor.execute("SET memory_limit = '2GB'")
+    tell(hx, 100, start=800)
+    assert hx.xdb.compactions()
+    accounted(hx, 900)

@@ -53,6 +53,10 @@ class Duck:
             if table is not None:
                 cursor.register("rows", table)
             yield cursor
+        except duckdb.OutOfMemoryException as error:
+            raise StorageFailure(
+                f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
+            ) from error
         except duckdb.IOException as error:
             raise StorageFailure(f"Cannot read or write {what}: {error}") from error
         except OSError as error:
