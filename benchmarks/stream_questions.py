@@ -64,7 +64,8 @@ def run(options: Options) -> Report:
     )  # fmt: skip
     for count in sizes:
         report.tables.append(_at(count, ours[count], theirs.get(count)))
-    report.tables.append(_growth(ours))
+    if len(sizes) > 1:
+        report.tables.append(_growth(ours))
     largest = max(ours)
     report.at_most(
         f"concept's top 100 among {largest:,}",
