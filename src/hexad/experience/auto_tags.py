@@ -66,8 +66,12 @@ class AutoTagger:
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Tag what was recorded since, by whomever; return how many applications that made.
 
-        A log that is damaged is left to sealing and to `check`, which name it.
+        A log that is damaged is left to sealing and to `check`, which name it. Inside somebody's transaction nothing is
+        done: it may be undone, and whoever tags meanwhile waits for it to end.
         """
+        with self._db.read() as con:
+            if con.depth > 1:
+                return 0
         made = 0
         with self._turn:
             before, self._logs = self._logs, {}

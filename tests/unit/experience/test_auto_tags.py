@@ -109,6 +109,21 @@ def test_a_log_that_is_read_on_is_looked_at_from_where_it_was_left(store: Store)
     assert [(1, 2), (9, 9)] == store.ranges()
 
 
+def test_inside_a_transaction_nothing_is_tagged_that_could_be_undone(store: Store) -> None:
+    tagger = store.tagger()
+    store.write(1, [1, 2])
+
+    class Undone(Exception):
+        pass
+
+    with pytest.raises(Undone), store.db.transaction():
+        assert 0 == tagger.run()
+        raise Undone
+    assert 1 == tagger.run()
+
+    assert [(1, 2)] == store.ranges()
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_the_order_of_frames_and_looks_each_tick_is_tagged_once(
