@@ -74,6 +74,14 @@ class TagApplications:
             self._db.query_one("SELECT 1 FROM tag_applications WHERE id = ?", (application_id,)) is not None
         )
 
+    def any_event(self, session_id: str) -> bool:
+        """Whether any event of a session is tagged."""
+        row = self._db.query_one(
+            "SELECT 1 FROM tag_applications WHERE session_id = ? AND event_id IS NOT NULL LIMIT 1",
+            (session_id,),
+        )
+        return row is not None
+
     def change(self, application: TagApplication) -> None:
         """Give the application with this id another target and confidence, in the caller's transaction."""
         assignments = ", ".join(f"{column} = ?" for column in NEW_TARGET_COLUMNS.split(", "))
