@@ -176,6 +176,11 @@ class World:
         return found[question.offset :][: question.limit]
 
 
+def problems(hx: Hexad) -> list[str]:
+    """What `check` finds; here ticks leave without the COLD records that stand for them."""
+    return [one for one in hx.check() if not one.startswith("COLD records stand for")]
+
+
 def goes_on(before: TimestepRecord, row: TimestepRecord) -> bool:
     return (
         before.event_id is None
@@ -234,7 +239,7 @@ def test_questions_about_concepts_are_answered_as_if_every_timestep_were_looked_
             question = world.question()
             found = world.hx._parts.experiencing.experience.query(question)
             assert world.answer(question) == found, question
-        assert [] == hx.check()
+        assert [] == problems(hx)
 
 
 QUERIES = [None, "deploys", "tues deploying", "tuesday", '"s to"', '"y tu" deploy', "xyz", "z", "!"]

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import StorageFailure
-from hexad.model.ticks import Ranges
 from hexad.storage.segment_events import PIECE_COLUMNS, pieces
-from hexad.storage.stream_filters import NOT_GONE
+from hexad.storage.stream_filters import TickRanges
 from hexad.storage.stream_keys import OUTPUT
 from hexad.storage.stream_manifest import SessionRange
 from hexad.storage.stream_rows import RELATION
@@ -60,13 +59,16 @@ class PieceSources:
     held: Mapping[str, Sequence[SessionRange]]
     sides: Mapping[str, str]
     table: Mapping[str, NDArray[Any]] | None
-    gone: Mapping[int, Ranges]
+    gone: TickRanges | None
     session: int | None
     event: str | None
 
 
 def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str:
-    """Return the statement that gives each event once, whole; `rows` and `gone` are registered with the cursor."""
+    """Return the statement that gives each event once, whole.
+
+    `rows`, `gone` and `gone_ranges` are registered with the cursor where there are any.
+    """
     spans = list(_spans(given))
     mixed = _mixed(spans) | _left(cursor, given)
     relations, params = _fresh(given, mixed)
@@ -173,12 +175,11 @@ def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
 
 def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
     """Return the sessions in whose files of events there are ticks that left."""
-    if not given.gone or not given.sides:
+    if given.gone is None or not given.sides:
         return set()
     rows = cursor.execute(
-        f"SELECT DISTINCT session FROM {_READ} steps"
-        " WHERE EXISTS (SELECT 1 FROM gone WHERE gone.session = steps.session"
-        " AND gone.first_tick <= steps.last_tick AND gone.last_tick >= steps.first_tick)",
+        f"SELECT DISTINCT session FROM {_READ} steps SEMI JOIN gone_ranges gone ON gone.session = steps.session"
+        " AND gone.first_tick <= steps.last_tick AND gone.last_tick >= steps.first_tick",
         [sorted(given.sides.values())],
     ).fetchall()
     return {row[0] for row in rows}
@@ -186,13 +187,13 @@ def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
 
 def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     """Return the statements that put together what no file of events has, and their parameters."""
-    gone = [NOT_GONE] if given.gone else []
+    gone = "" if given.gone is None else given.gone.outside("gone")
     relations, params = list[str](), list[Any]()
 
     def add(reads: Sequence[str], conditions: Sequence[str], source: str, values: Sequence[Any]) -> None:
         rows = " UNION ALL ".join(f"SELECT {_NEEDED} FROM {one}" for one in reads)
-        where = " AND ".join([*conditions, *_scope(given), *gone])
-        steps = f"(SELECT {_NEEDED} FROM ({rows}) steps WHERE {where})"
+        where = " AND ".join([*conditions, *_scope(given)])
+        steps = f"(SELECT {_NEEDED} FROM ({rows}) steps{gone} WHERE {where})"
         relations.append(f"SELECT {PIECE_COLUMNS}, {_literal(source)} AS source FROM ({pieces(steps)})")
         params.extend(values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import StorageFailure
-from hexad.model.experience import CompressionLevel, Fidelity, StepQuery, timestep_id
+from hexad.model.experience import TICK_LIMIT, CompressionLevel, Fidelity, StepQuery, timestep_id
+from hexad.model.ticks import union
 from hexad.model.tiers import CompressedRecord, EventRecord
 from hexad.storage.codec import from_micros
-from hexad.storage.cold import range_columns
 from hexad.storage.compressed import Compressed, Match
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.event_pieces import PieceSources, create_events, held_by
 from hexad.storage.segment_events import KIND
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_filters import row_filter
+from hexad.storage.stream_filters import TickRanges, row_filter
 from hexad.storage.stream_frames import KIND_CODES, KINDS
 from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_query import Asked, Sources, StreamReader
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 _ATTEMPTS: Final = 10
 _BATCH: Final = 200
 _OF_HITS: Final = (
-    "EXISTS (SELECT 1 FROM hits WHERE hits.session = events.session AND hits.event IS NOT DISTINCT FROM events.event"
-    " AND hits.tick BETWEEN events.first_tick AND events.last_tick)"
+    " SEMI JOIN hits ON hits.session = events.session AND hits.event IS NOT DISTINCT FROM events.event"
+    " AND hits.first_tick <= events.last_tick AND hits.last_tick >= events.first_tick"
 )
 
 
@@ -133,7 +134,7 @@ class EventReader:
     def _opened(
         self, scope: StepQuery, sources: Sources, hits: Mapping[str, Any] | None
     ) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        gone = range_columns(dict(sources.gone)) if sources.gone else None
+        gone = TickRanges(sources.gone) if sources.gone else None
         table = flat(
             sources.logs,
             concept_numbers=self._provisional,
@@ -149,18 +150,19 @@ class EventReader:
             held=held,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
             table=table,
-            gone=sources.gone,
+            gone=gone,
             session=sources.session,
             event=scope.event_id,
         )
         with self._duck.cursor(self._segments, table) as cursor:
             if gone is not None:
-                cursor.register("gone", gone)
+                cursor.register("gone", gone.table)
+                cursor.register("gone_ranges", gone.plain)
             events = create_events(cursor, given)
             sql = f"SELECT * FROM ({events}) events"
             if hits is not None:
                 cursor.register("hits", hits)
-                sql = f"{sql} WHERE {_OF_HITS}"
+                sql = f"{sql}{_OF_HITS}"
             yield cursor, sql
 
     @staticmethod
@@ -168,24 +170,32 @@ class EventReader:
         return list(range(len(ids)))  # nothing is asked about concepts here
 
     def _hits(self, question: StepQuery) -> Mapping[str, Any] | None:
-        """Return the timesteps for which the question holds, one of each event; None where all do."""
+        """Return where timesteps are for which the question holds: events by id, else ranges; None where all do."""
         if not (question.ticks or question.times or question.activations) and question.tagged is None:
             return None
 
         def read(asked: Asked) -> Mapping[str, Any]:
             import numpy as np
 
-            rows = []
+            rows: list[tuple[int, str | None, int]] = []
             if asked.steps is not None:
                 rows = asked.cursor.execute(
                     f"SELECT session, event, min(tick) {asked.steps}"
                     " GROUP BY session, event, CASE WHEN event IS NULL THEN tick END",
                     list(asked.params),
                 ).fetchall()
+            ticks: dict[int, list[tuple[int, int]]] = defaultdict(list)
+            for session, event, tick in rows:
+                if event is None:
+                    ticks[session].append((tick, tick))
+            found: list[tuple[int, str | None, int, int]]
+            found = [(session, event, 0, TICK_LIMIT) for session, event, _ in rows if event is not None]
+            found += [(session, None, *one) for session, some in ticks.items() for one in union(some)]
             return {
-                "session": np.array([row[0] for row in rows], np.uint32),
-                "event": np.array([row[1] for row in rows], dtype=object),
-                "tick": np.array([row[2] for row in rows], np.int64),
+                "session": np.array([one[0] for one in found], np.uint32),
+                "event": np.array([one[1] for one in found], dtype=object),
+                "first_tick": np.array([one[2] for one in found], np.int64),
+                "last_tick": np.array([one[3] for one in found], np.int64),
             }
 
         return self._reader.ask(question, read)
@@ -265,7 +275,8 @@ class EventReader:
         if hot:
             rows, concept = self._of_chosen(
                 hot,
-                "place, concept, max(score) FROM (SELECT chosen.place, unnest(concepts) AS concept, unnest(scores) AS score",
+                "place, concept, max(score) FROM (SELECT chosen.place, unnest(concepts) AS concept,"
+                " unnest(scores) AS score",
                 ") GROUP BY place, concept",
             )
             for at, number, score in rows:

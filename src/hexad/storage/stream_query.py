@@ -25,7 +25,7 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segment_tops import KIND
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_filters import NOT_GONE, conditions_of, placed, row_filter, tagged_places
+from hexad.storage.stream_filters import TickRanges, conditions_of, placed, row_filter, tagged_places
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest, Segment, Side
@@ -157,23 +157,26 @@ class StreamReader:
     def _asked(self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
         places = tagged_places(question, self._sessions)
-        nowhere = places is not None and not len(places["session"])
-        gone = range_columns(dict(sources.gone)) if sources.gone else None
+        nowhere = places is not None and not len(places.plain["session"])
+        gone = TickRanges(sources.gone) if sources.gone else None
         keep = row_filter(question, sources.session, places, gone)
         logs = [] if nowhere else sources.logs
         table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
         with self.duck.cursor(self._segments, table) as cursor:
+            joins = ""
             if places is not None:
-                cursor.register("places", places)
+                cursor.register("places", places.table)
+                joins += places.inside("places")
             if gone is not None:
-                cursor.register("gone", gone)
+                cursor.register("gone", gone.table)
+                joins += gone.outside("gone")
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
             relations, params = reading.relations(_COLUMNS, sides)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
-            steps, values = _steps(question, sources, concepts, relations)
+            steps, values = _steps(question, sources, concepts, relations, joins)
             yield Asked(
                 cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
             )
@@ -268,15 +271,13 @@ def _count(asked: Asked) -> int:
 
 
 def _steps(
-    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str]
+    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str], joins: str
 ) -> tuple[str | None, list[Any]]:
     """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
     if not relations:
         return None, []
     conditions, values = conditions_of(question, sources.session, concepts)
-    if sources.gone:
-        conditions = f"{conditions} AND {NOT_GONE}"
-    return f"FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}", values
+    return f"FROM ({' UNION ALL '.join(relations)}) steps{joins} WHERE {conditions}", values
 
 
 def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:
