@@ -737,6 +737,19 @@ def test_upkeep_holds_everything_against_its_limit(configured):
     assert [YEAR] == [one.compression_level for one in hx.xdb.recall(session_id="*")]
 
 
+def test_the_background_holds_everything_against_its_limit_too(configured):
+    hx = configured()
+    replied(hx, "monday", JULY, "Work.")
+    hx.close()
+    hx = configured("xdb_max_storage_bytes = 1", background=True)
+    assert hx.xdb.contract.active is False  # from here on this program has to do with experience
+
+    hx.recall("anything")
+
+    assert hx.wait_for_background()
+    assert [YEAR] == [one.compression_level for one in hx.xdb.recall(session_id="*")]
+
+
 def test_a_store_without_experience_has_nothing_to_compress(configured):
     hx = configured("xdb_max_storage_bytes = 1")
 

@@ -132,6 +132,12 @@ def test_records_of_several_sessions_become_no_sessions_record_of_one():
     assert compress_records(records[:1], CompressionLevel.DAY).session_id is None
 
 
+def test_a_level_may_be_given_by_its_name():
+    found = [compress_records([record("a")], level) for level in ("DAY", "day", 3, CompressionLevel.DAY)]
+
+    assert 1 == len({one.id for one in found})
+
+
 @pytest.mark.parametrize(
     ("records", "level", "k", "said"),
     [
