@@ -13,7 +13,7 @@ from hexad.model.ticks import Ranges, union
 from hexad.storage.codec import from_micros
 from hexad.storage.stream_frames import KINDS
 from hexad.storage.stream_keys import KEYED
-from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_query import Asked, StreamReader
 from hexad.storage.stream_records import scored
 
 _SUM_DIGITS: Final = 6
@@ -46,32 +46,30 @@ _APART: Final = (
 
 
 def stream_events(reader: StreamReader, question: StepQuery) -> list[StreamEvent]:
-    """Return the events of the timesteps that a question lets through, by session and first tick.
+    """Return the events of the timesteps that a question lets through, by session and first tick."""
+    return reader.ask(question, lambda asked: _events(asked, apart=question.tagged is not None))
 
-    Where it asks for ranges of ticks (`tagged`), timesteps without an event belong together within one range only.
-    """
-    with reader.asked(question) as asked:
-        if asked.steps is None:
-            return []
-        cursor = asked.cursor
-        keyed = KEYED.format(steps=asked.steps)
-        if question.tagged is not None:
-            keyed = _APART.format(keyed=keyed)
-        cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
-        groups = cursor.execute(
-            "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
-            " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
-            " ORDER BY session, min(tick)"
-        ).fetchall()
-        scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
-        for session, event, run, concept, total, peak in cursor.execute(
-            "SELECT session, event, run, concept, sum(score), max(score) FROM (SELECT session, event, run,"
-            " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
-        ).fetchall():
-            highest = next(score for _, score in scored([concept], [peak]))
-            scores[session, event, run].append(
-                (asked.concepts.id(concept), round(total, _SUM_DIGITS), highest)
-            )
+
+def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
+    if asked.steps is None:
+        return []
+    cursor = asked.cursor
+    keyed = KEYED.format(steps=asked.steps)
+    if apart:
+        keyed = _APART.format(keyed=keyed)
+    cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
+    groups = cursor.execute(
+        "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
+        " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
+        " ORDER BY session, min(tick)"
+    ).fetchall()
+    scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
+    for session, event, run, concept, total, peak in cursor.execute(
+        "SELECT session, event, run, concept, sum(score), max(score) FROM (SELECT session, event, run,"
+        " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
+    ).fetchall():
+        highest = next(score for _, score in scored([concept], [peak]))
+        scores[session, event, run].append((asked.concepts.id(concept), round(total, _SUM_DIGITS), highest))
     return [
         StreamEvent(
             session=session,

@@ -64,7 +64,8 @@ class Asked:
     """Timesteps of the stream, for a statement of one's own.
 
     `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
-    columns are those of a segment. `reading` says which segments were only read in part.
+    columns are those of a segment. Where the question is about tagged ranges, the table `places` has these.
+    `reading` says which segments were only read in part.
     """
 
     cursor: duckdb.DuckDBPyConnection
@@ -167,8 +168,9 @@ class StreamReader:
         with self.duck.cursor(self._segments, table) as cursor:
             joins = ""
             if places is not None:
-                cursor.register("places", places.table)
-                joins += places.inside("places")
+                cursor.register("places", places.plain)
+                cursor.register("places_by_block", places.table)
+                joins += places.inside("places_by_block")
             if gone is not None:
                 cursor.register("gone", gone.table)
                 joins += gone.outside("gone")
