@@ -345,3 +345,14 @@ def test_what_does_not_fit_into_memory_is_compacted_later(opened, caplog):
     tell(hx, 100, start=800)
     assert hx.xdb.compactions()
     accounted(hx, 900)
+
+
+def test_a_program_that_ends_before_its_background_came_to_it_leaves_no_full_window(opened):
+    hx = opened(background=True, embedder=None)
+    hx.xdb.start_session("monday", 500)
+    tell(hx, 2_000)
+    hx.close()
+
+    again = opened()
+    assert again.xdb.get_context_state("monday")["current_tokens"] < 400
+    accounted(again, 2_000)

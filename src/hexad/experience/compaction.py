@@ -85,15 +85,21 @@ class Compactor:
         """Compact the windows that were found full, and each hour those of idle sessions; returns how many compactions
         that took.
         """  # fmt: skip
+        done = self._compact_due(stop)
+        now_s = self._needs.clock.monotonic()
+        if now_s >= self._idle_s and not stop():
+            self._idle_s = now_s + IDLE_EVERY_S
+            done += self.expire_idle(stop=stop)
+        return done
+
+    def _compact_due(self, stop: Callable[[], bool]) -> int:
         done = 0
         while self._due and not stop():
             counter = self._accounts.counters.get(self._due.pop())
             if counter is not None:
                 done += self._compact_when_full(counter, stop=stop)
-        now_s = self._needs.clock.monotonic()
-        if now_s >= self._idle_s and not stop():
-            self._idle_s = now_s + IDLE_EVERY_S
-            done += self.expire_idle(stop=stop)
+                if stop():
+                    self._due.add(counter.number)  # it may have come to nothing
         return done
 
     def _compact_when_full(self, counter: WindowCounter, *, stop: Callable[[], bool]) -> int:
@@ -117,7 +123,13 @@ class Compactor:
         return done
 
     def close(self) -> None:
-        """Begin nothing more, and wait until what other threads compact has come to an end."""
+        """Compact what was found full and begin nothing more; wait for what other threads compact to come to its end.
+
+        The background may have been stopped before it came to it, and whoever opens the store next finds a window that
+        is as full as it should be.
+        """
+        if not self._closed:
+            self._compact_due(lambda: False)
         me = threading.get_ident()
         with self._turn:
             self._closed = True

@@ -60,6 +60,8 @@ def _totals(asked: Asked) -> list[tuple[Any, ...]]:
     return asked.cursor.execute(
         "SELECT p.first_tick, p.last_tick, min(s.tick), max(s.tick), min(s.ts), max(s.ts), count(*), sum(s.tokens)"
         f" FROM (SELECT tick, ts, tokens {asked.steps}) s"
-        " JOIN places p ON s.tick BETWEEN p.first_tick AND p.last_tick GROUP BY ALL ORDER BY p.first_tick",
+        # A place is there once for each block of ticks that it shares.
+        " JOIN (SELECT DISTINCT first_tick, last_tick FROM places) p ON s.tick BETWEEN p.first_tick AND p.last_tick"
+        " GROUP BY ALL ORDER BY p.first_tick",
         list(asked.params),
     ).fetchall()
