@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,6 +151,55 @@ def test_a_line_that_cannot_be_recorded_is_named_and_nothing_of_it_stays(tmp_pat
     assert (2, "", True) == (ran.code, ran.out, words in ran.err)
     assert 1 == len(ran.err.splitlines())
     assert [] == pipe(tmp_path, "", "xdb", "recall", "--tokens", "--json").data
+
+
+def test_a_program_that_goes_on_writing_is_recorded_as_it_writes(tmp_path):
+    hexad.init(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hexad", "xdb", "record", "--session", "live", "--follow"],
+        cwd=tmp_path,
+        env={**os.environ, "HEXAD_EMBEDDER": "none", "PYTHONWARNINGS": "error"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(lines(ROWS[:2]) + lines(ROWS[2:3])[:20])
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and 2 > len(stored(tmp_path)):
+        time.sleep(0.1)
+    assert ["When does the ferry leave?", "At"] == stored(tmp_path)
+
+    process.stdin.write(lines(ROWS[2:3])[20:] + "\nnonsense\n")
+    _, told = process.communicate(timeout=60)
+
+    assert (2, True) == (process.returncode, "Line 5: 'nonsense' is no JSON" in told)
+    assert re.search(r"[23] timesteps before it stay", told)
+    assert ["When does the ferry leave?", "At"] == stored(tmp_path)[:2]
+
+
+def stored(folder: Path) -> list[str]:
+    with hexad.open(folder, embedder=None, background=False, readonly=True) as hx:
+        if not hx.xdb.sessions():
+            return []
+        return [step.content for step in hx.xdb.recall(session_id="live")]
+
+
+def test_what_follows_to_its_end_is_all_there(tmp_path):
+    many = [{"event_type": "output", "content": f" w{number}"} for number in range(10_000)]
+
+    done = pipe(
+        tmp_path, lines(many)[:-1], "xdb", "record", "--session", "live", "--follow", "--end", "--json"
+    ).data
+
+    assert (10_000, "ts-live-1", "ts-live-10000", True) == (
+        done["recorded"],
+        done["first_id"],
+        done["last_id"],
+        done["ended"],
+    )
 
 
 # Looking ----------------------------------------------------------------------------------------------------
@@ -557,6 +608,7 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("xdb", "context", "--limit", "0"), 2, "0"),
         (("xdb", "show", "sunday", "--tokens"), 3, "'sunday'"),
         (("xdb", "record", "x"), 2, "--session"),
+        (("xdb", "record", "x", "--session", "monday", "--follow"), 2, "--follow"),
         (("xdb", "record", "x", "--session", "*"), 2, "'*'"),
         (("xdb", "record", "x", "--session", "monday", "--type", "smell"), 2, "'smell'"),
         (("xdb", "record", "x", "--session", "monday", "--concept", "pack::Time"), 2, "pack::Time:0.8"),

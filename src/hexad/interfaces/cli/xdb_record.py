@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,16 +14,12 @@ from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
 from hexad.interfaces.cli.xdb_options import CONCEPT, ConceptRange, session_option
+from hexad.interfaces.cli.xdb_piped import Rows, as_they_come, lines_of
 
 if TYPE_CHECKING:
     from hexad import Hexad
 
 _TYPES: Final = [one.value for one in hexad.EventType]
-_LINE_BYTES_LIMIT: Final = 8 << 20
-"""Longest line that is read: a content has 1 MiB at most, and JSON may need six bytes for one."""
-_SHOWN: Final = 80
-_ROW: Final = re.compile(r"Row ([\d,]+): ")
-"""How `record_many` begins what it says of one row, counted from 0."""
 
 
 @click.command(cls=Command)
@@ -57,6 +51,7 @@ _ROW: Final = re.compile(r"Row ([\d,]+): ")
     default=None,
     help="Whether the session compacts by itself when its window is full; default: as it was, at first yes.",
 )
+@click.option("--follow", is_flag=True, help="Record lines as they come, each within a tenth of a second.")
 @click.option("--end", "ends", is_flag=True, help="End the session afterwards.")
 def record(
     *,
@@ -64,6 +59,7 @@ def record(
     session_id: str,
     max_context_tokens: int | None,
     compaction: bool | None,
+    follow: bool,
     ends: bool,
     **options: Any,
 ) -> None:
@@ -72,16 +68,23 @@ def record(
     A line is an object with event_type, content and, if you like, concept_activations, event_id, event_start,
     event_end, token_id, role, token_count and timestamp. Makes a store where there is none. When it returns, all is on
     the disk. A line that cannot be used is named, and nothing is recorded: of more than 64 MiB, nothing from there on.
+    With --follow, for a program that goes on writing, what came before it stays.
     """
     row = _row(text, options)
     if row is None and sys.stdin.isatty():
         raise click.UsageError("Nothing to record: give a TEXT, or pipe JSON lines in.")
+    if row is not None and follow:
+        raise click.UsageError("--follow is for what is piped in; leave TEXT or --follow out.")
+    done = _Recorded()
     with state().opened(create=True) as hx:
         hx.xdb.start_session(session_id, max_context_tokens, compaction=compaction)
-        ids = hx.xdb.record_many([row], session_id=session_id) if row is not None else _piped(hx, session_id)
+        if row is not None:
+            done.add(hx.xdb.record_many([row], session_id=session_id))
+        else:
+            (_followed if follow else _piped)(hx, session_id, done)
         if ends:
             hx.xdb.end_session(session_id=session_id)
-    _show(session_id, ids, ended=ends)
+    _show(session_id, done, ended=ends)
 
 
 def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
@@ -99,77 +102,57 @@ def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
     return {"event_type": "input", "content": text, "concept_activations": activations, **given}
 
 
-def _piped(hx: Hexad, session_id: str) -> list[str]:
+class _Recorded:
+    """How many timesteps were recorded, and the first and the last of them."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.first: str | None = None
+        self.last: str | None = None
+
+    def add(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.number += len(ids)
+            self.first, self.last = self.first or ids[0], ids[-1]
+
+
+def _piped(hx: Hexad, session_id: str, done: _Recorded) -> None:
+    """Record what is piped in when all of it is there."""
     with meter("Recording", clock=hx.clock, unit="timesteps") as show:
-        lines = _Lines(sys.stdin.buffer, show)
+        rows = Rows(lines_of(sys.stdin.buffer), show)
         try:
-            return hx.xdb.record_many(lines, session_id=session_id)
+            done.add(hx.xdb.record_many(rows, session_id=session_id))
         except (hexad.InvalidInput, hexad.LimitExceeded) as error:
-            raise type(error)(lines.placed(str(error))) from error
+            raise type(error)(rows.placed(str(error))) from error
 
 
-class _Lines:
-    """The rows of a stream of JSON lines."""
-
-    def __init__(self, stream: BinaryIO, show: Callable[[int], None]) -> None:
-        self._stream, self._show = stream, show
-        self._read = 0
-        self._blank: list[int] = []  # for each blank line how many rows came before it
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        rows = 0
-        while line := self._stream.readline(_LINE_BYTES_LIMIT + 1):
-            self._read += 1
-            if len(line) > _LINE_BYTES_LIMIT:
-                raise hexad.LimitExceeded(
-                    f"It has more than {_LINE_BYTES_LIMIT:,} bytes; record it in parts."
-                )
-            if not line.strip():
-                self._blank.append(rows)
-                continue
-            yield _parsed(line)
-            rows += 1
-            self._show(rows)
-
-    def placed(self, message: str) -> str:
-        """Return what was refused with the number of its line: rows are read ahead, and blank lines are none."""
-        found = _ROW.match(message)
-        if found is None:
-            return f"Line {self._read:,}: {message}"
-        row = int(found[1].replace(",", ""))
-        line = row + 1 + sum(before <= row for before in self._blank)
-        return f"Line {line:,}: {message[found.end() :]}"
+def _followed(hx: Hexad, session_id: str, done: _Recorded) -> None:
+    """Record what is piped in as it comes; what was recorded before a line that cannot be stays."""
+    before = 0
+    with meter("Recording", clock=hx.clock, unit="timesteps") as show:
+        for lines in as_they_come(sys.stdin.buffer, hx.clock.monotonic):
+            rows = Rows(lines, lambda number: show(done.number + number), before=before)
+            try:
+                done.add(hx.xdb.record_many(rows, session_id=session_id))
+            except (hexad.InvalidInput, hexad.LimitExceeded) as error:
+                kept = f"{count(done.number, 'timestep')} before it stay."
+                raise type(error)(f"{rows.placed(str(error))} {kept}") from error
+            before += len(lines)
 
 
-def _parsed(line: bytes) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise hexad.InvalidInput(f"{_shown(line)} is no JSON: {error}.") from error
-    if not isinstance(row, dict):
-        raise hexad.InvalidInput(f"{_shown(line)} is no JSON object; give event_type and content at least.")
-    return row
-
-
-def _shown(line: bytes) -> str:
-    text = line.decode("utf-8", "replace").strip()
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
-
-
-def _show(session_id: str, ids: list[str], *, ended: bool) -> None:
-    first, last = (ids[0], ids[-1]) if ids else (None, None)
+def _show(session_id: str, done: _Recorded, *, ended: bool) -> None:
     if state().json:
         print_json(
             {
                 "session_id": session_id,
-                "recorded": len(ids),
-                "first_id": first,
-                "last_id": last,
+                "recorded": done.number,
+                "first_id": done.first,
+                "last_id": done.last,
                 "ended": ended,
             }
         )
         return
-    told = f"{clean(session_id)}  {count(len(ids), 'timestep')} recorded"
-    if first is not None and last is not None:
-        told += f"  {clean(first)}" if first == last else f"  {clean(first)} … {clean(last)}"
+    told = f"{clean(session_id)}  {count(done.number, 'timestep')} recorded"
+    if done.first is not None and done.last is not None:
+        told += f"  {clean(done.first)}" + (f" … {clean(done.last)}" if done.first != done.last else "")
     click.echo(told)
