@@ -6,7 +6,6 @@ Run as `python -m hexad.testing.year.crashes`, it is the program that will be ki
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -139,4 +138,4 @@ def _run(given: dict[str, Any], say: Callable[[str], object]) -> None:
 
 
 if __name__ == "__main__":
-    _run(json.loads(sys.argv[1]), lambda text: os.write(1, f"{text}\n".encode()))
+    _run(json.loads(sys.argv[1]), lambda text: print(text, flush=True))
