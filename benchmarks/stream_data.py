@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import percentile
+from hexad import HexadError
 
 EVENT_ROWS = 50
 STEP_MS = 7
@@ -114,9 +117,13 @@ def rows(count: int, *, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def asked(question: Callable[[], object]) -> Cost:
-    """Ask seven times, fewer where that takes long, after once to warm up where it does not."""
+    """Ask seven times, twice where that takes long, after once to warm up; a question that is refused costs `nan`."""
     began = time.perf_counter()
-    question()
+    try:
+        question()
+    except HexadError as error:
+        print(f"refused: {error}", file=sys.stderr, flush=True)
+        return Cost(wall_ms=math.nan, cpu_ms=math.nan)
     warm = time.perf_counter() - began
     walls, cpus = [], []
     for _ in range(_ASKED_TIMES if warm < _ASKED_S / _ASKED_TIMES else 2):
