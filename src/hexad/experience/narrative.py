@@ -92,6 +92,18 @@ def narrate(gist: Gist, *, names: Names = plain_name, covered: Collection[str] =
     return cut("\n".join(parts), gist.limit)
 
 
+def retold(summary: str, gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
+    """Return a summary that begins with what `gist` was mainly about, where it began with what it was about before.
+
+    A summary without such a beginning stays as it is: a generator's, or one of a session that has sentences.
+    """
+    rest = _TAGS.sub("", _HEAD.sub("", summary, count=1), count=1)
+    is_head = _HEAD.match(summary) is not None or _TAGS.match(summary) is not None
+    if not is_head or (gist.level <= CompressionLevel.SESSION and rest):
+        return summary
+    return "\n".join([*_head(gist, names, covered), *filter(None, (rest,))])
+
+
 def digest(texts: Sequence[str], limit: int) -> str:
     """Return the sentences of many texts that say most, in their order; no text is too late to be considered.
 

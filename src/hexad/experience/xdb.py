@@ -272,7 +272,9 @@ class Experience:
         if not self._may_ask(question):
             return []
         if question.text is not None:
-            return self.sight.timesteps(recall_text(self.reader, self._events, self._sessions, question))
+            return self.sight.holding(
+                question, lambda asked: recall_text(self.reader, self._events, self._sessions, asked)
+            )
         return self.sight.timesteps(self.reader.query(question))
 
     def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
