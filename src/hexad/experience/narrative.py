@@ -26,10 +26,11 @@ NAMED_TAGS: Final = 5
 NAME_CHARACTERS: Final = 60
 SENTENCES_AT_ONCE: Final = 160
 
-_HEAD: Final = re.compile(r"(?:On|In) [^\n]{4,24} I worked mainly on [^\n]*\n?")
+_SPAN: Final = r"(?:On \d+ [A-Z][a-z]+ \d+|In (?:week \d+ of \d+|[A-Z][a-z]+ \d+|\d+ Q[1-4]|\d+))"
+_HEAD: Final = re.compile(rf"\A{_SPAN} I worked mainly on [^\n]*(?:\n|\Z)")
 _BLANK_LINES: Final = re.compile(r"\n\s*\n")
 _DIGITS: Final = re.compile(r"\d+")
-_TAGS: Final = re.compile(r"(?:\A|(?<=\n))Tags: [^\n]*\.\n?")
+_TAGS: Final = re.compile(r"\ATags: [^\n]*\.(?:\n|\Z)")
 
 Names = Callable[[str], str]
 """From the id of a concept or a tag to its name."""
@@ -162,8 +163,12 @@ def _sentences(text: str) -> int:
 
 
 def _body(text: str) -> str:
-    """Return what a narrative tells besides its first lines, which a coarser one writes anew."""
-    return _TAGS.sub("", _HEAD.sub("", text, count=1), count=1).strip()
+    """Return what a narrative tells besides its first lines, which a coarser one writes anew.
+
+    What the agent itself said with such words, elsewhere or of another span, is none of them.
+    """
+    head = _HEAD.match(text)
+    return (text if head is None else _TAGS.sub("", text[head.end() :], count=1)).strip()
 
 
 def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:
