@@ -72,21 +72,6 @@ def build_experiencing(
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
     contracts = Contracts(needs.db, clock=needs.clock, actor=actor)
     experience.contract = contracts.current
-    storage = StorageManager(
-        PressureNeeds(
-            db=needs.db,
-            directory=needs.directory,
-            clock=needs.clock,
-            reader=experience.reader,
-            flush=experience.flush,
-            contracts=contracts,
-            summarizer=compacting.summarizer,
-            sight=experience.sight,
-            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
-            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
-        ),
-        _pressure_settings(settings),
-    )
     tiers = Tiers(
         TierNeeds(
             db=needs.db,
@@ -99,6 +84,22 @@ def build_experiencing(
             sight=experience.sight,
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
+    )
+    storage = StorageManager(
+        PressureNeeds(
+            db=needs.db,
+            directory=needs.directory,
+            clock=needs.clock,
+            reader=experience.reader,
+            flush=experience.flush,
+            contracts=contracts,
+            summarizer=compacting.summarizer,
+            sight=experience.sight,
+            warm_tokens=tiers.warm_tokens,
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
+            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+        ),
+        _pressure_settings(settings),
     )
     windows = _window_parts(needs, experience, tagging, tiers, program)
     xdb = Xdb(
