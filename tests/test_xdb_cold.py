@@ -138,3 +138,47 @@ def test_a_secret_that_is_spread_over_tokens_is_not_in_the_record(hx: Hexad) -> 
 
     assert secret not in stored.records[0].summary
     assert "REDACTED" in stored.records[0].summary
+
+
+def test_a_tag_that_is_taken_away_after_the_detail_went_is_on_no_record_that_nothing_else_tags(
+    hx: Hexad,
+) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for at in range(16):
+        hx.xdb.record("output", f"w{at} ", event_id=f"e{at // 4}", event_end=at % 4 == 3, token_count=10)
+    uses = [
+        hx.xdb.tag("noise", event_id="e0"),
+        hx.xdb.tag("noise", tick_range=(3, 6)),
+        hx.xdb.tag("noise", timestep_id="ts-s-6"),
+    ]
+    hx.xdb.request_compaction()
+
+    def found() -> list[tuple[int, int]]:
+        return [(one.start_tick, one.end_tick) for one in hx.xdb.recall_events(tags=["noise"])]
+
+    assert [(1, 4), (5, 8)] == found()
+    hx.xdb.untag(uses[1])
+    assert [(1, 4), (5, 8)] == found(), "both are tagged by something else"
+    hx.xdb.untag(uses[2])
+    assert [(1, 4)] == found()
+    hx.xdb.untag(uses[0])
+    assert [] == found() == hx.xdb.recall(tags=["noise"])
+    assert [()] * 2 == [one.significant_tags for one in hx.xdb.compressed_records(session_id="s")]
+
+
+@pytest.mark.row("H047")
+def test_what_is_tagged_after_the_detail_went_is_still_found_when_replies_become_a_session(hx: Hexad) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for at in range(16):
+        hx.xdb.record("output", f"w{at} ", event_id=f"e{at // 4}", event_end=at % 4 == 3, token_count=10)
+    hx.xdb.request_compaction()
+    hx.xdb.end_session()
+
+    hx.xdb.tag("late", tick_range=(2, 3), session_id="s")
+    hx.xdb.tag("pack::Late", event_id="e1", session_id="s")
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+
+    [year] = hx.xdb.compressed_records(session_id="*")
+    names = [hx.xdb.tag_index.get_tag(tag).name for tag in year.significant_tags]
+    assert ["late", "pack::Late"] == names
+    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", tags=["late"])]

@@ -1,0 +1,85 @@
+"""The tags that REPLY records are significant for, kept in step with what is tagged after the detail has gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from hexad.model.experience import CompressionLevel
+from hexad.model.tag import TagApplication, Target, TickRange
+from hexad.model.ticks import Ranges, intersection, union
+from hexad.model.tiers import TOP_K
+from hexad.storage.codec import dump, parse
+from hexad.storage.connection import Database, Row
+from hexad.storage.tag_applications import TagApplications
+
+_REACHED: Final = (
+    "SELECT r.no, r.event_id, r.sources, r.significant_tags FROM sessions s"
+    f" CROSS JOIN compressed_records r ON r.session_no = s.no AND r.level = {int(CompressionLevel.REPLY)}"
+    " WHERE s.id = :session AND "
+)
+
+
+class ColdTags:
+    """Looks again which REPLY records carry a tag, where it was applied or taken away."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._applications = TagApplications(db)
+
+    def added(self, application: TagApplication, *, always: bool) -> None:
+        """Note a new application on the records that it reaches, in the caller's transaction.
+
+        A record that has ten tags takes another one only if it is `always` kept.
+        """
+        for row in self._reached(application.target):
+            tags = _tags(row)
+            if application.tag_id not in tags and (always or len(tags) < TOP_K):
+                self._put(row, [*tags, application.tag_id])
+
+    def removed(self, application: TagApplication) -> None:
+        """Take a tag from the records that only the application that was removed put it on, in the caller's
+        transaction.
+        """  # fmt: skip
+        tag, target = application.tag_id, application.target
+        rows = [row for row in self._reached(target) if tag in _tags(row)]
+        if not rows:
+            return
+        others = [one.target for one in self._applications.of_tags([tag], session_id=target.session_id)]
+        events = {one.event_id for one in others if one.event_id is not None}
+        ranges = union(_range(one) for one in others if one.event_id is None)
+        for row in rows:
+            if row[1] not in events and not intersection(_ticks(row), ranges):
+                self._put(row, [one for one in _tags(row) if one != tag])
+
+    def _put(self, row: Row, tags: Sequence[str]) -> None:
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE compressed_records SET significant_tags = ? WHERE no = ?", (dump(list(tags)), row[0])
+            )
+
+    def _reached(self, target: Target) -> list[Row]:
+        if target.event_id is not None:
+            return self._db.query(
+                f"{_REACHED}r.event_id = :event", {"session": target.session_id, "event": target.event_id}
+            )
+        rows = self._db.query(
+            f"{_REACHED}r.first_tick <= :last AND r.last_tick >= :first",
+            {"session": target.session_id, "first": target.range_start, "last": target.range_end},
+        )
+        return [row for row in rows if intersection(_ticks(row), [_range(target)])]
+
+
+def _ticks(row: Row) -> Ranges:
+    return tuple((cast("int", first), cast("int", last)) for first, last in parse(row[2]))
+
+
+def _tags(row: Row) -> list[str]:
+    return [cast("str", one) for one in parse(row[3])]
+
+
+def _range(target: Target) -> TickRange:
+    first, last = target.range_start, target.range_end
+    assert first is not None  # only an event may have no ticks
+    assert last is not None
+    return first, last
