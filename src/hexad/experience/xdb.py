@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +45,7 @@ from hexad.storage.segments import SEAL_AGE_S, Sealer
 from hexad.storage.session_totals import session_totals
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_activity import ActivityQuestion, activity
+from hexad.storage.stream_event_ticks import EventPlace, event_places, events_at
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
@@ -310,10 +311,25 @@ class Experience:
         self._recorder.flush()
         return was_recorded(self.reader, self._sealer.manifest, session_id, tick)
 
-    def cold_ticks(self, session_id: str, event_id: str) -> Ranges:
-        """Return the ticks of an event that left the stream and have a record of their own still."""
+    def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
+        """Return where events are in the stream; raises `NotFound` for an unknown session."""
+        self._recorder.flush()
+        return event_places(self.reader, session_id, event_ids)
+
+    def events_at(self, session_id: str, tick: int) -> list[str]:
+        """Return the event of a timestep, or of the record that stands for it; `NotFound` for an unknown session."""
+        self._recorder.flush()
+        found = events_at(self.reader, session_id, tick)
         number = self._sessions.number(session_id)
-        return () if number is None else self._compressed.ticks_of_event(number, event_id)
+        if found or number is None:
+            return found
+        cold = self._compressed.covering(number, tick)
+        return [] if cold is None or cold.event_id is None else [cold.event_id]
+
+    def cold_ticks(self, session_id: str, event_ids: Collection[str]) -> dict[str, Ranges]:
+        """Return the ticks of events that left the stream and have a record of their own still."""
+        number = self._sessions.number(session_id)
+        return {} if number is None else self._compressed.ticks_of_events(number, event_ids)
 
     def compressed_record(self, record_id: str) -> CompressedRecord | None:
         """Return a COLD record, None when there is none with this id."""

@@ -139,7 +139,7 @@ class EventReader:
             sources.logs,
             concept_numbers=self._provisional,
             keep=row_filter(scope, sources.session, None, gone),
-            event=scope.event_id,
+            events=None if scope.event_id is None else [scope.event_id],
         )
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(KIND)

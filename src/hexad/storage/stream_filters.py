@@ -142,6 +142,8 @@ def conditions_of(
         add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
     if question.event_id is not None:
         add("event = ?", question.event_id)
+    if question.events is not None:
+        add("event IN (SELECT unnest(?::VARCHAR[]))", list(question.events))
     if question.text is not None:
         add("contains(lower(content), lower(?))", question.text)
     for concept, (low, high) in question.activations.items():

@@ -162,7 +162,7 @@ class StreamReader:
         gone = TickRanges(sources.gone) if sources.gone else None
         keep = row_filter(question, sources.session, places, gone)
         logs = [] if nowhere else sources.logs
-        table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
+        table = flat(logs, concept_numbers=concepts.numbers, keep=keep, events=_events(question))
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
         with self.duck.cursor(self._segments, table) as cursor:
@@ -262,6 +262,10 @@ class StreamReader:
                     found[path.name] = log
             self._known = dict(found)
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
+
+
+def _events(question: StepQuery) -> Collection[str] | None:
+    return question.events if question.event_id is None else [question.event_id]
 
 
 def _count(asked: Asked) -> int:

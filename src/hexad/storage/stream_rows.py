@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.model.experience import TOP_ACTIVATIONS
@@ -51,9 +51,9 @@ def flat(
     *,
     concept_numbers: Callable[[Sequence[str]], Sequence[int]],
     keep: Keep | None = None,
-    event: str | None = None,
+    events: Collection[str] | None = None,
 ) -> dict[str, NDArray[Any]] | None:
-    """Return the rows of logs as columns, those that `keep` wants, and of one `event` only; None when there are none.
+    """Return the rows of logs as columns, those that `keep` wants, and of `events` only; None when there are none.
 
     `concept_numbers` gives the numbers under which concepts stand in the result.
     """
@@ -61,11 +61,11 @@ def flat(
 
     parts = []
     for log in logs:
-        if event is not None and event not in log.strings:
+        wanted = None if events is None else _numbered(log.strings, set(events))
+        if wanted is not None and not len(wanted):
             continue
-        number = None if event is None else log.strings.index(event)
         strings = np.array(log.strings, dtype=object)
-        chosen = list(_chosen(log.frames, keep, number))
+        chosen = list(_chosen(log.frames, keep, wanted))
         used = [one.concepts for one, _ in chosen]
         numbers = _renumbered(used, log.strings, concept_numbers)
         parts += [_part(one, rows, strings, numbers) for one, rows in chosen]
@@ -74,15 +74,22 @@ def flat(
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _numbered(strings: Sequence[str], wanted: Set[str]) -> NDArray[np.uint32]:
+    """Return a log's numbers of some strings; number 0 is none."""
+    import numpy as np
+
+    return np.array([at for at, one in enumerate(strings) if at and one in wanted], np.uint32)
+
+
 def _chosen(
-    frames: Sequence[Columns], keep: Keep | None, event: int | None
+    frames: Sequence[Columns], keep: Keep | None, events: NDArray[np.uint32] | None
 ) -> Iterator[tuple[Columns, NDArray[np.intp]]]:
     import numpy as np
 
     for one in frames:
         rows = np.arange(len(one)) if keep is None else np.flatnonzero(keep(one.numbers))
-        if event is not None:
-            rows = rows[one.numbers["event"][rows] == event]
+        if events is not None:
+            rows = rows[np.isin(one.numbers["event"][rows], events)]
         if len(rows):
             yield one, rows
 
