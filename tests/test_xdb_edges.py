@@ -239,3 +239,38 @@ def test_a_file_that_is_no_segment_holds_up_no_sealing_and_is_named(opened, proj
         assert 1 == hx.xdb.seal().rows
         assert [True] == [str(stray) in problem for problem in hx.check()]
     stray.unlink()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"text_search": "\ud800"}, "text_search = '\\ud800' holds half a character"),
+        ({"text_search": 5}, "text_search = 5 is no text"),
+        ({"tick_range": 5}, "tick_range = 5 is no range"),
+        ({"time_range": 5}, "time_range = 5 is no range"),
+        ({"event_types": 5}, "event_types = 5 must be a list"),
+        ({"event_types": "input"}, "event_types = 'input' must be a list"),
+        ({"concepts": 5}, "concepts = 5 must be a list"),
+        ({"tags": 5}, "tags = 5 names no tags"),
+        ({"tags": [5]}, "tags = [5] names no tags"),
+        ({"match": "some"}, "match = 'some' is neither"),
+        ({"event_id": 5}, "event_id = 5 is no text"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_says_so(hx: Hexad, given: dict[str, object], words: str) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record("output", "x", event_id="e")
+
+    with pytest.raises(InvalidInput) as recalled:
+        hx.xdb.recall(**given)
+
+    assert words in str(recalled.value)
+    if "text_search" in given:
+        given = {"text": given["text_search"]}
+    with pytest.raises(InvalidInput):
+        hx.xdb.recall_events(**given)
+
+
+def test_an_id_that_is_no_text_is_no_timestep(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match="5 is no timestep"):
+        hx.xdb.get_timestep(5)

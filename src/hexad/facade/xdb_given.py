@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,24 @@ from hexad.model.parse import parse_choice, parse_time
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38
+
+
+def text_of(given: str | None, what: str) -> str | None:
+    """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidInput(f"{what} = {given!r} is no text.")
+    if not given.isascii() and any("\ud800" <= char <= "\udfff" for char in given):
+        raise InvalidInput(f"{what} = {given[:80]!r} holds half a character (a lone surrogate).")
+    return given
+
+
+def match_of(given: str) -> bool:
+    """Return whether any of the tags is enough; raises `InvalidInput`."""
+    if given not in ("all", "any"):
+        raise InvalidInput(f"match = {given!r} is neither 'all' nor 'any'.")
+    return given == "any"
 
 
 def whole_number(value: int, what: str, *, low: int) -> int:
@@ -29,8 +47,8 @@ def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return a range of ticks, both ends included; raises `InvalidInput`."""
     if given is None:
         return None
-    whole = len(given) == 2 and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
-    if not whole or given[0] > given[1]:
+    pair = _is_pair(given) and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
+    if not pair or given[0] > given[1]:
         raise InvalidInput(f"tick_range = {given!r} is no range; give (first, last).")
     return given[0], given[1]
 
@@ -39,7 +57,7 @@ def time_range_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[
     """Return a range of times, the end left out; raises `InvalidInput`."""
     if given is None:
         return None
-    if isinstance(given, str) or len(given) != 2:
+    if not _is_pair(given):
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
     since, until = (parse_time(one, "time_range") for one in given)
     if since is None or until is None or since > until:
@@ -51,7 +69,7 @@ def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] |
     """Return types of events; raises `InvalidInput`."""
     if given is None:
         return None
-    if isinstance(given, str):
+    if not _is_list(given):
         raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
     return [parse_choice(EventType, one, "event_types") for one in given]
 
@@ -62,7 +80,7 @@ def activation_ranges(
     """Return what `recall` asks of concepts: by name alone, any activation will do."""
     if given is None:
         return {}
-    if isinstance(given, str):
+    if not isinstance(given, Mapping) and not _is_list(given):
         raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
     if not isinstance(given, Mapping):
         return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
@@ -76,6 +94,14 @@ def activation_ranges(
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
         ranges[name(concept, "a concept")] = (_single(low), _single(high))
     return ranges
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
 
 
 def _single(bound: float) -> float:
