@@ -70,7 +70,7 @@ def build_experiencing(
         )
     )
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
-    contracts = Contracts(needs.db, clock=needs.clock, actor=actor)
+    contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
     experience.contract = contracts.current
     tiers = Tiers(
         TierNeeds(
@@ -134,6 +134,7 @@ def _window_parts(
             tiers=tiers,
             resolve_tag=tagging.index.resolve,
             tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
+            secret_in=experience.masking.secret_in,
         )
     )
     evidence = EvidencePackages(
