@@ -21,6 +21,7 @@ from hexad.storage.connection import Database
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_events import StreamEvent, stream_events
 from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_totals import tick_at
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
 from hexad.storage.windows import Windows
@@ -28,8 +29,8 @@ from hexad.text.summarize import summaries
 
 WHOLE_CHARS: Final = 300
 """A text as short as this is its own summary."""
-CHUNK_TICKS: Final = 200_000
-"""So many ticks are read at once; an event that is longer becomes several records."""
+CHUNK_TIMESTEPS: Final = 200_000
+"""So many timesteps are read at once; an event that is longer becomes several records."""
 _ATTEMPTS: Final = 10
 
 
@@ -80,11 +81,24 @@ class ReplyMaker:
         assert number is not None
         records: list[CompressedRecord] = []
         ticks: list[tuple[int, int]] = []
-        for some in _chunks(self._free(number, union(ranges))):
+        free = self._free(number, union(ranges))
+        while free:
+            end = self._end(session_id, free)
+            some = intersection(free, [(free[0][0], end)])
             events = stream_events(
                 self._reader,
                 StepQuery(session_id=session_id, ticks=(some[0][0], some[-1][1]), tagged={session_id: some}),
             )
+            free = difference(free, some)
+            if free:
+                # What may go on is read once more with what comes after it, unless that is all.
+                border = max((event.ticks[-1][1], event.ticks[0][0]) for event in events)[1] if events else 0
+                whole = [event for event in events if event.ticks[-1][1] < border]
+                if whole:
+                    since = min(event.ticks[0][0] for event in events if event.ticks[-1][1] >= border)
+                    taken = union(one for event in whole for one in event.ticks)
+                    free = difference(union([*free, *intersection(some, [(since, end)])]), taken)
+                    events = whole
             if events:
                 records += self._records(session_id, events)
                 ticks += [one for event in events for one in event.ticks]
@@ -128,6 +142,14 @@ class ReplyMaker:
         if not ranges:
             return ()
         return difference(ranges, self._protected(session, (ranges[0][0], ranges[-1][1])))
+
+    def _end(self, session_id: str, ranges: Ranges) -> int:
+        """Return the tick up to which ranges are read at once."""
+        last = ranges[-1][1]
+        if count(ranges) <= CHUNK_TIMESTEPS:
+            return last
+        found = tick_at(self._reader, session_id, ranges, CHUNK_TIMESTEPS - 1)
+        return last if found is None else found
 
     def _records(self, session_id: str, events: Sequence[StreamEvent]) -> list[CompressedRecord]:
         texts = self._texts(events)
@@ -216,20 +238,3 @@ class _Places:
             ticks = min(last, end) - max(first, start) + 1
             if ticks > 0:
                 yield event, ticks
-
-
-def _chunks(ranges: Ranges) -> Iterable[Ranges]:
-    """Yield ranges in parts of at most `CHUNK_TICKS` ticks."""
-    some: list[tuple[int, int]] = []
-    room = CHUNK_TICKS
-    for first, last in ranges:
-        while first <= last:
-            end = min(last, first + room - 1)
-            some.append((first, end))
-            room -= end - first + 1
-            first = end + 1
-            if not room:
-                yield tuple(some)
-                some, room = [], CHUNK_TICKS
-    if some:
-        yield tuple(some)
