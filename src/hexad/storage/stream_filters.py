@@ -47,6 +47,14 @@ class TickRanges:
         self.table["block"] = (first >> bits)[rows] + within
         self._bits = bits
 
+    @property
+    def only(self) -> tuple[int, tuple[int, int]] | None:
+        """The one session that has all of the ranges, with their first and last tick; None where there is no such."""
+        sessions = self.plain["session"]
+        if not len(sessions) or (sessions != sessions[0]).any():
+            return None
+        return int(sessions[0]), (int(self.plain["first_tick"].min()), int(self.plain["last_tick"].max()))
+
     def inside(self, name: str) -> str:
         """Return what follows `steps` in a statement, where the table is registered under `name`."""
         return f" SEMI JOIN {name} ON {self._on(name)}"

@@ -31,6 +31,7 @@ from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest, Segment, Side
 from hexad.storage.stream_records import ConceptNumbers, cold_timestep, timestep
 from hexad.storage.stream_rows import RELATION, flat, merge_small
+from hexad.storage.stream_spans import Part, parts_of
 from hexad.storage.stream_tops import Reading, plan_reading
 from hexad.storage.windows import Windows
 
@@ -48,13 +49,16 @@ Answer = TypeVar("Answer")
 class Sources:
     """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
 
-    `sides` are the lists of concepts beside segments, where the question is about concepts.
+    `sides` are the lists of concepts beside segments, where the question is about concepts. `places` is what tags let
+    through, and `parts` where that is in segments.
     """
 
     logs: Sequence[Frames]
     paths: Sequence[str]
     sides: Mapping[str, str]
     session: int | None
+    places: TickRanges | None
+    parts: Sequence[Part] | None
     gone: Mapping[int, Ranges]
     cold: Sequence[Match]
 
@@ -157,7 +161,7 @@ class StreamReader:
     @contextmanager
     def _asked(self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
-        places = tagged_places(question, self._sessions)
+        places = sources.places
         nowhere = places is not None and not len(places.plain["session"])
         gone = TickRanges(sources.gone) if sources.gone else None
         keep = row_filter(question, sources.session, places, gone)
@@ -175,7 +179,7 @@ class StreamReader:
                 cursor.register("gone", gone.table)
                 joins += gone.outside("gone")
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
-            relations, params = reading.relations(_COLUMNS, sides)
+            relations, params = reading.relations(_COLUMNS, sides, sources.parts)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
             steps, values = _steps(question, sources, concepts, relations, joins)
@@ -231,14 +235,28 @@ class StreamReader:
             )
             retired = self._manifest.retired(list(logs))
             sides = self._manifest.sides(KIND) if question.activations else {}
+            places = tagged_places(question, self._sessions)
+            parts = None if places is None else self._parts(places, segments)
+            if parts is not None:
+                needed = {path for part in parts for path in part.paths}
+                segments = [one for one in segments if str(self._segments / one.name) in needed]
             return Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / one.name) for one in segments],
+                places=places,
+                parts=parts,
                 sides=self._present(segments, sides),
                 session=session,
-                gone=self._gone.by_session(session, question.ticks),
+                gone=self._gone.by_session(*_narrowed(session, question.ticks, places)),
                 cold=[] if cold is None else self._compressed.matches(cold, session),
             )
+
+    def _parts(self, places: TickRanges, segments: Sequence[Segment]) -> list[Part]:
+        held = self._manifest.ranges(set(places.plain["session"].tolist()))
+        return parts_of(
+            places.plain,
+            {str(self._segments / one.name): held.get(one.name, ()) for one in segments},
+        )
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
@@ -262,6 +280,18 @@ class StreamReader:
                     found[path.name] = log
             self._known = dict(found)
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
+
+
+def _narrowed(
+    session: int | None, ticks: tuple[int, int] | None, places: TickRanges | None
+) -> tuple[int | None, tuple[int, int] | None]:
+    """Return the session and the ticks outside of which nothing is asked for."""
+    if places is not None and places.only is not None:
+        number, hull = places.only
+        if session in (None, number):
+            low, high = ticks or hull
+            return number, (max(low, hull[0]), min(high, hull[1]))
+    return session, ticks
 
 
 def _events(question: StepQuery) -> Collection[str] | None:
