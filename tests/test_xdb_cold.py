@@ -182,3 +182,30 @@ def test_what_is_tagged_after_the_detail_went_is_still_found_when_replies_become
     names = [hx.xdb.tag_index.get_tag(tag).name for tag in year.significant_tags]
     assert ["late", "pack::Late"] == names
     assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", tags=["late"])]
+
+
+@pytest.mark.row("H074")
+def test_what_is_tagged_while_replies_are_made_is_on_them_too(spoken: Hexad) -> None:
+    made = replies(spoken).prepare("monday", [(1, 1_000)])
+    first, *others = made.records
+    spoken.xdb.tag("meanwhile", timestep_id=first.source_record_ids[0])
+
+    assert replies(spoken).store(made)
+
+    tag = spoken.xdb.tag_index.resolve("meanwhile")
+    assert tag is not None
+    found = {
+        one.id: tag.id in one.significant_tags for one in spoken.xdb.compressed_records(session_id="monday")
+    }
+    assert {first.id: True} | {one.id: False for one in others} == found
+
+
+def test_a_tag_on_a_record_counts_as_bytes_of_it(spoken: Hexad) -> None:
+    replies(spoken).release("monday", [(1, 1_000)])
+    before = spoken.xdb.usage().cold_bytes
+    application = spoken.xdb.tag("later", tick_range=(1, 1))
+    [tag] = spoken.xdb.get_tags_for_timestep("ts-monday-1")
+
+    assert before + len(f'"{tag.id}"') == spoken.xdb.usage().cold_bytes
+    spoken.xdb.untag(application)
+    assert before == spoken.xdb.usage().cold_bytes

@@ -16,6 +16,7 @@ from hexad.model.tag import TagType, Target
 from hexad.model.ticks import Ranges, count, difference, intersection, union
 from hexad.model.tiers import TOP_K, CompressedRecord, TickIds
 from hexad.storage.cold import ColdRanges
+from hexad.storage.cold_tags import ColdTags
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.sessions import Sessions
@@ -42,6 +43,8 @@ class Replies:
     session_no: int
     ticks: Ranges
     records: Sequence[CompressedRecord]
+    tagged_through: int = 0
+    """The newest use of a tag that the records may carry."""
 
     @property
     def timesteps(self) -> int:
@@ -70,6 +73,7 @@ class ReplyMaker:
         self._sessions, self._windows = Sessions(db), Windows(db)
         self._gone, self._compressed = ColdRanges(db), Compressed(db)
         self._applications, self._tags = TagApplications(db), Tags(db)
+        self._cold_tags = ColdTags(db)
 
     def prepare(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:
         """Return the records of the timesteps in `ranges` (ticks, both ends included) that are in the stream and in
@@ -81,6 +85,7 @@ class ReplyMaker:
         assert number is not None
         records: list[CompressedRecord] = []
         ticks: list[tuple[int, int]] = []
+        tagged_through = self._applications.last()
         free = self._free(number, union(ranges))
         while free:
             end = self._end(session_id, free)
@@ -102,7 +107,13 @@ class ReplyMaker:
             if events:
                 records += self._records(session_id, events)
                 ticks += [one for event in events for one in event.ticks]
-        return Replies(session_id=session_id, session_no=number, ticks=union(ticks), records=records)
+        return Replies(
+            session_id=session_id,
+            session_no=number,
+            ticks=union(ticks),
+            records=records,
+            tagged_through=tagged_through,
+        )
 
     def store(self, replies: Replies) -> bool:
         """Write the records and take their ticks out of the stream, in the caller's transaction.
@@ -120,6 +131,7 @@ class ReplyMaker:
             for record in replies.records:
                 self._compressed.add(record, sessions=[number])
             self._gone.add(number, replies.ticks)
+            self._cold_tags.added_since(replies.session_id, replies.tagged_through)
         return True
 
     def release(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:

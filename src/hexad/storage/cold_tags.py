@@ -37,6 +37,11 @@ class ColdTags:
             if application.tag_id not in tags and (always or len(tags) < TOP_K):
                 self._put(row, [*tags, application.tag_id])
 
+    def added_since(self, session_id: str, number: int) -> None:
+        """Note what was applied in a session after the application of this number, in the caller's transaction."""
+        for application, is_concept in self._applications.after(session_id, number):
+            self.added(application, always=not is_concept)
+
     def removed(self, application: TagApplication) -> None:
         """Take a tag from the records that only the application that was removed put it on, in the caller's
         transaction.
@@ -55,7 +60,9 @@ class ColdTags:
     def _put(self, row: Row, tags: Sequence[str]) -> None:
         with self._db.joined() as con:
             con.execute(
-                "UPDATE compressed_records SET significant_tags = ? WHERE no = ?", (dump(list(tags)), row[0])
+                "UPDATE compressed_records SET significant_tags = ?1,"
+                " bytes = bytes + octet_length(?1) - octet_length(significant_tags) WHERE no = ?2",
+                (dump(list(tags)), row[0]),
             )
 
     def _reached(self, target: Target) -> list[Row]:
@@ -63,11 +70,21 @@ class ColdTags:
             return self._db.query(
                 f"{_REACHED}r.event_id = :event", {"session": target.session_id, "event": target.event_id}
             )
+        if not self._left(target):  # as most that is tagged: then no record need be looked at
+            return []
         rows = self._db.query(
             f"{_REACHED}r.first_tick <= :last AND r.last_tick >= :first",
             {"session": target.session_id, "first": target.range_start, "last": target.range_end},
         )
         return [row for row in rows if intersection(_ticks(row), [_range(target)])]
+
+    def _left(self, target: Target) -> bool:
+        row = self._db.query_one(
+            "SELECT 1 FROM sessions s CROSS JOIN stream_cold c ON c.session_no = s.no"
+            " AND c.first_tick <= :last AND c.last_tick >= :first WHERE s.id = :session LIMIT 1",
+            {"session": target.session_id, "first": target.range_start, "last": target.range_end},
+        )
+        return row is not None
 
 
 def _ticks(row: Row) -> Ranges:
