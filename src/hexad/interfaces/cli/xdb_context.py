@@ -42,7 +42,7 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
     with state().opened() as hx:
         if session is None:
             running = [one.id for one in hx.xdb.sessions() if one.ended_at is None]
-            found = [hx.xdb.get_context_state(one) for one in running[-limit:]]
+            found = hx.xdb.get_context_states(running[-limit:])
         else:
             found = [hx.xdb.get_context_state(session)]
             window = None if brief else hx.xdb.context(session)

@@ -57,9 +57,9 @@ def _narrow(row: Sequence[str]) -> Sequence[str]:
 def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
-    for one in wanted:
+    windows = hx.xdb.get_context_states([one.id for one in wanted])
+    for one, window in zip(wanted, windows, strict=True):
         amount = totals.get(one.id, _NOTHING)
-        window = hx.xdb.get_context_state(one.id)
         yield (
             one,
             {
