@@ -50,6 +50,16 @@ class Worker:
         return self._thread is None or self._idle.wait(timeout_s)
 
     def _run(self) -> None:
+        try:
+            self._work()
+        finally:
+            # Not by `stop`: out of memory, or a caller's function ended the thread. The next wake starts another one.
+            with self._lock:
+                if not self._stopping.is_set():
+                    self._thread = None
+                    self._idle.set()
+
+    def _work(self) -> None:
         pause = 0.0
         while not self._stopping.is_set():
             self._wake.wait(pause)
