@@ -274,3 +274,12 @@ def test_a_question_that_cannot_be_asked_says_so(hx: Hexad, given: dict[str, obj
 def test_an_id_that_is_no_text_is_no_timestep(hx: Hexad) -> None:
     with pytest.raises(InvalidInput, match="5 is no timestep"):
         hx.xdb.get_timestep(5)
+
+
+def test_activations_that_are_no_mapping_are_refused(hx: Hexad) -> None:
+    hx.xdb.start_session("s")
+
+    with pytest.raises(InvalidInput, match="is no mapping from concepts to scores"):
+        hx.xdb.record("output", "x", ["p::A"])
+
+    assert [] == hx.xdb.recall()

@@ -143,7 +143,12 @@ def _storable(text: str) -> str:
 
 def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
     """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
-    scores = given.values()
+    try:
+        scores = given.values()
+    except AttributeError as error:
+        raise InvalidInput(
+            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores."
+        ) from error
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
     # the sum is one, which is less than nothing.
     plain = (
