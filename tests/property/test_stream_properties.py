@@ -288,7 +288,7 @@ def test_what_is_tagged_is_found_as_if_every_timestep_were_held_against_every_ra
 @pytest.mark.row("H104")
 @SHARED
 @given(seed=st.integers(0, 2**32))
-def test_events_are_placed_as_if_every_timestep_were_looked_at(seed):
+def test_events_are_placed_and_timesteps_counted_as_if_every_one_were_looked_at(seed):
     clock, chance = FrozenClock(), random.Random(seed)
     with (
         TemporaryDirectory() as folder,
@@ -299,6 +299,8 @@ def test_events_are_placed_as_if_every_timestep_were_looked_at(seed):
         world.record()
         for _ in range(20):
             world.step()
+            sealed, unsealed = world.hx._parts.experiencing.experience.counts()
+            assert len(world.rows) == sealed + unsealed
         for session in {row.session_id for row in world.rows}:
             found = world.hx._parts.experiencing.experience.event_places(session, ["e1", "e2", "e3"])
             rows = [row for row in world.rows if row.session_id == session and row.event_id]

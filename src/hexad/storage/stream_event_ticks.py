@@ -28,19 +28,19 @@ class EventPlace:
     ended: bool
 
 
-def event_places(
-    reader: StreamReader, session_id: str, event_ids: Collection[str], *, ticks: tuple[int, int] | None = None
-) -> dict[str, EventPlace]:
+def event_places(reader: StreamReader, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
     """Return where events of a session are, all of them in one question; one that the stream has not is left out.
 
     Raises `NotFound` for a session that was never started.
     """
     if not event_ids:
         return {}
-    question = StepQuery(session_id=session_id, events=tuple(event_ids), ticks=ticks)
+    question = StepQuery(session_id=session_id, events=tuple(event_ids))
+    if len(event_ids) == 1:
+        question = StepQuery(session_id=session_id, event_id=next(iter(event_ids)))
     ranges: dict[str, list[tuple[int, int]]] = defaultdict(list)
     ended = set()
-    for event, first, last, ends in reader.ask(question, _ranges):
+    for event, first, last, ends in reader.ask(question, _ranges, light=True):
         ranges[event].append((first, last))
         if ends:
             ended.add(event)
@@ -49,7 +49,7 @@ def event_places(
 
 def events_at(reader: StreamReader, session_id: str, tick: int) -> list[str]:
     """Return the event of the timestep at a tick that is in the stream, if it has one; raises `NotFound` as above."""
-    return reader.ask(StepQuery(session_id=session_id, ticks=(tick, tick)), _events)
+    return reader.ask(StepQuery(session_id=session_id, ticks=(tick, tick)), _events, light=True)
 
 
 def _ranges(asked: Asked) -> list[tuple[Any, ...]]:

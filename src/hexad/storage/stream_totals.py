@@ -38,7 +38,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
             continue
         hull = (some[0][0], some[-1][1])
         question = StepQuery(session_id=session_id, ticks=hull, tagged={session_id: some})
-        rows = reader.ask(question, _totals)
+        rows = reader.ask(question, _totals, light=True)
         found += [
             RangeTotals(
                 session_id=session_id,

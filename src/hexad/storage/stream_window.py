@@ -45,13 +45,13 @@ def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit:
         ).fetchall()
         return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
 
-    return reader.ask(StepQuery(session_id=session_id, ticks=ticks), read)
+    return reader.ask(StepQuery(session_id=session_id, ticks=ticks), read, light=True)
 
 
 def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTotals | None:
     """Return what is in the stream of a session after a tick, None when nothing is."""
     asked_for = (after + 1, TICK_LIMIT)
-    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _totals)
+    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _totals, light=True)
     if row is None or not row[4]:
         return None
     lowest, highest, since, until, steps, tokens = row
@@ -84,7 +84,7 @@ def windows_totals(reader: StreamReader, windows: Mapping[str, tuple[int, int]])
         return {}
     return {
         number: WindowTotals(last, timesteps, int(tokens))
-        for number, last, timesteps, tokens in reader.ask(StepQuery(tagged=tagged), _by_session)
+        for number, last, timesteps, tokens in reader.ask(StepQuery(tagged=tagged), _by_session, light=True)
     }
 
 
