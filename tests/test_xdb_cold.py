@@ -209,3 +209,22 @@ def test_a_tag_on_a_record_counts_as_bytes_of_it(spoken: Hexad) -> None:
     assert before + len(f'"{tag.id}"') == spoken.xdb.usage().cold_bytes
     spoken.xdb.untag(application)
     assert before == spoken.xdb.usage().cold_bytes
+
+
+@pytest.mark.row("H034", "H041")
+def test_an_event_whose_beginning_is_cold_may_go_on_under_its_tags_and_comments(hx: Hexad) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for event in ("long", "other"):
+        for at in range(4):
+            hx.xdb.record("output", f"w{at} ", event_id=event, token_count=10)
+    hx.xdb.request_compaction()
+    assert [Fidelity.COLD] == [one.fidelity for one in hx.xdb.recall(event_id="long")]
+
+    hx.xdb.tag("odd", event_id="long")
+    remark = hx.xdb.comment("Why so long?", event_id="long")
+    later = hx.xdb.record("output", "later", event_id="long", event_end=True)
+
+    assert ["w0 w1 w2 w3 ", "later"] == [one.content for one in hx.xdb.recall(tags=["odd"])]
+    assert ["odd"] == [one.name for one in hx.xdb.get_tags_for_timestep(later)]
+    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 9, 9)]
+    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 1, 1)]

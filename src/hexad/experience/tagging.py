@@ -64,17 +64,18 @@ class StreamEvents:
         except NotFound:  # a session of another store, or one that was taken out
             return []
 
-    def whole(self, session_id: str, event_id: str) -> TickRange | None:
+    def whole(self, session_id: str, event_id: str, *, closed: bool) -> TickRange | None:
         """Return the ticks of an event that has ended and is one range, so that they can never change.
 
-        Raises `NotFound` when no timestep of the session carries the event.
+        One whose detail is gone does not say whether it ended: it did when its session has, `closed`. Raises `NotFound`
+        when no timestep of the session carries the event.
         """
         places, cold = self._places(session_id, [event_id])
         if not places and not cold:
             raise NotFound(f"No timestep of session {session_id!r} carries the event {event_id!r}.")
         place = places.get(event_id)
         ranges = union([*(() if place is None else place.ranges), *cold.get(event_id, ())])
-        ended = place is None or place.ended
+        ended = closed if place is None else place.ended
         return ranges[0] if len(ranges) == 1 and ended else None
 
     def _places(
@@ -170,7 +171,9 @@ class Tagging:
         session = self._experience.session(target.session_id)
         if target.event_id is not None:
             # Kept where it cannot change any more: what is compressed later is still found by it.
-            return event_target(session.id, target.event_id, self._events.whole(session.id, target.event_id))
+            closed = session.ended_at is not None
+            whole = self._events.whole(session.id, target.event_id, closed=closed)
+            return event_target(session.id, target.event_id, whole)
         if target.timestep_id is not None:
             if not self._experience.was_recorded(session.id, target.range_start or 0):
                 raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
