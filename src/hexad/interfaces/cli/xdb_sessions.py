@@ -37,7 +37,10 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
         print_json([{**one.to_dict(), **told} for one, told in found])
         return
     if not found:
-        note("There is no such session; `hexad xdb record --session NAME` begins one.")
+        begin = "`hexad xdb record --session NAME` begins one."
+        note(
+            f"No sessions yet; {begin}" if not running and not offset else f"No session is like that; {begin}"
+        )
         return
     room = table_room()
     heads, rows = _HEADS, [_row(*one) for one in found]
