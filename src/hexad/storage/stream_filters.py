@@ -104,17 +104,26 @@ def row_filter(
 
 
 def placed(numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """Return which rows lie in `places`, whose ranges are in order and apart in each session."""
+    """Return which rows lie in `places`, made by `range_columns`: ranges in order and apart, session by session."""
     import numpy as np
 
-    ticks = numbers["tick"]
+    sessions, ticks = numbers["session"], numbers["tick"]
     inside = np.zeros(len(ticks), np.bool_)
-    for session in np.unique(places["session"]):
-        mine = places["session"] == session
+    if not len(ticks):
+        return inside
+    known, starts, counts = np.unique(places["session"], return_index=True, return_counts=True)
+    # Rows come mostly in runs of one session, so putting them in order is no work.
+    order = None if sessions.min() == sessions.max() else np.argsort(sessions, kind="stable")
+    there = sessions[:1] if order is None else sessions[order]
+    begins = np.searchsorted(there, known, side="left")
+    ends = np.searchsorted(there, known, side="right")
+    for at in np.flatnonzero(ends > begins).tolist():
+        mine = slice(starts[at], starts[at] + counts[at])
         firsts, lasts = places["first_tick"][mine], places["last_tick"][mine]
-        before = np.searchsorted(firsts, ticks, side="right") - 1
-        reached = (before >= 0) & (ticks <= lasts[np.maximum(before, 0)])
-        inside |= (numbers["session"] == session) & reached
+        rows = slice(None) if order is None else order[begins[at] : ends[at]]
+        some = ticks[rows]
+        before = np.searchsorted(firsts, some, side="right") - 1
+        inside[rows] = (before >= 0) & (some <= lasts[np.maximum(before, 0)])
     return inside
 
 
