@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from hexad.model.experience import EventType
+from hexad.storage.stream_events import StreamEvent
 from hexad.text.redact import RedactionRules, find, redact
 
 _PASSES_LIMIT: Final = 4
@@ -61,6 +63,19 @@ class Masking:
                     tokens = self._tokens(answers[one])
                     if tokens is not answers[one]:
                         yield one, tokens
+
+    def events(self, events: Sequence[StreamEvent]) -> list[str]:
+        """Return the texts of events without secrets: in generated ones, and spread over pieces in any.
+
+        What is no answer and came in one piece was looked at when it was recorded.
+        """
+        looked_at = [
+            at for at, one in enumerate(events) if one.event_type is EventType.OUTPUT or one.timesteps > 1
+        ]
+        texts = [one.texts for one in events]
+        for which, masked in self.answers([texts[at] for at in looked_at]):
+            texts[looked_at[which]] = masked
+        return ["".join(tokens) for tokens in texts]
 
     def _tokens(self, tokens: list[str]) -> list[str]:
         # Removing one value can uncover another.

@@ -11,7 +11,7 @@ from typing import Final
 from hexad.errors import Conflict
 from hexad.experience.masking import Masking
 from hexad.ids import IdSource
-from hexad.model.experience import CompressionLevel, EventType, StepQuery
+from hexad.model.experience import CompressionLevel, StepQuery
 from hexad.model.tag import TagType, Target
 from hexad.model.ticks import Ranges, count, difference, intersection, union
 from hexad.model.tiers import TOP_K, CompressedRecord, TickIds
@@ -164,7 +164,7 @@ class ReplyMaker:
         return last if found is None else found
 
     def _records(self, session_id: str, events: Sequence[StreamEvent]) -> list[CompressedRecord]:
-        texts = self._texts(events)
+        texts = self._masking.events(events)
         tags = self._significant(session_id, events)
         return [
             self._record(session_id, event, text, tags[at])
@@ -195,16 +195,6 @@ class ReplyMaker:
             event_type=event.event_type,
             role=event.role,
         )
-
-    def _texts(self, events: Sequence[StreamEvent]) -> list[str]:
-        """Return the events' texts without secrets: one that was generated may be spread over several tokens."""
-        outputs = [at for at, event in enumerate(events) if event.event_type is EventType.OUTPUT]
-        tokens = {at: list(events[at].texts) for at in outputs}
-        for which, masked in self._masking.answers([tokens[at] for at in outputs]):
-            tokens[outputs[which]] = masked
-        return [
-            "".join(tokens[at]) if at in tokens else "\n".join(event.texts) for at, event in enumerate(events)
-        ]
 
     def _significant(self, session_id: str, events: Sequence[StreamEvent]) -> list[list[str]]:
         """Return each event's tags: all that people made, then the concepts' that are most frequent, ten together."""
