@@ -228,3 +228,16 @@ def test_an_event_whose_beginning_is_cold_may_go_on_under_its_tags_and_comments(
     assert ["odd"] == [one.name for one in hx.xdb.get_tags_for_timestep(later)]
     assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 9, 9)]
     assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 1, 1)]
+
+
+def test_a_tag_on_what_is_told_by_its_session_is_found_on_that_record(spoken: Hexad) -> None:
+    replies(spoken).release("monday", [(1, 9)])
+    spoken.xdb.end_session()
+    spoken.xdb.check_and_compress(max_storage_bytes=0)
+    assert CompressionLevel.REPLY < spoken.xdb.recall(session_id="*")[0].compression_level
+
+    spoken.xdb.tag("seen again", tick_range=(2, 3), session_id="monday")
+
+    (found,) = spoken.xdb.recall(tags=["seen again"], session_id="*")
+    assert Fidelity.COLD is found.fidelity
+    assert [] == spoken.check()

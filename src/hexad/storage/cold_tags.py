@@ -1,4 +1,4 @@
-"""The tags that REPLY records are significant for, kept in step with what is tagged after the detail has gone."""
+"""The tags that COLD records are significant for, kept in step with what is tagged after the detail has gone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from hexad.model.experience import CompressionLevel
 from hexad.model.tag import TagApplication, Target, TickRange
-from hexad.model.ticks import Ranges, intersection, union
+from hexad.model.ticks import Ranges, difference, intersection, union
 from hexad.model.tiers import TOP_K
 from hexad.storage.codec import dump, parse
 from hexad.storage.connection import Database, Row
@@ -36,6 +36,8 @@ class ColdTags:
             tags = _tags(row)
             if application.tag_id not in tags and (always or len(tags) < TOP_K):
                 self._put(row, [*tags, application.tag_id])
+        if always:
+            self._add_to_coarse(application)
 
     def added_since(self, session_id: str, number: int) -> None:
         """Note what was applied in a session after the application of this number, in the caller's transaction."""
@@ -56,6 +58,40 @@ class ColdTags:
         for row in rows:
             if row[1] not in events and not intersection(_ticks(row), ranges):
                 self._put(row, [one for one in _tags(row) if one != tag])
+
+    def _add_to_coarse(self, application: TagApplication) -> None:
+        """Note a tag on the records of a session or more that its ticks went into.
+
+        They have no ticks of their own any more, so a tag counts for all of such a record; and it stays on it, as the
+        tags do that it was made with.
+        """
+        target = application.target
+        if target.range_start is None or not self._left(target):
+            return
+        left = self._db.query(
+            "SELECT c.first_tick, c.last_tick FROM sessions s CROSS JOIN stream_cold c ON c.session_no = s.no"
+            " WHERE s.id = :session AND c.first_tick <= :last AND c.last_tick >= :first",
+            {"session": target.session_id, "first": target.range_start, "last": target.range_end},
+        )
+        gone = intersection(
+            union((cast("int", first), cast("int", last)) for first, last in left), [_range(target)]
+        )
+        if not difference(gone, union(one for row in self._reached(target) for one in _ticks(row))):
+            return  # replies stand for all of it
+        rows = self._db.query(
+            "SELECT r.no, NULL, NULL, r.significant_tags FROM sessions s JOIN compressed_records r"
+            " ON r.session_no = s.no OR r.no IN"
+            " (SELECT x.record_no FROM compressed_record_sessions x WHERE x.session_no = s.no)"
+            f" WHERE s.id = ? AND r.level > {int(CompressionLevel.REPLY)}",
+            (target.session_id,),
+        )
+        for row in rows:
+            if application.tag_id not in _tags(row):
+                self._put(row, [*_tags(row), application.tag_id])
+                with self._db.joined() as con:
+                    con.execute(
+                        "INSERT OR IGNORE INTO compressed_tags VALUES(?, ?)", (application.tag_id, row[0])
+                    )
 
     def _put(self, row: Row, tags: Sequence[str]) -> None:
         with self._db.joined() as con:
