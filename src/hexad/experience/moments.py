@@ -62,7 +62,11 @@ def moment(  # one parameter for each field of document 2's `record`
     kind = KIND_BY_WORD.get(event_type)
     if kind is None:
         kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
-    flags = (STARTS if event_start else 0) | (ENDS if event_end else 0)
+    flags = 0
+    if event_start is not False and _truth(event_start, "event_start"):
+        flags |= STARTS
+    if event_end is not False and _truth(event_end, "event_end"):
+        flags |= ENDS
     if event_id is not None:
         flags |= HAS_EVENT
         intake.name(event_id, "event_id")
@@ -117,6 +121,13 @@ def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
         1 if count is None else count,
         get("timestamp"),
     )
+
+
+def _truth(value: object, what: str) -> bool:
+    """Return a bool, NumPy's too; None is False. A word such as "false" would be true."""
+    if value is None or isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
+        return bool(value)
+    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.")
 
 
 def _whole(value: object, what: str, low: int, high: int) -> int:

@@ -32,10 +32,13 @@ from hexad.model.tag import (
     timestep_target,
 )
 from hexad.model.ticks import Ranges, union
+from hexad.storage.cold import ColdRanges
 from hexad.storage.cold_tags import ColdTags
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
+from hexad.storage.sessions import Sessions
 from hexad.storage.stream_event_ticks import EventPlace
+from hexad.storage.stream_presence import last_recorded
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
 
@@ -167,6 +170,11 @@ class Tagging:
             raise InvalidTarget("There is no current session; call start_session first, or give session_id.")
         return session_id
 
+    def _last_tick(self, session_id: str) -> int:
+        number = Sessions(self._db).number(session_id)
+        assert number is not None
+        return last_recorded(self._experience.reader, ColdRanges(self._db), session_id, number)
+
     def _recorded(self, target: Target) -> Target:
         session = self._experience.session(target.session_id)
         if target.event_id is not None:
@@ -177,9 +185,12 @@ class Tagging:
         if target.timestep_id is not None:
             if not self._experience.was_recorded(session.id, target.range_start or 0):
                 raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
-        elif target.range_start is not None and target.range_start > session.last_tick:
+        elif not self._experience.was_recorded(session.id, target.range_start or 0):
+            # Its end may be still to come: what is recorded up to there is covered then.
+            last = self._last_tick(session.id)
             raise NotFound(
-                f"Session {session.id!r} has no tick {target.range_start} yet; its last is {session.last_tick}."
+                f"Session {session.id!r} has no tick {target.range_start}; "
+                f"{f'its last is {last}' if last else 'nothing was recorded in it yet'}."
             )
         return target
 
