@@ -272,8 +272,49 @@ def test_a_question_that_cannot_be_asked_says_so(hx: Hexad, given: dict[str, obj
 
 
 def test_an_id_that_is_no_text_is_no_timestep(hx: Hexad) -> None:
-    with pytest.raises(InvalidInput, match="5 is no timestep"):
+    with pytest.raises(InvalidInput, match="timestep_id = 5 is no text"):
         hx.xdb.get_timestep(5)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "named"),
+    [
+        ("recall", {"session_id": ["s"]}, "session_id"),
+        ("recall_events", {"text": 5}, "text"),
+        ("record", {"event_type": "output", "content": "x", "session_id": ["s"]}, "session_id"),
+        ("start_session", {"session_id": None}, "session_id"),
+        ("get_timestep", {"timestep_id": None}, "timestep_id"),
+        ("tag", {"tag_name_or_id": 5, "timestep_id": "ts-s-1"}, "tag_name_or_id"),
+        ("tag", {"tag_name_or_id": "t", "timestep_id": 5}, "timestep_id"),
+        ("remove_tag", {"tag_name_or_id": None}, "tag_name_or_id"),
+        ("tag_applications", {"tag_name_or_id": 5}, "tag_name_or_id"),
+        ("find_tags", {"name_pattern": 5}, "name_pattern"),
+        ("find_concept", {"query": None}, "query"),
+        ("submit_graft", {"bud_tag_id": None, "submission_id": "g"}, "bud_tag_id"),
+        ("load_concept_pack", {"path": None}, "path"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_the_name_of_its_parameter(
+    hx: Hexad, call: str, given: dict[str, object], named: str
+) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record("output", "x")
+
+    with pytest.raises(InvalidInput) as refused:
+        getattr(hx.xdb, call)(**given)
+
+    assert f"{named} = {given[named]!r} " in str(refused.value)
+    with pytest.raises(InvalidInput, match="record = 'x' is no timestep"):
+        hx.xdb.experience_log.record_timestep("x")
+
+
+def test_a_bud_is_named_by_its_name_too(hx: Hexad) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.tag("Ferries", timestep_id=hx.xdb.record("output", "x"))
+
+    assert "collecting" == hx.xdb.promote_to_bud("ferries").bud_status
+    assert "ready" == hx.xdb.mark_bud_ready("Ferries").bud_status
+    assert ["x"] == [step.content for step in hx.xdb.get_bud_examples("ferries")]
 
 
 def test_activations_that_are_no_mapping_are_refused(hx: Hexad) -> None:

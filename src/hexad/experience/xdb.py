@@ -32,6 +32,7 @@ from hexad.model.experience import (
 )
 from hexad.model.lenses import LensRules
 from hexad.model.lifecycle import LifecycleContract
+from hexad.model.parse import parse_text
 from hexad.model.pressure import Amount
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import CompressedRecord, EventRecord
@@ -205,9 +206,7 @@ class Experience:
     # Recording --------------------------------------------------------------------------------------------------
 
     def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
-        """Record for a session, this thread's current one by default; return it, and the tick: the one that is given,
-        or the next.
-        """  # fmt: skip
+        """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
         wanted, number = self._recorded(session_id)
         given = self._recorder.add(number, moment, tick)
         self.accounts.add(number, moment[4])
@@ -226,7 +225,8 @@ class Experience:
     def _recorded(self, session_id: str | None) -> tuple[str, int]:
         """Return the session that is recorded to, and its number."""
         wanted = self.current if session_id is None else session_id
-        if wanted is None:
+        if not isinstance(wanted, str):
+            parse_text(wanted, "session_id")
             raise InvalidInput("There is no current session; call start_session first, or give session_id.")
         if self.lenses is not None:
             self._recorded_since_look += 1

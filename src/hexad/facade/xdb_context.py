@@ -22,7 +22,7 @@ class ContextCalls:
 
     @property
     def context_manager(self) -> ContextWindowManager | None:
-        """The window of this thread's current session; None without one."""
+        """The window of this thread's current session; None where no session is started, so look before you call it."""
         session = self._experience.current
         return None if session is None else self._windows.manager(session)
 

@@ -190,6 +190,11 @@ class TaggedTicks:
 
 def parse_timestep_id(timestep_id: str) -> tuple[str, int]:
     """Return `(session, tick)` of `ts-<session>-<tick>`; raises `InvalidTarget` for anything else."""
+    given: object = timestep_id
+    if not isinstance(given, str):
+        raise InvalidTarget(
+            f"timestep_id = {str(given)[:80]} is no text; give an id such as 'ts-session-17'."
+        )
     session, dash, tick = timestep_id.removeprefix("ts-").rpartition("-")
     if not (timestep_id.startswith("ts-") and dash and session and tick.isascii() and tick.isdigit()):
         raise InvalidTarget(f"{timestep_id[:200]!r} is no timestep; give an id such as 'ts-session-17'.")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.clock import SystemClock
 from hexad.interfaces.cli.base import Command, print_json, state
 from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.progress import meter
@@ -88,7 +87,7 @@ def record(
         first: list[Any] = [row]
         rest: Iterator[Any] = iter(())
         if follow:
-            rest = as_they_come(sys.stdin.buffer, SystemClock().monotonic)
+            rest = as_they_come(sys.stdin.buffer, hexad.SystemClock().monotonic)
             first = next(rest, []) if begins else []
         elif row is None:
             rest = lines_of(sys.stdin.buffer)
