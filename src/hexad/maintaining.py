@@ -35,13 +35,16 @@ class StreamUpkeep:
         return self.experiencing.experience.seal(stop=stop).rows
 
     def compact_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Compact the windows of sessions in which nothing was recorded for long; return how many compactions."""
-        if not (self.place.directory / "stream" / "segments").is_dir():
+        """Compact the windows that were left full, and those of sessions in which nothing was recorded for long;
+        return how many compactions.
+        """  # fmt: skip
+        if not (self.place.directory / "stream").is_dir():
             return 0
-        return self.experiencing.compacting.compactor.expire_idle(stop=stop)
+        compactor = self.experiencing.compacting.compactor
+        return compactor.relieve(stop=stop) + compactor.expire_idle(stop=stop)
 
     def compact_when_due(self, *, stop: Callable[[], bool]) -> None:
-        """Compact the windows that this process found full, and each hour those of idle sessions."""
+        """Compact the windows that this process found full, and each hour those that were left, full or idle."""
         if "experiencing" in self.__dict__:
             self.experiencing.compacting.compactor.work(stop=stop)
 

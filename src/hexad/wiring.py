@@ -194,9 +194,13 @@ class Parts(StreamUpkeep):
             background=self._worker is not None,
         )
         program = Program(version=__version__, compacting=compacting)
-        return build_experiencing(
+        found = build_experiencing(
             needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
         )
+        self.__dict__["experiencing"] = found  # the background may ask for it at once
+        if self._worker is not None and found.compacting.windows.compactions.begun():
+            self.wake()  # another program may have left windows full
+        return found
 
     @cached_property
     def orderings(self) -> Orderings:

@@ -82,14 +82,14 @@ class Compactor:
             self._needs.wake()
 
     def work(self, *, stop: Callable[[], bool]) -> int:
-        """Compact the windows that were found full, and each hour those of idle sessions; returns how many compactions
-        that took.
+        """Compact the windows that were found full, and at first and each hour those that others left full and those of
+        idle sessions; returns how many compactions that took.
         """  # fmt: skip
         done = self._compact_due(stop)
         now_s = self._needs.clock.monotonic()
         if now_s >= self._idle_s and not stop():
             self._idle_s = now_s + IDLE_EVERY_S
-            done += self.expire_idle(stop=stop)
+            done += self.relieve(stop=stop) + self.expire_idle(stop=stop)
         return done
 
     def _compact_due(self, stop: Callable[[], bool]) -> int:
@@ -185,6 +185,22 @@ class Compactor:
             totals = live_totals(self._reader, state.session_id, after=state.compacted_through)
             if totals is None or totals.end_time < before:
                 done += len(self.expire(state.session_id, CompactionTrigger.SCHEDULED, stop=stop))
+        return done
+
+    def relieve(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Compact the windows that are full because their programs ended before they came to it; returns how many
+        compactions.
+        """  # fmt: skip
+        fills = self._accounts.measure_all(self._compactions.begun())
+        done = 0
+        for number in [one.state.number for one in fills if one.full]:
+            with self._alone(number, wait=True):
+                while not (stop() or self._closed) and self._accounts.measure(number).full:
+                    if self._round(number, CompactionTrigger.CONTEXT_FULL) is None:
+                        break
+                    done += 1
+        if done:
+            self._needs.remember()
         return done
 
     def measure(self, session_id: str) -> Fill:

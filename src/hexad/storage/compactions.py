@@ -150,6 +150,13 @@ class Compactions:
         )
         return [cast("int", row[0]) for row in rows]
 
+    def begun(self) -> list[str]:
+        """Return the sessions that compact by themselves and may have something in their window."""
+        rows = self._db.query(
+            "SELECT id FROM sessions WHERE auto_compact = 1 AND next_tick > compacted_through + 1 ORDER BY no"
+        )
+        return [cast("str", row[0]) for row in rows]
+
     def began_at(self, record: CompactionRecord) -> datetime | None:
         """Return when what was compacted began, as far as replies of it are still there."""
         row = self._db.query_one(
