@@ -65,12 +65,14 @@ def environment(**variables: str) -> dict[str, str]:
     return {**kept, **known, **variables}
 
 
-def on_terminal(folder: Path, width: int, *args: str, **variables: str) -> list[str]:
+def on_terminal(
+    folder: Path, width: int, *args: str, group: tuple[str, ...] = ("xdb",), **variables: str
+) -> list[str]:
     """Run a command in a terminal of so many columns, and return the lines that it wrote there."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 50, width, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "hexad", "xdb", *args],
+        [sys.executable, "-m", "hexad", *group, *args],
         cwd=folder,
         env=environment(**variables),
         stdin=slave,
@@ -114,6 +116,33 @@ def test_a_plot_is_as_wide_as_the_terminal_and_in_colours(folder, args, width):
     assert all(columns(line) <= width for line in plain)
     assert width / 2 < max(map(columns, plain))
     assert plain != lines
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("tags", "ts-monday-2"),
+        ("recall", "--tokens", "--limit", "20"),
+        ("recall", "--tokens", "--session", "monday"),
+        ("comments", "--session", "monday"),
+        ("windows",),
+        ("sessions",),
+        ("buds",),
+    ],
+    ids=" ".join,
+)
+def test_no_table_is_wider_than_the_terminal(folder, args):
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        name = "a tag with quite a long name"
+        hx.xdb.create_bud_tag("a bud with quite a long name", "Something that is said at length, and more.")
+        for target in ({"timestep_id": "ts-monday-2"}, {"event_id": "e1", "session_id": "monday"}):
+            hx.xdb.tag(name, note="A note that says why it was put on this one, at length.", **target)
+
+    lines = [COLOR.sub("", line) for line in on_terminal(folder, 80, *args)]
+    assert max(map(columns, lines), default=0) <= 80
+    if args[0] == "tags":
+        lines = [COLOR.sub("", line) for line in on_terminal(folder, 80, "tags", "show", name, group=())]
+        assert "ta_" in lines[-1] and max(map(columns, lines)) <= 80
 
 
 @pytest.mark.parametrize("args", PLOTS, ids=" ".join)

@@ -223,18 +223,25 @@ def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:
 
 
 def table(
-    rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int | None, whole: Collection[str] = ()
+    rows: Sequence[Sequence[str]],
+    *,
+    heads: Sequence[str],
+    room: int | None,
+    whole: Collection[str] = (),
 ) -> list[str]:
     """Return rows as aligned lines of at most `room` columns; None clips nothing, for those who read a pipe.
 
-    What does not fit is clipped in the widest columns first, never in those that `whole` names.
+    What does not fit is clipped in the widest columns first, in those that `whole` names only when no other has any
+    room to give.
     """
     widths = [max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads))]
     excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
-    flexible = [at for at, head in enumerate(heads) if head not in whole]
-    while excess > 0 and flexible and max(widths[at] for at in flexible) > _NARROWEST:
-        widths[max(flexible, key=widths.__getitem__)] -= 1
-        excess -= 1
+    others = [head for head in heads if head not in whole]
+    for named in (others, whole):
+        flexible = [at for at, head in enumerate(heads) if head in named]
+        while excess > 0 and flexible and max(widths[at] for at in flexible) > _NARROWEST:
+            widths[max(flexible, key=widths.__getitem__)] -= 1
+            excess -= 1
     lines = [
         _GAP.join(_pad(clip(cell, one), one) for cell, one in zip(row, widths, strict=True)).rstrip()
         for row in [heads, *rows]

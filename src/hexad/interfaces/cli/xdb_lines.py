@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hexad.interfaces.cli.render import clean, clip, count, excerpt, hanging, table
+from hexad.interfaces.cli.render import clean, clip, count, excerpt, fits, hanging, table
 
 if TYPE_CHECKING:
     from hexad import (
@@ -148,6 +148,9 @@ def step_table(steps: Sequence[TimestepRecord], *, room: int | None) -> list[str
         ]
         for step in steps
     ]
+    if several and not fits(rows, heads=heads, room=room):  # the year and the seconds are there with --json
+        for row, step in zip(rows, steps, strict=True):
+            row[2] = f"{step.timestamp:%m-%d %H:%M}"
     return table(rows, heads=heads, room=room, whole=("tick", "time", "type", "detail"))
 
 
@@ -193,7 +196,9 @@ def application_table(
         ]
         for use in uses
     ]
-    return table(rows, heads=heads, room=room, whole=("id", "confidence", "source", "since"))
+    if not fits(rows, heads=heads, room=room):  # since when is there with --json
+        heads, rows = [*heads[:-2], heads[-1]], [[*row[:-2], row[-1]] for row in rows]
+    return table(rows, heads=heads, room=room, whole=("id", "confidence", "source"))
 
 
 def comment_lines(comments: Sequence[Comment], *, room: int) -> Iterator[str]:
