@@ -429,3 +429,25 @@ def test_a_taken_away_tag_is_recalled_no_more(hx, steps):
     hx.xdb.untag(one)
 
     assert [] == hx.xdb.recall(tags=["x"])
+
+
+@pytest.mark.row("H024")
+def test_what_was_tagged_with_a_concept_before_its_pack_was_there_is_the_concepts(
+    hx: Hexad, tmp_path: Path
+) -> None:
+    hx.xdb.start_session("early")
+    step = hx.xdb.record("output", "w")
+    hx.xdb.tag("p::A", timestep_id=step)
+    pack = tmp_path / "p.json"
+    pack.write_text(
+        json.dumps(
+            {"pack": "p", "version": "1", "concepts": [{"term": "B"}, {"term": "A", "parents": ["B"]}]}
+        )
+    )
+
+    hx.xdb.load_concept_pack(pack)
+
+    for asked in ("p::A", "p::B"):
+        assert [step] == [one.id for one in hx.xdb.recall(tags=[asked])]
+    assert ["p::A"] == [tag.id for tag in hx.xdb.get_tags_for_timestep(step)]
+    assert [] == hx.xdb.tag_index.find_tags(tag_type="custom")

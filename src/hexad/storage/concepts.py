@@ -190,6 +190,7 @@ class Concepts:
             before = _count(con, "SELECT count(*) FROM tags")
             _put_tags(con, pack, at)
             created = _count(con, "SELECT count(*) FROM tags") - before
+            _adopt(con, pack)
             removed = _put_concepts(con, pack, pack_no)
             _put_names(con, pack, pack_no)
             bump(con, TAGS)
@@ -247,6 +248,25 @@ def _put_tags(con: Connection, pack: ConceptPack, at: datetime) -> None:
     ).fetchone()
     if taken is not None:
         raise Conflict(f"The tag {taken[0]!r} has the id of a concept of pack {pack.id!r}, and is none.")
+
+
+def _adopt(con: Connection, pack: ConceptPack) -> None:
+    """Give concepts what was tagged under their ids before the pack was there: then such a tag was one of a name."""
+    earlier = con.execute(
+        "SELECT o.no, o.id, t.no, t.id FROM tags o JOIN tags t ON t.id = o.name AND t.tag_type = 'concept'"
+        " WHERE o.tag_type = 'custom' AND o.name IN (SELECT value FROM json_each(?))",
+        (dump([one.id for one in pack.concepts]),),
+    ).fetchall()
+    for old_no, old_id, new_no, new_id in earlier:
+        con.execute("UPDATE tag_applications SET tag_no = ? WHERE tag_no = ?", (new_no, old_no))
+        con.execute("UPDATE OR IGNORE compressed_tags SET tag_id = ? WHERE tag_id = ?", (new_id, old_id))
+        con.execute("DELETE FROM compressed_tags WHERE tag_id = ?", (old_id,))
+        con.execute(
+            "UPDATE compressed_records SET significant_tags = replace(significant_tags, ?1, ?2)"
+            " WHERE instr(significant_tags, ?1) > 0",
+            (dump(cast("str", old_id)), dump(cast("str", new_id))),
+        )
+        con.execute("DELETE FROM tags WHERE no = ?", (old_no,))
 
 
 def _put_concepts(con: Connection, pack: ConceptPack, pack_no: int) -> int:
