@@ -325,11 +325,13 @@ class Hexad(RecordCalls, StructuredCalls):
         """
         ingested = self._parts.writing.queue.run()
         swept = self._parts.governing.sweeper.sweep()
+        sealed, problems = self._parts.seal_when_due()
         return MaintenanceReport(
             ingested=ingested,
             archived=swept.archived,
             purged=swept.purged,
-            sealed=self._parts.seal_when_due(),
+            sealed=sealed,
+            problems=tuple(problems),
             compacted=self._parts.compact_idle(),
             let_go=self._parts.let_go_when_due(),
             compressed=self._parts.compress(),

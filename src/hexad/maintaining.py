@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,14 +25,17 @@ class StreamUpkeep:
         def experiencing(self) -> Experiencing:
             """The experience database."""
 
-    def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps."""
+    def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> tuple[int, Sequence[str]]:
+        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps, and what is wrong
+        with logs that stay for that.
+        """  # fmt: skip
         if "experiencing" not in self.__dict__:
             from hexad.storage.stream_log import list_logs
 
             if not list_logs(self.place.directory / "stream" / "log"):
-                return 0
-        return self.experiencing.experience.seal(stop=stop).rows
+                return 0, ()
+        report = self.experiencing.experience.seal(stop=stop)
+        return report.rows, report.problems
 
     def compact_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compact the windows that were left full, and those of sessions in which nothing was recorded for long;

@@ -191,14 +191,17 @@ class Compactor:
         """Compact the windows that are full because their programs ended before they came to it; returns how many
         compactions.
         """  # fmt: skip
-        fills = self._accounts.measure_all(self._compactions.begun())
         done = 0
-        for number in [one.state.number for one in fills if one.full]:
-            with self._alone(number, wait=True):
-                while not (stop() or self._closed) and self._accounts.measure(number).full:
-                    if self._round(number, CompactionTrigger.CONTEXT_FULL) is None:
-                        break
-                    done += 1
+        try:
+            fills = self._accounts.measure_all(self._compactions.begun())
+            for number in [one.state.number for one in fills if one.full]:
+                with self._alone(number, wait=True):
+                    while not (stop() or self._closed) and self._accounts.measure(number).full:
+                        if self._round(number, CompactionTrigger.CONTEXT_FULL) is None:
+                            break
+                        done += 1
+        except HexadError as error:  # a log that is damaged must not keep the rest of upkeep from its turn
+            log.warning("Full context windows could not be looked for, trying again later: %s", error)
         if done:
             self._needs.remember()
         return done

@@ -62,13 +62,13 @@ class MaintenanceReport:
     archived: int = 0  # by gc, as the spaces' policies say
     purged: int = 0
     sealed: int = 0  # timesteps of the experience stream
-    compacted: int = (
-        0  # compactions of windows that were left full, or in which nothing was recorded for long
-    )
+    compacted: int = 0  # compactions of windows that were left full, or unused for long
     let_go: int = 0  # windows whose grace after a rejection was over
     freed_bytes: int = 0  # of timesteps for which a COLD record stands
     compressed: int = 0  # COLD records of it that became part of coarser ones
+    problems: tuple[str, ...] = ()  # logs that are damaged and stay, with the remedy
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        told: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
+        return {**told, "problems": list(self.problems)}

@@ -63,12 +63,12 @@ class Duck:
         except duckdb.InterruptException as error:
             raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
         except duckdb.IOException as error:
-            raise StorageFailure(f"Cannot read or write {what}: {error}") from error
+            raise StorageFailure(f"Cannot read or write {what}: {_said(error)}") from error
         except OSError as error:
             raise files.failure("write", what, error) from error
         except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
             raise IntegrityError(
-                f"{what} cannot be read: {error}. Run `hexad check`, and put a backup in its place."
+                f"{what} cannot be read: {_said(error)}. Run `hexad check`, and put a backup in its place."
             ) from error
         finally:
             self._leave(cursor)
@@ -135,6 +135,11 @@ class Duck:
         """Close it because the program ends: other threads get nothing from it any more."""
         self._ended = True
         self.close()
+
+
+def _said(error: Exception) -> str:
+    """Return what DuckDB says, without the statement that it shows below."""
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 def _end(duck: weakref.ref[Duck]) -> None:

@@ -83,12 +83,14 @@ def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
 
 
 @click.command(cls=Command)
-def maintain() -> None:
+@click.pass_context
+def maintain(ctx: click.Context) -> None:
     """Do the work that waits.
 
     Queued sources are ingested, what is past the time that a policy gives it is archived or purged, missing vectors
-    are computed, and what was recalled is noted. Of experience, large or old logs are sealed, windows that nobody
-    recorded to for long are compacted, and COLD records become coarser where they are over their limit.
+    are computed, and what was recalled is noted. Of experience, large or old logs are sealed, context windows
+    that were left full, or in which nothing was recorded for long, are compacted, and COLD records become coarser where
+    they are over their limit. Exit code 5 when a log is damaged: it stays, and is named.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
@@ -97,7 +99,13 @@ def maintain() -> None:
         warn_of_budget(hx)
     if state().json:
         print_json(report.to_dict())
-        return
+    else:
+        _show_maintained(report)
+    if report.problems:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+def _show_maintained(report: hexad.MaintenanceReport) -> None:
     click.echo(
         f"{count(report.ingested, 'queued source')} ingested, "
         f"{count(report.embedded, 'memory', 'memories')} embedded, {count(report.handouts, 'recall')} noted"
@@ -116,5 +124,7 @@ def maintain() -> None:
     for number, what, done in experience:
         if number:
             click.echo(f"{what} {done}")
+    for problem in report.problems:
+        note(clean(problem))
     if not any(report.to_dict().values()):
         note("Nothing was waiting.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.progress import waiting
 from hexad.interfaces.cli.render import clean, count, fits, table, table_room
@@ -119,17 +119,23 @@ def _shown(value: Any) -> str:
 
 
 @click.command(cls=Command)
-def seal() -> None:
+@click.pass_context
+def seal(ctx: click.Context) -> None:
     """Turn the logs into segments now.
 
-    Those that another program writes to stay. `hexad maintain` seals what is large or old.
+    Those that another program writes to stay. `hexad maintain` seals what is large or old. Exit code 5 when a log is
+    damaged: it stays, and is named.
     """
     with state().opened() as hx, waiting("Sealing"):
         report = hx.xdb.seal()
     if state().json:
         print_json(report.to_dict())
-        return
-    logs = count(report.logs, "log")
-    click.echo(f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}")
-    for problem in report.problems:
-        note(clean(problem))
+    else:
+        logs = count(report.logs, "log")
+        click.echo(
+            f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}"
+        )
+        for problem in report.problems:
+            note(clean(problem))
+    if report.problems:
+        ctx.exit(EXIT_INTEGRITY)
