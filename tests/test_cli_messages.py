@@ -66,7 +66,7 @@ def port(run):
 @pytest.mark.parametrize(
     ("args", "said", "unsaid"),
     [
-        (("memory", "list", "--limit", "-1"), "limit = -1", "None"),
+        (("memory", "list", "--limit", "-1"), "--limit -1", "None"),
         (("recall", "harbour", "--semantic"), "without --semantic", "semantic="),
         (("spaces", "create", "port"), "--reset", "reset=True"),
         (("spaces", "policy", "port", "ttl_days=true"), "'true' cannot be used", "'True'"),

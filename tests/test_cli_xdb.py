@@ -312,12 +312,12 @@ def test_a_session_is_read_as_a_transcript(monday):
     shown = monday("xdb", "show", "monday").out.splitlines()
 
     assert [
-        "── monday  2026-01-05 ──",
+        "── monday  2026-01-05 UTC ──",
         "#1  09:00:00  user · input · hot",
         "    When does the ferry leave?",
         "#2–5  09:00:01  assistant · output · reply-1 · 4 timesteps · hot",
         "    At noon on Friday.",
-        "── monday  2026-01-06 ──",
+        "── monday  2026-01-06 UTC ──",
         "#6  10:00:00  tool_call · call-1 · hot",
         "    timetable(day='Friday')",
     ] == shown
@@ -361,6 +361,12 @@ def test_what_is_tagged_is_found_by_its_tags_until_they_are_taken_away(monday):
 
     assert {"id": done["id"], "removed": True} == monday("xdb", "untag", done["id"], "--json").data
     assert [] == monday("xdb", "recall", "--tokens", "--tag", "useful", "--json").data
+
+
+def test_a_tag_or_a_concept_that_is_not_there_is_named(monday):
+    for option, said in (("--tag", "no tag 'nobody'"), ("--concept", "a concept 'nobody'")):
+        ran = monday("xdb", "recall", option, "nobody")
+        assert (0, "", True) == (ran.code, ran.out, said in ran.err)
 
 
 def test_what_surprised_is_found_by_its_own_option(monday):
@@ -647,16 +653,16 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("xdb", "record", "x", "--session", "*"), 2, "'*'"),
         (("xdb", "record", "x", "--session", "monday", "--type", "smell"), 2, "'smell'"),
         (("xdb", "record", "x", "--session", "monday", "--concept", "pack::Time"), 2, "pack::Time:0.8"),
-        (("xdb", "record", "x", "--session", "monday", "--tokens", "-1"), 2, "-1"),
+        (("xdb", "record", "x", "--session", "monday", "--tokens", "-1"), 2, "--tokens -1"),
         (("xdb", "recall", "--tokens", "--ticks", "x"), 2, "'x' is no range of ticks"),
         (("xdb", "recall", "--tokens", "--ticks", "9-3"), 2, "'9-3' ends before it begins"),
         (("xdb", "recall", "--tokens", "--concept", "a:0.9:0.1"), 2, "'a:0.9:0.1'"),
         (("xdb", "recall", "--tokens", "--since", "soon"), 2, "'soon'"),
         (("xdb", "recall", "--tokens", "--since", "2026-02-01", "--until", "2026-01-01"), 2, "2026-02-01"),
         (("xdb", "recall", "--tokens", "--type", "smell"), 2, "'smell'"),
-        (("xdb", "recall", "--tokens", "--limit", "0"), 2, "limit = 0"),
+        (("xdb", "recall", "--tokens", "--limit", "0"), 2, "--limit 0"),
         (("xdb", "recall", "--tokens", "--limit", "1000000"), 2, "100,000"),
-        (("xdb", "recall", "--tokens", "--offset", "-1"), 2, "offset = -1"),
+        (("xdb", "recall", "--tokens", "--offset", "-1"), 2, "--offset -1"),
         (("xdb", "recall", "--tokens", "--session", "sunday"), 3, "'sunday'"),
         (("xdb", "recall", "--strongest"), 2, "--concept"),
         (("xdb", "recall", "--strongest", "--concept", "a", "--event", "e"), 2, "--limit"),
@@ -668,7 +674,7 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("xdb", "tag", "x", "--timestep", "monday"), 2, "'monday' is no timestep"),
         (("xdb", "tag", "x", "--event", "none", "--session", "monday"), 3, "'none'"),
         (("xdb", "tag", "x", "--ticks", "1-2", "--session", "sunday"), 3, "'sunday'"),
-        (("xdb", "tag", "x", "--timestep", "ts-monday-1", "--confidence", "2"), 2, "confidence = 2"),
+        (("xdb", "tag", "x", "--timestep", "ts-monday-1", "--confidence", "2"), 2, "--confidence 2"),
         (("xdb", "tag", " ", "--timestep", "ts-monday-1"), 2, "name"),
         (("xdb", "untag", "ta_none"), 3, "'ta_none'"),
         (("xdb", "tags", "nothing"), 2, "'nothing' is no timestep"),
@@ -686,14 +692,14 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("xdb", "bud", "ready", "nobody"), 3, "hexad tags list"),
         (("xdb", "bud", "status", "nobody", "ready"), 3, "hexad tags list"),
         (("xdb", "bud", "examples", "nobody"), 3, "hexad tags list"),
-        (("tags", "list", "--limit", "0"), 2, "limit = 0"),
+        (("tags", "list", "--limit", "0"), 2, "--limit 0"),
         (("tags", "find", "x", "--type", "smell"), 2, "'smell'"),
         (("tags", "show", "nobody"), 3, "'nobody'"),
         (("tags", "create", "x", "--type", "concept"), 2, "--concept-id"),
         (("tags", "create", "x", "--entity-type", "person"), 2, "--entity-type"),
         (("tags", "browse", "nobody"), 3, "'nobody'"),
         (("tags", "browse", "--depth", "99"), 2, "99"),
-        (("tags", "concepts", "x", "--limit", "0"), 2, "limit = 0"),
+        (("tags", "concepts", "x", "--limit", "0"), 2, "--limit 0"),
         (("tags", "load-pack", "missing.json"), 3, "missing.json"),
         (("docs", "show", "none.md"), 3, "'none.md'"),
         (("docs", "add", "missing.md"), 3, "no file 'missing.md'"),
@@ -713,13 +719,13 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("docs", "restore", "none.md"), 3, "'none.md'"),
         (("tags", "remove", "nobody"), 3, "'nobody'"),
         (("xdb", "show", "sunday"), 3, "'sunday'"),
-        (("xdb", "recall", "ferry", "--limit", "0"), 2, "limit = 0"),
+        (("xdb", "recall", "ferry", "--limit", "0"), 2, "--limit 0"),
         (("xdb", "recall", "ferry", "--session", "sunday"), 3, "'sunday'"),
         (("xdb", "activity", "--by", "year"), 2, "'year'"),
         (("xdb", "activity", "--session", "sunday"), 3, "'sunday'"),
         (("xdb", "activity", "--since", "soon"), 2, "'soon'"),
         (("xdb", "activity", "--measure", "taste"), 2, "'taste'"),
-        (("docs", "search", "x", "--limit", "0"), 2, "limit = 0"),
+        (("docs", "search", "x", "--limit", "0"), 2, "--limit 0"),
         (("docs", "copies", "--read", "--write"), 2, "give one of them"),
         (("docs", "copies", "--dry-run"), 2, "--write"),
     ],

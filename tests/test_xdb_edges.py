@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -306,6 +307,26 @@ def test_what_is_no_text_is_refused_by_the_name_of_its_parameter(
     assert f"{named} = {given[named]!r} " in str(refused.value)
     with pytest.raises(InvalidInput, match="record = 'x' is no timestep"):
         hx.xdb.experience_log.record_timestep("x")
+
+
+def test_a_range_of_times_may_be_open_and_of_dates(hx: Hexad) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record_many([{"event_type": "output", "content": "x", "timestamp": "2026-01-05T12:00:00Z"}])
+    day = timedelta(days=1)
+    monday = date(2026, 1, 5)
+
+    asked = [(monday, None), (None, monday), (None, monday + day), (monday + day, None), (None, None)]
+    assert [1, 0, 1, 0, 1] == [len(hx.xdb.recall(time_range=one)) for one in asked]
+
+
+def test_scores_are_asked_for_from_the_lowest_on(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match=r"'p::A' is \(0.9, 0.1\): the lowest score is above"):
+        hx.xdb.recall(concepts={"p::A": (0.9, 0.1)})
+
+
+def test_a_session_that_never_was_has_no_comments_but_an_error(hx: Hexad) -> None:
+    with pytest.raises(hexad.NotFound, match="'never'"):
+        hx.xdb.get_comments_for_range("never", 1, 2)
 
 
 def test_a_bud_is_named_by_its_name_too(hx: Hexad) -> None:

@@ -370,7 +370,8 @@ class Tagging:
         return self._comments.get(comment_id)
 
     def comments_in(self, session_id: str, ticks: Sequence[int]) -> list[Comment]:
-        """Return the remarks that share a tick with a range, the oldest first."""
+        """Return the remarks that share a tick with a range, the oldest first; raises `NotFound` for no session."""
+        self._experience.session(session_id)
         return self._remarks.in_range(session_id, check_ticks(ticks))
 
     def _remark(self, content: str) -> str:

@@ -24,7 +24,7 @@ class ActivityCalls:
         by: ActivityUnit | str = "hour",
         concepts: Sequence[str] | None = None,
         session_id: str | None = None,
-        time_range: tuple[datetime | str, datetime | str] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         limit: int = 1_000,
     ) -> list[ActivityBucket]:
         """Return how much was recorded, and how active concepts were, by minute, hour, day, week or month in UTC.

@@ -25,7 +25,7 @@ class ColdCalls:
         *,
         level: CompressionLevel | str | None = None,
         session_id: str | None = None,
-        time_range: tuple[datetime | str, datetime | str] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         limit: int = 100,
         offset: int = 0,
     ) -> list[CompressedRecord]:

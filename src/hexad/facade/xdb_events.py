@@ -37,7 +37,7 @@ class EventCalls:
         concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         session_id: str | None = None,
         tick_range: tuple[int, int] | None = None,
-        time_range: tuple[datetime | str, datetime | str] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         event_types: Sequence[EventType | str] | None = None,
         event_id: str | None = None,
         limit: int = 100,

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, TypeVar, cast
 
 from hexad.errors import InvalidInput, LimitExceeded
@@ -16,6 +16,7 @@ from hexad.model.parse import parse_choice, parse_time, quoted
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38
+_EARLIEST, _LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 _TEXTS: Final = {"str": "a string", "str | None": "a string, or None"}
 _OFTEN: Final = frozenset({"record", "record_many"})
 """Calls whose arguments are checked where they are used: looking twice would take as long as a record."""
@@ -91,14 +92,17 @@ def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
     return given[0], given[1]
 
 
-def time_range_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datetime, datetime] | None:
-    """Return a range of times, the end left out; raises `InvalidInput`."""
+def time_range_of(
+    given: tuple[datetime | str | None, datetime | str | None] | None,
+) -> tuple[datetime, datetime] | None:
+    """Return a range of times, the end left out, None at either end for none; raises `InvalidInput`."""
     if given is None:
         return None
     if not _is_pair(given):
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
     since, until = (parse_time(one, "time_range") for one in given)
-    if since is None or until is None or since > until:
+    since, until = since or _EARLIEST, until or _LATEST
+    if since > until:
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
     return since, until
 
@@ -130,6 +134,10 @@ def activation_ranges(
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
         if math.isnan(low) or math.isnan(high):
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
+        if low > high:
+            raise InvalidInput(
+                f"The range of {concept!r} is {bounds!r}: the lowest score is above the highest; give (low, high)."
+            )
         ranges[name(concept, "a concept")] = (_single(low), _single(high))
     return ranges
 

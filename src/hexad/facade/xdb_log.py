@@ -71,7 +71,7 @@ class ExperienceLog:
         *,
         session_id: str | None = None,
         tick_range: tuple[int, int] | None = None,
-        time_range: tuple[datetime | str, datetime | str] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         event_types: Sequence[EventType | str] | None = None,
         tags: Sequence[str] | None = None,
         concept_activations: Mapping[str, tuple[float, float]] | None = None,

@@ -39,7 +39,7 @@ class RecallCalls:
         concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         text_search: str | None = None,
         tick_range: tuple[int, int] | None = None,
-        time_range: tuple[datetime | str, datetime | str] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         event_types: Sequence[EventType | str] | None = None,
         event_id: str | None = None,
         session_id: str | None = None,
@@ -54,7 +54,8 @@ class RecallCalls:
         concept below the tag's; all of them are asked for, or with `match="any"` one.
         `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
         that spell it are found. Ranges of ticks include both ends, ranges of time
-        leave out theirs. What this process recorded is found at once, whether sealed or not.
+        leave out theirs and may be open, as `(since, None)`. What this process recorded is found at once, whether
+        sealed or not.
 
         Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
         """

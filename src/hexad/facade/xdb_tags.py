@@ -200,5 +200,8 @@ class TagCalls:
         self._tagging.remove_comment(comment_id)
 
     def get_comments_for_range(self, session_id: str, start_tick: int, end_tick: int) -> list[Comment]:
-        """Return the comments on ticks of a range, and on events and ranges that share one, the oldest first."""
+        """Return the comments on ticks of a range, and on events and ranges that share one, the oldest first.
+
+        Raises `NotFound` for a session that was never started.
+        """
         return self._tagging.comments_in(session_id, (start_tick, end_tick))

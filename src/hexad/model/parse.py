@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -14,10 +14,10 @@ Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
 
-def parse_time(value: datetime | str | None, name: str) -> datetime | None:
+def parse_time(value: datetime | date | str | None, name: str) -> datetime | None:
     """Return an aware time in UTC; a time without a zone is taken as UTC. None stays None.
 
-    Takes RFC 3339 such as `2026-05-01T12:00:00Z`, a date alone (its first moment), or a datetime. Raises
+    Takes RFC 3339 such as `2026-05-01T12:00:00Z`, a date alone (its first moment), a datetime or a `date`. Raises
     `InvalidInput` naming `name` otherwise.
     """
     if value is None:
@@ -32,6 +32,8 @@ def parse_time(value: datetime | str | None, name: str) -> datetime | None:
             ) from error
     elif isinstance(value, datetime):
         parsed = value
+    elif isinstance(value, date):
+        parsed = datetime(value.year, value.month, value.day)
     else:
         raise InvalidInput(f"{name} = {shown(value)} is no time; give a datetime or a string.")
     try:

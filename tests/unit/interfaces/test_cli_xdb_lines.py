@@ -37,7 +37,7 @@ def shown(*events: EventRecord, **options) -> list[str]:
 
 def test_a_transcript_says_who_said_what_when_and_in_which_detail():
     assert [
-        "── monday  2026-01-05 ──",
+        "── monday  2026-01-05 UTC ──",
         "#2–5  12:00:00  assistant · output · reply-1 · 4 timesteps · hot",
         "    At noon on Friday.",
     ] == shown(event(" At noon on Friday."))
@@ -62,7 +62,7 @@ def test_days_and_sessions_are_told_apart():
         event("One."), event("Two.", at=NOON + timedelta(days=1)), event("Three.", session="b", at=NOON)
     )
 
-    assert ["── monday  2026-01-05 ──", "── monday  2026-01-06 ──", "── b  2026-01-05 ──"] == [
+    assert ["── monday  2026-01-05 UTC ──", "── monday  2026-01-06 UTC ──", "── b  2026-01-05 UTC ──"] == [
         line for line in lines if line.startswith("──")
     ]
 

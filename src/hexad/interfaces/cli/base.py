@@ -7,6 +7,7 @@ imported only by a command that needs them, so that `hexad --help` and a complet
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -271,6 +272,9 @@ _SPOKEN: Final = (
     ("`write_copies`", "`hexad docs copies --write`"),
     ("write_copies writes", "`hexad docs copies --write` writes"),
     ("submission_id = ", "The id "),
+    ("limit = ", "--limit "),
+    ("offset = ", "--offset "),
+    ("confidence = ", "--confidence "),
     ("tick_range = ", "--ticks "),
     ("time_range = ", "--since and --until "),
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
@@ -282,7 +286,7 @@ _SPOKEN: Final = (
 def spoken(text: str) -> str:
     """Return a message of the library in the words of the command line."""
     for called, typed in _SPOKEN:
-        text = text.replace(called, typed)
+        text = re.sub(rf"(?<!\w){re.escape(called)}", lambda _, typed=typed: typed, text)  # type: ignore[misc]
     return text
 
 

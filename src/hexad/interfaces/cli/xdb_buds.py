@@ -93,7 +93,7 @@ def ready(tag: str) -> None:
 
 @bud.command()
 @click.argument("tag", shell_complete=bud_names)
-@click.argument("status", type=click.Choice(_STATUSES))
+@click.argument("status", metavar="STATUS", type=click.Choice(_STATUSES))
 def status(tag: str, status: str) -> None:
     """Move a bud to a status."""
     with state().opened() as hx:

@@ -86,8 +86,8 @@ def event_lines(
     for event in events:
         day = event.start_time.replace(hour=0, minute=0, second=0, microsecond=0)
         if (event.session_id, day) != where:
-            named = f"{clip(event.session_id, room - 18)}  " if sessions and event.session_id else ""
-            yield click.style(f"── {named}{day:%Y-%m-%d} ──", bold=True)
+            named = f"{clip(event.session_id, room - 22)}  " if sessions and event.session_id else ""
+            yield click.style(f"── {named}{day:%Y-%m-%d} UTC ──", bold=True)
             where = (event.session_id, day)
         yield clip_styled(_event_head(event), room, event.fidelity)
         lines = excerpt(

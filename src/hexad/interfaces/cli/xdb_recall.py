@@ -11,7 +11,7 @@ import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, several, state
 from hexad.interfaces.cli.completing import concept_ids, session_ids, tag_names
 from hexad.interfaces.cli.progress import waiting
-from hexad.interfaces.cli.render import EXCERPT_LINES, count, table_room, width
+from hexad.interfaces.cli.render import EXCERPT_LINES, clean, count, table_room, width
 from hexad.interfaces.cli.xdb_lines import event_lines, step_table
 from hexad.interfaces.cli.xdb_options import (
     CONCEPT,
@@ -23,7 +23,7 @@ from hexad.interfaces.cli.xdb_options import (
 )
 
 if TYPE_CHECKING:
-    from hexad import EventRecord, TimestepRecord
+    from hexad import EventRecord, Hexad, TimestepRecord
 
 _TYPES: Final = [one.value for one in hexad.EventType]
 _MIN_ACTIVATION: Final = 0.5
@@ -104,6 +104,7 @@ def recall(
         _special(text, filters, concepts, strongest=strongest, surprising=surprising)
         return
     with state().opened() as hx, waiting("Looking"):
+        unknown = _unknown(hx, filters)
         if tokens:
             steps = hx.xdb.recall(text_search=text or None, **filters)
         else:
@@ -112,7 +113,26 @@ def recall(
         print_steps(steps)
     else:
         print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
+    for told in unknown if not (steps if tokens else events) else ():
+        note(told)
     _more(len(steps if tokens else events), filters["limit"])
+
+
+def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
+    """Put ids where concepts are named otherwise, and return what to say of tags and concepts that are not there."""
+    index = hx.xdb.tag_index
+    told = [
+        f"There is no tag {clean(tag)!r}; `hexad tags list` shows what there is."
+        for tag in filters["tags"] or ()
+        if index.resolve(tag) is None
+    ]
+    for concept in list(filters["concepts"] or ()):
+        found = index.resolve(concept)
+        if found is None:
+            told.append(f"No pack that is loaded has a concept {clean(concept)!r}.")
+        elif found.concept_id is not None:
+            filters["concepts"][found.concept_id] = filters["concepts"].pop(concept)
+    return told
 
 
 def _special(

@@ -98,7 +98,7 @@ def record(
             hx = stack.enter_context(state().opened(create=True))
         hx.xdb.start_session(session_id, **window)
         if row is not None:
-            done.add(hx.xdb.record_many([row], session_id=session_id))
+            done.add(_text(hx, session_id, row))
         elif follow:
             _followed(hx, session_id, chain([first], rest), done)
         else:
@@ -126,11 +126,12 @@ def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, fol
     rows = Rows(lines, lambda _: None)
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.xdb.start_session(session_id, **window)
+        if not follow and given and not lines:
+            _text(hx, session_id, given[0])
+            return
         try:
-            hx.xdb.record_many(rows if lines else given, session_id=session_id)
+            hx.xdb.record_many(rows, session_id=session_id)
         except _REFUSED as error:
-            if not lines:
-                raise
             good = rows.good(str(error))
             if not (follow and any(line.strip() for line in lines[:good])):
                 raise type(error)(rows.placed(str(error))) from error
@@ -149,6 +150,15 @@ def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
             raise click.UsageError(f"--concept {one.name!r} needs one score, such as {one.name}:0.8.")
     activations = {one.name: one.low for one in concepts}
     return {"event_type": "input", "content": text, "concept_activations": activations, **given}
+
+
+def _text(hx: Hexad, session_id: str, row: dict[str, Any]) -> Sequence[str]:
+    """Record a TEXT; what is refused is named as it was typed."""
+    try:
+        return hx.xdb.record_many([row], session_id=session_id)
+    except _REFUSED as error:
+        said = str(error).removeprefix("Row 0: ").replace("token_count = ", "--tokens ")
+        raise type(error)(said) from error
 
 
 class _Recorded:

@@ -244,6 +244,8 @@ def contract(file: Path | None, *, clear: bool) -> None:
         click.echo(line)
     if not found.active:
         note("There is no contract: the tribe's minimums hold.")
+    elif all(source.value != "contract" for source in found.sources.values()):
+        note("The contract sets no limit below resources.memory: the tribe's minimums hold.")
 
 
 def _contract_lines(found: LifecycleContract) -> Sequence[str]:
