@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import hexad
 from hexad import (
     AccessDenied,
     HexadError,
@@ -246,3 +247,34 @@ def test_a_secret_in_a_contract_is_not_kept(hx):
     assert (200_000, "Anna") == (contract.warm_quota_tokens, contract.document["owner"]["name"])
     assert "[REDACTED:" in contract.document["owner"]["api_key"]
     assert token not in everything_stored(hx)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memory": {"warm_quota_tokens": 250_000}},
+        {"resources": {"warm_quota_tokens": 250_000}},
+        {"warm_quota_tokens": 250_000, "resources": {"memory": {}}},
+    ],
+)
+def test_a_limit_that_stands_elsewhere_is_refused_and_its_place_named(hx, given):
+    with pytest.raises(InvalidInput, match=r"belongs below resources\.memory"):
+        hx.xdb.set_contract(given)
+    assert not hx.xdb.contract.active
+
+
+def test_a_contract_that_sets_no_limit_is_kept_for_what_else_it_says(hx):
+    assert hx.xdb.set_contract({"work": {"hours": 40}}).active
+    assert hx.xdb.set_contract(
+        {**memory(warm_quota_tokens=250_000), "memory": {"warm_quota_tokens": 1}}
+    ).active
+
+
+def test_the_command_line_says_that_a_contract_sets_no_limit(tmp_path):
+    hexad.open(tmp_path, embedder=None).close()
+    (tmp_path / "contract.json").write_text('{"memory": {"size": 5}}')
+    ended = subprocess.run(
+        [sys.executable, "-m", "hexad", "--store", str(tmp_path), "xdb", "contract", str(tmp_path / "contract.json")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "sets no limit" in ended.stdout + ended.stderr

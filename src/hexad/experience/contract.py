@@ -11,7 +11,7 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, NotFound
 from hexad.model.actor import Actor
-from hexad.model.lifecycle import LifecycleContract, parse_contract
+from hexad.model.lifecycle import LifecycleContract, check_placed, parse_contract
 from hexad.model.memory import JSONValue
 from hexad.model.parse import quoted
 from hexad.storage.codec import parse
@@ -43,8 +43,8 @@ class Contracts:
         """Put a contract in force, from a mapping or a file, or with None end the one there is.
 
         Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what cannot be read as a
-        contract, `NotFound` for a file that is not there, `AccessDenied` for anyone but the store's owner; then
-        nothing was changed.
+        contract and for limits that stand elsewhere than below `resources.memory`, `NotFound` for a file that is not
+        there, `AccessDenied` for anyone but the store's owner; then nothing was changed.
         """
         if not self._actor.is_owner:
             raise AccessDenied(
@@ -55,6 +55,7 @@ class Contracts:
         contract = (
             LifecycleContract() if given is None else self._without_secrets(parse_contract(_mapping(given)))
         )
+        check_placed(contract)
         text = json.dumps(contract.document, sort_keys=True) if contract.active else ""
         detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": contract.to_dict()}
         with self._db.transaction():

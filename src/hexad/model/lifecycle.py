@@ -85,6 +85,22 @@ def parse_contract(given: Mapping[str, object]) -> LifecycleContract:
     )
 
 
+def check_placed(contract: LifecycleContract) -> None:
+    """Raise `InvalidInput` for a contract that sets no limit because those it names stand elsewhere."""
+    if LimitSource.CONTRACT in contract.sources.values():
+        return
+    for place in ((), ("resources",), ("memory",)):
+        section: JSONValue = dict(contract.document)
+        for name in place:
+            section = section.get(name) if isinstance(section, Mapping) else None
+        for name in MINIMUMS:
+            if isinstance(section, Mapping) and name in section:
+                raise InvalidInput(
+                    f"The contract's {'.'.join([*place, name])} is no limit; it belongs below resources.memory: "
+                    f'{{"resources": {{"memory": {{"{name}": …}}}}}}.'
+                )
+
+
 def _section(within: Mapping[str, JSONValue], name: str, place: str) -> Mapping[str, JSONValue]:
     found = within.get(name, {})
     if not isinstance(found, Mapping):
