@@ -119,7 +119,8 @@ def _show(
         label=title,
         values=[float(by_start[time].tokens) if time in by_start else None for time in times],
         said=clip(
-            f"{clean(session or 'all sessions')}, {_days(times)}, {tokens:,} tokens", room - len(title) - 2
+            f"{clean(session or 'all sessions')}, {_days(times)}, {count(tokens, 'token')}",
+            room - len(title) - 2,
         ),
     )
     of = glyphs()

@@ -77,7 +77,7 @@ def _gauge(found: dict[str, Any]) -> Gauge:
     used, most = cast("int", found["current_tokens"]), cast("int", found["max_tokens"])
     label = clip(str(found["session_id"]), width() // 3)
     return Gauge(
-        label=label, amount=used, limit=most, said=f"{used:,} of {most:,} tokens", mark=_COMPACTED_AT
+        label=label, amount=used, limit=most, said=f"{used:,} of {count(most, 'token')}", mark=_COMPACTED_AT
     )
 
 
@@ -159,7 +159,7 @@ def _compaction_lines(one: CompactionRecord, *, room: int) -> Iterator[str]:
     where = f"{clean(one.session_id)} #{ticks(one.range_start, one.range_end)}"
     head = f"{one.timestamp:%Y-%m-%d %H:%M}  {one.trigger.value.replace('_', ' ')}"
     yield click.style(clip(f"{where}  {head}", room), bold=True)
-    tokens = f"{one.tokens_before:,} tokens → {one.tokens_after:,}"
+    tokens = f"{count(one.tokens_before, 'token')} → {one.tokens_after:,}"
     facts = (
         f"{count(one.timesteps_compacted, 'timestep')}, {tokens}, summary by {one.generated_by}  ({one.id})"
     )
