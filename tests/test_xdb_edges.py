@@ -309,6 +309,11 @@ def test_what_is_no_text_is_refused_by_the_name_of_its_parameter(
         hx.xdb.experience_log.record_timestep("x")
 
 
+def test_documents_are_searched_for_a_text_alone(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match="text_query = 5 is no text"):
+        hx.xdb.documents.search(text_query=5)
+
+
 def test_a_range_of_times_may_be_open_and_of_dates(hx: Hexad) -> None:
     hx.xdb.start_session("s")
     hx.xdb.record_many([{"event_type": "output", "content": "x", "timestamp": "2026-01-05T12:00:00Z"}])

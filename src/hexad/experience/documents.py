@@ -21,7 +21,7 @@ from hexad.model.document import (
     WorkingCopy,
     check_document_path,
 )
-from hexad.model.parse import parse_choice, word_list
+from hexad.model.parse import parse_choice, parse_text, word_list
 from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_tag_name
 from hexad.storage.connection import Database
 from hexad.storage.document_copies import WorkingCopies, read_copy
@@ -277,9 +277,9 @@ class DocumentRepository:
             tags=None if tags is None else slugs(word_list(tags, "tags")),
             match=match,
         )
-        if text_query is None:
+        if parse_text(text_query, "text_query") is None:
             return self._documents.find(wanted, limit=limit, offset=max(offset, 0))
-        return self._documents.search(text_query, wanted, limit=limit, offset=max(offset, 0))
+        return self._documents.search(text_query or "", wanted, limit=limit, offset=max(offset, 0))
 
     def list_by_type(self, doc_type: DocumentType | str) -> list[Document]:
         """Return all documents of a type, by path."""
