@@ -170,13 +170,15 @@ class World:
     def spelling(self, text: str) -> set[str]:
         found = set()
         for rows in self.events():
-            joined = "".join(row.content for row in rows).lower()
+            parts = pieces(rows)
+            joined = "".join(parts).lower()
             for place in range(len(joined)):
                 if joined.startswith(text, place):
                     start = 0
-                    for row in rows:
-                        end = start + len(row.content)
-                        if start < place + len(text) and end > place and row.content:
+                    for row, part in zip(rows, parts, strict=True):
+                        end = start + len(part)
+                        begins = end - len(row.content)
+                        if begins < place + len(text) and end > place and row.content:
                             found.add(row.id)
                         start = end
         return found
@@ -188,7 +190,7 @@ class World:
             for rows in self.events()
             if any(holds(row, plain) for row in rows)
             and (question.event_types is None or rows[0].event_type in question.event_types)
-            and (terms is None or terms.match("".join(row.content for row in rows)))
+            and (terms is None or terms.match("".join(pieces(rows))))
         ]
         return found[question.offset :][: question.limit]
 
@@ -209,6 +211,14 @@ def goes_on(before: TimestepRecord, row: TimestepRecord) -> bool:
     )
 
 
+def pieces(rows: list[TimestepRecord]) -> list[str]:
+    """The parts of an event's text: a line end stands where another type begins."""
+    return [
+        row.content if at == 0 or rows[at - 1].event_type is row.event_type else f"\n{row.content}"
+        for at, row in enumerate(rows)
+    ]
+
+
 def event_of(rows: list[TimestepRecord]) -> EventRecord:
     peaks: dict[str, float] = {}
     for row in rows:
@@ -218,7 +228,7 @@ def event_of(rows: list[TimestepRecord]) -> EventRecord:
         id=rows[0].id, session_id=rows[0].session_id, event_id=rows[0].event_id, event_type=rows[0].event_type,
         role=rows[0].role, start_tick=rows[0].tick, end_tick=rows[-1].tick,
         start_time=min(row.timestamp for row in rows), end_time=max(row.timestamp for row in rows),
-        content="".join(row.content for row in rows), concept_activations=peaks,
+        content="".join(pieces(rows)), concept_activations=peaks,
         token_count=sum(row.token_count for row in rows), timesteps=len(rows), fidelity=hexad.Fidelity.HOT,
     )  # fmt: skip
 
