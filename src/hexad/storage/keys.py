@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 SECRET_BYTES = 32
 _VERSION = 1
-_FIELDS = ("redaction_salt", "signing_seed")
+_STORE_FIELDS = ("redaction_salt", "signing_seed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +38,13 @@ class KeyStore:
     Of several processes that need it at the same moment exactly one makes it, and all read the same.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS) -> None:
         self.path = path
+        self._fields = tuple(fields)
+
+    def secret(self, name: str) -> bytes:
+        """Return one of the file's secrets, 32 bytes; raises as `redaction_salt` does."""
+        return self._secrets[name]
 
     @property
     def redaction_salt(self) -> bytes:
@@ -71,7 +77,7 @@ class KeyStore:
     def _secrets(self) -> dict[str, bytes]:
         if not self.path.exists():
             files.ensure_dir(self.path.parent)
-            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in _FIELDS}
+            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
             files.create_exclusive(self.path, json.dumps({"version": _VERSION, **fresh}).encode("ascii"))
         return self._read()
 
@@ -86,7 +92,7 @@ class KeyStore:
             data = self.path.read_bytes()
         try:
             record = json.loads(data)
-            found = {name: bytes.fromhex(record[name]) for name in _FIELDS}
+            found = {name: bytes.fromhex(record[name]) for name in self._fields}
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(self._damaged(type(error).__name__)) from error
         if any(len(value) != SECRET_BYTES for value in found.values()) or record.get("version") != _VERSION:

@@ -1,0 +1,418 @@
+"""The ledger's records: appended, hashed into one chain and one tree, read, checked, and their contents erased.
+
+A record's bytes are canonical JSON of all its fields and the hash before it; its contents stand in them as the hash
+of their ciphertext and a salted hash of themselves. Erasing destroys what the key and the salt are made of: the chain
+stays and verifies, and a contents that is missing without a record that says so is `LedgerBroken`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from hexad.audit.merkle import Frontier, fold, leaf_hash
+from hexad.errors import IntegrityError
+from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
+from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.connection import Connection, Database, Row, SQLValue
+from hexad.storage.keys import KeyStore
+from hexad.storage.migrations import Migration
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+ERASURE: Final = "erasure"
+TIMESTEP: Final = "timestep"
+KEY_FIELDS: Final = ("wrapping_key", "signing_seed")
+TILE_LEVEL: Final = 8
+"""Hashes of whole subtrees are kept from this level on, every eighth: the rest is hashed when it is asked for."""
+_NONCE_BYTES: Final = 16
+_ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
+_VERSION: Final = 1
+
+DDL: Final = """
+CREATE TABLE entries (
+  seq INTEGER PRIMARY KEY,
+  body BLOB NOT NULL,                      -- the canonical JSON that is hashed
+  hash BLOB NOT NULL,
+  at INTEGER NOT NULL,                     -- these repeat what the body says, to be asked by; a check compares
+  kind TEXT NOT NULL,
+  session TEXT,
+  tick INTEGER,
+  event_type TEXT,
+  subject BLOB NOT NULL
+) STRICT;
+CREATE INDEX entries_by_session ON entries(session, tick);
+CREATE INDEX entries_by_time ON entries(at);
+CREATE INDEX entries_by_kind ON entries(kind, seq);
+CREATE INDEX entries_by_subject ON entries(subject, seq);
+CREATE TABLE contents (
+  seq INTEGER PRIMARY KEY REFERENCES entries(seq),
+  nonce BLOB NOT NULL,                     -- key and salt come from it and the subject's key
+  ciphertext BLOB NOT NULL
+) STRICT;
+CREATE TABLE subjects (
+  ref BLOB PRIMARY KEY,                    -- all that records say of whose data they are
+  name BLOB NOT NULL,                      -- encrypted, as is the key
+  lookup BLOB NOT NULL UNIQUE,             -- an HMAC of the name
+  key BLOB NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE TABLE tiles (
+  level INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (level, place)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE state (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  size INTEGER NOT NULL,
+  last BLOB NOT NULL,                      -- the last record's hash, or nothing
+  frontier BLOB NOT NULL
+) STRICT;
+INSERT INTO state VALUES(1, 0, x'', x'');
+"""
+
+
+def _create(con: Connection) -> None:
+    con.execute(DDL)
+
+
+MIGRATIONS: Final = (Migration(number=1, name="ledger", apply=_create),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerQuery:
+    """Which records are asked for; everything given must hold. Ticks include both ends, times leave out theirs."""
+
+    sessions: Sequence[str] | None = None
+    ticks: tuple[int, int] | None = None
+    times: tuple[datetime, datetime] | None = None
+    event_types: Sequence[EventType] | None = None
+    kinds: Sequence[str] | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    ref: bytes
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where the ledger ends: how many records, the hash of the last, the hash of the tree."""
+
+    size: int
+    last: bytes
+    root: bytes
+
+
+class Ledger:
+    """The records of one ledger. Safe to share between threads and processes."""
+
+    def __init__(self, db: Database, keys: KeyStore) -> None:
+        self._db, self._keys = db, keys
+        self._subjects: dict[str, _Subject] = {}
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def append(self, records: Sequence[NewAuditRecord]) -> list[int]:
+        """Append records in this order, in one transaction, and return their numbers: they are on the disk."""
+        with self._db.transaction() as con:
+            size, last, frontier = _state(con)
+            entries, contents, tiles = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]](), []
+            first = size
+            known: dict[str, _Subject] = {}
+            for record in records:
+                subject = known.get(record.subject)
+                if subject is None:
+                    subject = known[record.subject] = self._subject(con, record.subject)
+                payload, nonce, ciphertext = self._sealed(record, subject, size, last)
+                body = _body(record, size, last, subject.ref.hex(), payload)
+                last = hashlib.sha256(body).digest()
+                entries.append(
+                    (
+                        size, body, last, to_micros(record.at), record.kind, record.session_id, record.tick,
+                        None if record.event_type is None else record.event_type.value, subject.ref,
+                    )
+                )  # fmt: skip
+                if ciphertext is not None:
+                    contents.append((size, nonce, ciphertext))
+                tiles += [
+                    one for one in frontier.append(leaf_hash(last)) if one[0] and not one[0] % TILE_LEVEL
+                ]
+                size += 1
+            con.executemany("INSERT INTO entries VALUES(?,?,?,?,?,?,?,?,?)", entries)
+            con.executemany("INSERT INTO contents VALUES(?,?,?)", contents)
+            con.executemany("INSERT INTO tiles VALUES(?,?,?)", tiles)
+            con.execute(
+                "UPDATE state SET size = ?, last = ?, frontier = ?", (size, last, b"".join(frontier.subtrees))
+            )
+        return list(range(first, size))
+
+    def _sealed(
+        self, record: NewAuditRecord, subject: _Subject, seq: int, last: bytes
+    ) -> tuple[str, bytes | None, bytes | None]:
+        """Return how contents stand in the record's bytes, and what is kept of them."""
+        if record.payload is None:
+            return "null", None, None
+        payload = dict(record.payload)
+        if record.kind == TIMESTEP:
+            before = last.hex() or GENESIS
+            four = f"{before}:{record.session_id}:{record.tick}:{payload.get('raw_content')}"
+            payload["four_field_hash"] = hashlib.sha256(four.encode("utf-8", "replace")).hexdigest()
+        plain = canonical(payload)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        salt, cipher = _secrets(subject.key, nonce, seq)
+        ciphertext = cipher.encrypt(_ONE_USE, plain, None)
+        sealed, salted = hashlib.sha256(ciphertext).hexdigest(), hashlib.sha256(salt + plain).hexdigest()
+        return f'{{"ciphertext":"{sealed}","salted":"{salted}"}}', nonce, ciphertext
+
+    def erase(self, seqs: Sequence[int], *, subject: str | None = None) -> tuple[int, str | None]:
+        """Destroy the contents of these records, or all of a subject with its key, in the caller's transaction.
+
+        Returns how many contents went and the subject's reference; the caller appends the record that says so.
+        """
+        with self._db.joined() as con:
+            ref = None
+            if subject is not None:
+                row = con.execute(
+                    "SELECT ref FROM subjects WHERE lookup = ?", (self._lookup(subject),)
+                ).fetchone()
+                if row is not None:
+                    ref = cast("bytes", row[0])
+                    con.execute(
+                        "DELETE FROM contents WHERE seq IN (SELECT seq FROM entries WHERE subject = ?)",
+                        (ref,),
+                    )
+                    gone = con.changes
+                    con.execute("DELETE FROM subjects WHERE ref = ?", (ref,))
+                    self._subjects.pop(subject, None)
+                    return gone, ref.hex()
+                return 0, None
+            gone = 0
+            for seq in seqs:
+                con.execute("DELETE FROM contents WHERE seq = ?", (seq,))
+                gone += con.changes
+            return gone, None
+
+    def _subject(self, con: Connection, name: str) -> _Subject:
+        """Return the subject of this name, made where there is none; asked for anew in each transaction."""
+        lookup = self._lookup(name)
+        row = con.execute("SELECT ref, key FROM subjects WHERE lookup = ?", (lookup,)).fetchone()
+        if row is not None:
+            known = self._subjects.get(name)
+            if known is None or known.ref != row[0]:
+                ref = cast("bytes", row[0])
+                known = self._subjects[name] = _Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
+            return known
+        made = _Subject(secrets.token_bytes(16), secrets.token_bytes(32))
+        con.execute(
+            "INSERT INTO subjects VALUES(?,?,?,?)",
+            (
+                made.ref,
+                self._wrap(name.encode("utf-8", "replace"), made.ref),
+                lookup,
+                self._wrap(made.key, made.ref),
+            ),
+        )
+        # Kept for later only when the transaction holds: a reference that was rolled back is looked up again.
+        return made
+
+    def _lookup(self, name: str) -> bytes:
+        return hmac.digest(
+            self._keys.secret("wrapping_key"), b"subject\0" + name.encode("utf-8", "replace"), "sha256"
+        )
+
+    def _wrap(self, plain: bytes, ref: bytes) -> bytes:
+        nonce = secrets.token_bytes(12)
+        return nonce + self._wrapper().encrypt(nonce, plain, ref)
+
+    def _unwrap(self, wrapped: bytes, ref: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            return self._wrapper().decrypt(wrapped[:12], wrapped[12:], ref)
+        except InvalidTag as error:
+            raise IntegrityError(
+                f"The key file {self._keys.path} does not open this ledger. Put the one back that belongs to it."
+            ) from error
+
+    def _wrapper(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._keys.secret("wrapping_key"))
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def head(self) -> Head:
+        """Return where the ledger ends."""
+        with self._db.read() as con:
+            size, last, frontier = _state(con)
+        return Head(size=size, last=last, root=frontier.root())
+
+    def query(self, asked: LedgerQuery) -> list[AuditRecord]:
+        """Return the records that hold, in their order, with contents that were not erased."""
+        where, params = _conditions(asked)
+        with self._db.read() as con:
+            rows = con.execute(
+                "SELECT e.seq, e.body, e.hash, c.nonce, c.ciphertext, s.key, s.name, s.ref FROM entries e"
+                " LEFT JOIN contents c ON c.seq = e.seq LEFT JOIN subjects s ON s.ref = e.subject"
+                f" WHERE {where} ORDER BY e.seq LIMIT :limit OFFSET :offset",
+                params,
+            ).fetchall()
+        return [self._record(row) for row in rows]
+
+    def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield number and details of the records of a kind."""
+        for seq, body in self._db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,)):
+            yield cast("int", seq), json.loads(cast("bytes", body))["detail"]
+
+    def _record(self, row: Row) -> AuditRecord:
+        seq, body, digest, nonce, ciphertext, key, name, ref = row
+        said = json.loads(cast("bytes", body))
+        payload: dict[str, Any] = {}
+        if ciphertext is not None and key is not None:
+            payload = self._opened(
+                cast("int", seq), said, cast("bytes", nonce), cast("bytes", ciphertext),
+                self._unwrap(cast("bytes", key), cast("bytes", ref)),
+            )  # fmt: skip
+        known = None if name is None else self._unwrap(cast("bytes", name), cast("bytes", ref)).decode()
+        return AuditRecord(
+            id=f"audit-{seq}",
+            seq=cast("int", seq),
+            timestamp=from_micros(said["at"]),
+            kind=said["kind"],
+            session_id=said["session"],
+            tick=said["tick"],
+            event_type=None if said["event_type"] is None else EventType(said["event_type"]),
+            subject=known or said["subject"],
+            lens_activations=payload.get("lens_activations"),
+            steering_applied=payload.get("steering_applied"),
+            raw_content=payload.get("raw_content"),
+            detail={**said["detail"], **payload.get("detail", {})},
+            erased=said["payload"] is not None and not payload,
+            prev_record_hash=said["prev"],
+            record_hash=cast("bytes", digest).hex(),
+            four_field_hash=payload.get("four_field_hash"),
+        )
+
+    def _opened(
+        self, seq: int, said: Mapping[str, Any], nonce: bytes, ciphertext: bytes, key: bytes
+    ) -> dict[str, Any]:
+        from cryptography.exceptions import InvalidTag
+
+        salt, cipher = _secrets(key, nonce, seq)
+        try:
+            plain = cipher.decrypt(_ONE_USE, ciphertext, None)
+        except InvalidTag as error:
+            raise IntegrityError(
+                f"The contents of record audit-{seq} were changed. Run `hexad audit verify`."
+            ) from error
+        if hashlib.sha256(salt + plain).hexdigest() != said["payload"]["salted"]:
+            raise IntegrityError(f"The contents of record audit-{seq} are not those that it was made with.")
+        return cast("dict[str, Any]", json.loads(plain))
+
+    def node(self, level: int, place: int) -> bytes:
+        """Return the hash of a whole subtree (`merkle.Node`)."""
+        if level and not level % TILE_LEVEL:
+            row = self._db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
+            if row is None:
+                raise IntegrityError(f"The ledger's tree has no hash at level {level}, place {place}.")
+            return cast("bytes", row[0])
+        below = level - level % TILE_LEVEL
+        first, end = place << (level - below), (place + 1) << (level - below)
+        if below:
+            hashes = [self.node(below, one) for one in range(first, end)]
+        else:
+            rows = self._db.query(
+                "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
+            )
+            hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
+            if len(hashes) != end - first:
+                raise IntegrityError(f"Of the records {first} to {end - 1} some are not there.")
+        frontier = Frontier()
+        for one in hashes:
+            frontier.append(one)
+        return fold(frontier.subtrees)
+
+
+def canonical(value: Mapping[str, JSONValue]) -> bytes:
+    """Return the bytes that are hashed: JSON with sorted keys and without spaces, in UTF-8."""
+    return _encode(value).encode("utf-8", "replace")
+
+
+_encode: Final = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+
+
+@lru_cache(maxsize=4096)
+def text_of(value: str | int | None) -> str:
+    """Return a value as it stands in a record's bytes."""
+    return _encode(value)
+
+
+def body_end(*, prev: bytes, seq: int, session: str | None, subject: str, tick: int | None) -> str:
+    """Return how a record's bytes end, from the hash before it on."""
+    return (
+        f',"prev":"{prev.hex() or GENESIS}","seq":{seq},"session":{text_of(session)},"subject":"{subject}",'
+        f'"tick":{"null" if tick is None else tick},"v":{_VERSION}}}'
+    )
+
+
+def _body(record: NewAuditRecord, seq: int, last: bytes, ref: str, payload: str) -> bytes:
+    """Return the canonical JSON of a record, put together of its parts: keys stand in their order."""
+    kind = None if record.event_type is None else record.event_type.value
+    detail = _encode(dict(record.detail)) if record.detail else "{}"
+    end = body_end(prev=last, seq=seq, session=record.session_id, subject=ref, tick=record.tick)
+    text = (
+        f'{{"at":{to_micros(record.at)},"detail":{detail},"event_type":{text_of(kind)},"kind":{text_of(record.kind)},'
+        f'"payload":{payload}{end}'
+    )
+    return text.encode("utf-8", "replace")
+
+
+def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:
+    """Return the salt and the cipher of one record's contents; without the nonce nobody can."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    both = hmac.digest(subject_key, nonce + seq.to_bytes(8, "big"), "sha512")
+    return both[:32], AESGCM(both[32:])
+
+
+def _state(con: Connection) -> tuple[int, bytes, Frontier]:
+    row = con.execute("SELECT size, last, frontier FROM state").fetchone()
+    if row is None:
+        raise IntegrityError("The ledger has lost its state. Put a backup in its place.")
+    size, last, edge = cast("tuple[int, bytes, bytes]", row)
+    return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])
+
+
+def _conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
+    where, params = ["true"], dict[str, SQLValue](limit=asked.limit, offset=asked.offset)
+    for column, values in (
+        ("session", asked.sessions),
+        ("kind", asked.kinds),
+        ("event_type", None if asked.event_types is None else [one.value for one in asked.event_types]),
+    ):
+        if values is not None:
+            where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
+            params[column] = json.dumps(list(values))
+    if asked.ticks is not None:
+        where.append("e.tick BETWEEN :first AND :last")
+        params |= {"first": asked.ticks[0], "last": asked.ticks[1]}
+    if asked.times is not None:
+        where.append("e.at >= :since AND e.at < :until")
+        params |= {"since": to_micros(asked.times[0]), "until": to_micros(asked.times[1])}
+    return " AND ".join(where), params
