@@ -14,14 +14,13 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from hexad.audit.canonical import body, canonical
 from hexad.audit.merkle import Frontier, fold, leaf_hash
 from hexad.errors import IntegrityError
 from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
 from hexad.model.experience import EventType
-from hexad.model.memory import JSONValue
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Connection, Database, Row, SQLValue
 from hexad.storage.keys import KeyStore
@@ -37,7 +36,6 @@ TILE_LEVEL: Final = 8
 """Hashes of whole subtrees are kept from this level on, every eighth: the rest is hashed when it is asked for."""
 _NONCE_BYTES: Final = 16
 _ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
-_VERSION: Final = 1
 
 DDL: Final = """
 CREATE TABLE entries (
@@ -131,18 +129,17 @@ class Ledger:
         with self._db.transaction() as con:
             size, last, frontier = _state(con)
             entries, contents, tiles = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]](), []
-            first = size
             known: dict[str, _Subject] = {}
             for record in records:
                 subject = known.get(record.subject)
                 if subject is None:
                     subject = known[record.subject] = self._subject(con, record.subject)
                 payload, nonce, ciphertext = self._sealed(record, subject, size, last)
-                body = _body(record, size, last, subject.ref.hex(), payload)
-                last = hashlib.sha256(body).digest()
+                data = body(record, size, last, subject.ref.hex(), payload)
+                last = hashlib.sha256(data).digest()
                 entries.append(
                     (
-                        size, body, last, to_micros(record.at), record.kind, record.session_id, record.tick,
+                        size, data, last, to_micros(record.at), record.kind, record.session_id, record.tick,
                         None if record.event_type is None else record.event_type.value, subject.ref,
                     )
                 )  # fmt: skip
@@ -158,7 +155,7 @@ class Ledger:
             con.execute(
                 "UPDATE state SET size = ?, last = ?, frontier = ?", (size, last, b"".join(frontier.subtrees))
             )
-        return list(range(first, size))
+        return list(range(size - len(records), size))
 
     def _sealed(
         self, record: NewAuditRecord, subject: _Subject, seq: int, last: bytes
@@ -275,22 +272,30 @@ class Ledger:
 
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
-        for seq, body in self._db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,)):
-            yield cast("int", seq), json.loads(cast("bytes", body))["detail"]
+        for seq, data in self._db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,)):
+            yield cast("int", seq), json.loads(cast("bytes", data))["detail"]
+
+    def time_of(self, seq: int) -> datetime:
+        """Return when a record was made."""
+        row = self._db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
+        if row is None:
+            raise IntegrityError(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
+        return from_micros(cast("int", row[0]))
 
     def _record(self, row: Row) -> AuditRecord:
-        seq, body, digest, nonce, ciphertext, key, name, ref = row
-        said = json.loads(cast("bytes", body))
+        data, digest, nonce, ciphertext, key, name, ref = row[1:]
+        seq = cast("int", row[0])
+        said = json.loads(cast("bytes", data))
         payload: dict[str, Any] = {}
         if ciphertext is not None and key is not None:
             payload = self._opened(
-                cast("int", seq), said, cast("bytes", nonce), cast("bytes", ciphertext),
+                seq, said, cast("bytes", nonce), cast("bytes", ciphertext),
                 self._unwrap(cast("bytes", key), cast("bytes", ref)),
             )  # fmt: skip
         known = None if name is None else self._unwrap(cast("bytes", name), cast("bytes", ref)).decode()
         return AuditRecord(
             id=f"audit-{seq}",
-            seq=cast("int", seq),
+            seq=seq,
             timestamp=from_micros(said["at"]),
             kind=said["kind"],
             session_id=said["session"],
@@ -345,42 +350,6 @@ class Ledger:
         for one in hashes:
             frontier.append(one)
         return fold(frontier.subtrees)
-
-
-def canonical(value: Mapping[str, JSONValue]) -> bytes:
-    """Return the bytes that are hashed: JSON with sorted keys and without spaces, in UTF-8."""
-    return _encode(value).encode("utf-8", "replace")
-
-
-_encode: Final = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-).encode
-
-
-@lru_cache(maxsize=4096)
-def text_of(value: str | int | None) -> str:
-    """Return a value as it stands in a record's bytes."""
-    return _encode(value)
-
-
-def body_end(*, prev: bytes, seq: int, session: str | None, subject: str, tick: int | None) -> str:
-    """Return how a record's bytes end, from the hash before it on."""
-    return (
-        f',"prev":"{prev.hex() or GENESIS}","seq":{seq},"session":{text_of(session)},"subject":"{subject}",'
-        f'"tick":{"null" if tick is None else tick},"v":{_VERSION}}}'
-    )
-
-
-def _body(record: NewAuditRecord, seq: int, last: bytes, ref: str, payload: str) -> bytes:
-    """Return the canonical JSON of a record, put together of its parts: keys stand in their order."""
-    kind = None if record.event_type is None else record.event_type.value
-    detail = _encode(dict(record.detail)) if record.detail else "{}"
-    end = body_end(prev=last, seq=seq, session=record.session_id, subject=ref, tick=record.tick)
-    text = (
-        f'{{"at":{to_micros(record.at)},"detail":{detail},"event_type":{text_of(kind)},"kind":{text_of(record.kind)},'
-        f'"payload":{payload}{end}'
-    )
-    return text.encode("utf-8", "replace")
 
 
 def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:

@@ -1,4 +1,4 @@
-"""What the ledger keeps: records that hash each other, and what a check of them finds (document 2, sections 5.1 and 9)."""
+"""What the ledger keeps, and what a check of it finds (document 2, sections 5.1 and 9)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ GENESIS: Final = "genesis"
 class AuditRecord:
     """One record of the ledger; `id` is `audit-{seq}`.
 
-    `kind` is `timestep` for what a model did, else the word of an event (`gc`, `erasure`, `reviewer.query`). The contents
-    are None when they were erased: the hashes stay and still verify. `subject` is whose data it is, by default the
-    session's.
+    `kind` is `timestep` for what a model did, else the word of an event (`gc`, `erasure`, `reviewer.query`). The
+    contents are None when they were erased: the hashes stay and still verify. `subject` is whose data it is, by default
+    the session's.
     """
 
     id: str

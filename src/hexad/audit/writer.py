@@ -1,0 +1,169 @@
+"""What the system calls: `AuditLogWriter`. Nothing of the agent's own API leads here."""
+
+from __future__ import annotations
+
+import hmac
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from hexad.audit.access import SYSTEM
+from hexad.audit.ledger import TIMESTEP
+from hexad.audit.place import open_ledger
+from hexad.clock import Clock, SystemClock
+from hexad.errors import InvalidInput
+from hexad.model.audit import NewAuditRecord
+from hexad.model.contract import AuditEvent
+from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
+from hexad.model.parse import parse_choice, parse_time
+from hexad.text.redact import RedactionRules, redact
+
+_RULES: Final = RedactionRules()
+_ROW_KEYS: Final = frozenset(
+    (
+        "session_id",
+        "tick",
+        "event_type",
+        "raw_content",
+        "lens_activations",
+        "steering_applied",
+        "timestamp",
+        "subject",
+    )
+)
+
+
+class AuditLogWriter:
+    """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
+
+    `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
+    and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased, and secrets are
+    taken out of them first: the ledger keeps what happened, not what would let somebody in.
+    """
+
+    def __init__(
+        self,
+        storage_path: Path | str,
+        be_id: str,
+        *,
+        clock: Clock | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> None:
+        self.be_id = be_id
+        self._clock = clock or SystemClock()
+        self._open = open_ledger(Path(storage_path), clock=self._clock, create=True)
+        self._salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
+        self._mask = mask or self._without_secrets
+
+    def record(
+        self,
+        session_id: str,
+        tick: int,
+        event_type: EventType | str,
+        raw_content: str,
+        lens_activations: Mapping[str, float],
+        steering_applied: Sequence[Mapping[str, JSONValue]],
+        *,
+        subject: str | None = None,
+    ) -> str:
+        """Record one timestep and return its id, `audit-N`; one tick may have several records.
+
+        `subject` is whose data it is (default: the session); erasing a subject takes all of its contents.
+        """
+        row = {
+            "session_id": session_id,
+            "tick": tick,
+            "event_type": event_type,
+            "raw_content": raw_content,
+            "lens_activations": lens_activations,
+            "steering_applied": steering_applied,
+            "subject": subject,
+        }
+        return self.record_many([row])[0]
+
+    def record_many(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Record many timesteps in one transaction, each a mapping of `record`'s parameters and perhaps `timestamp`."""
+        made = [self._record(row) for row in rows]
+        return [f"audit-{seq}" for seq in self._open.ledger.append(made)]
+
+    def event(self, event: AuditEvent) -> str:
+        """Record that something happened that is no timestep, such as an erasure."""
+        made = NewAuditRecord(
+            kind=event.what, at=event.at, subject=SYSTEM, detail={"by": self.be_id, **event.detail}
+        )
+        return f"audit-{self._open.ledger.append([made])[0]}"
+
+    def close(self) -> None:
+        """Let go of the ledger. Idempotent."""
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _record(self, row: Mapping[str, Any]) -> NewAuditRecord:
+        if not row.keys() <= _ROW_KEYS:
+            raise InvalidInput(
+                f"A record has {', '.join(sorted(_ROW_KEYS))}; not {sorted(row.keys() - _ROW_KEYS)}."
+            )
+        session_id, tick, content = row.get("session_id"), row.get("tick"), row.get("raw_content")
+        if not isinstance(session_id, str) or not session_id:
+            raise InvalidInput(f"session_id = {session_id!r} is no session; give its id.")
+        if not isinstance(tick, int) or isinstance(tick, bool) or not 0 <= tick < 1 << 53:
+            raise InvalidInput(f"tick = {tick!r} is no tick; give a whole number from 0 on.")
+        if not isinstance(content, str):
+            raise InvalidInput(f"raw_content = {content!r} is no text.")
+        scores = row.get("lens_activations") or {}
+        for lens, score in scores.items():
+            if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
+                raise InvalidInput(f"The activation of {lens!r} is {score!r}; give a finite number.")
+        given = row.get("timestamp")
+        at = self._clock.now() if given is None else parse_time(given, "timestamp")
+        assert isinstance(at, datetime)
+        return NewAuditRecord(
+            kind=TIMESTEP,
+            at=at,
+            subject=row.get("subject") or f"session:{session_id}",
+            session_id=session_id,
+            tick=tick,
+            event_type=parse_choice(EventType, str(row.get("event_type")), "event_type"),
+            payload={
+                "raw_content": self._mask(content),
+                "lens_activations": dict(scores),
+                "steering_applied": _masked(list(row.get("steering_applied") or ()), self._mask),
+                "be_id": self.be_id,
+            },
+        )
+
+    def _without_secrets(self, text: str) -> str:
+        return redact(text, rules=_RULES, salt=self._salt).text
+
+
+class LedgerSink:
+    """Implements `AuditSink`: what upkeep did becomes records of the ledger."""
+
+    def __init__(self, writer: AuditLogWriter) -> None:
+        self._writer = writer
+
+    def record(self, event: AuditEvent) -> None:
+        """Keep `event` for good."""
+        self._writer.event(event)
+
+
+def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
+    """Return a JSON value with every text in it masked."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {str(key): _masked(one, mask) for key, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_masked(one, mask) for one in value]
+    return value

@@ -1,0 +1,367 @@
+"""The ledger: one unbroken chain, read by reviewers, in which nobody changes anything unnoticed."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import random
+import shutil
+import stat
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
+from hexad.audit import AuditLog, AuditLogWriter
+from hexad.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
+from hexad.clock import SystemClock
+
+SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "audit"
+
+
+@pytest.fixture
+def writer(folder: Path, clock: FrozenClock) -> Iterator[AuditLogWriter]:
+    with AuditLogWriter(folder, "be-1", clock=clock) as made:
+        yield made
+
+
+def fill(writer: AuditLogWriter, count: int, *, session: str = "monday", first: int = 0) -> list[str]:
+    return writer.record_many(
+        {
+            "session_id": session,
+            "tick": first + at,
+            "event_type": "output",
+            "raw_content": f"word {at}",
+            "lens_activations": {"p::Seen": 0.5, "p::Hidden": 0.9},
+            "steering_applied": [{"directive": "calm", "strength": at}],
+        }
+        for at in range(count)
+    )
+
+
+@pytest.fixture
+def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[AuditLog]:
+    with AuditLog(folder, clock=clock) as made:
+        yield made
+
+
+def test_a_record_says_everything_and_follows_the_one_before(writer: AuditLogWriter, log: AuditLog) -> None:
+    first = writer.record("monday", 1, "input", "Hello", {"p::Hidden": 0.9}, [])
+    second = writer.record("monday", 1, "steering", "calm down", {}, [{"directive": "calm"}], subject="ada")
+    credential = log.reviewers.add("rita")
+
+    one, two, added = log.query(reviewer_credential=credential)
+
+    assert ["audit-0", "audit-1"] == [first, second] == [one.id, two.id]
+    assert ("monday", 1, "Hello", {"p::Hidden": 0.9}, []) == (
+        one.session_id, one.tick, one.raw_content, one.lens_activations, one.steering_applied,
+    )  # fmt: skip
+    assert ("genesis", one.record_hash) == (one.prev_record_hash, two.prev_record_hash)
+    assert ("session:monday", "ada", "system") == (one.subject, two.subject, added.subject)
+    assert [{"directive": "calm"}] == two.steering_applied
+    assert hashlib.sha256(b"genesis:monday:1:Hello").hexdigest() == one.four_field_hash
+
+
+def test_the_ledger_is_for_its_owner_alone(writer: AuditLogWriter, folder: Path) -> None:
+    writer.record("s", 1, "input", "x", {}, [])
+
+    assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
+    assert {0o600} == {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
+
+
+def test_nothing_is_readable_in_the_files(writer: AuditLogWriter, folder: Path) -> None:
+    writer.record("s", 1, "input", "canary-content", {"p::CanaryLens": 1.0}, [], subject="canary-person")
+
+    everything = b"".join(one.read_bytes() for one in folder.iterdir())
+
+    assert b"canary" not in everything
+    assert b"CanaryLens" not in everything
+
+
+def test_secrets_are_taken_out_before_they_are_recorded(writer: AuditLogWriter, log: AuditLog) -> None:
+    writer.record("s", 1, "input", f"use {SECRET}", {}, [{"why": f"saw {SECRET}"}])
+
+    record = log.query(reviewer_credential=log.reviewers.add("rita"))[0]
+
+    assert SECRET not in str(record)
+    assert "REDACTED" in str(record.raw_content)
+
+
+def _write(folder: Path, name: str, count: int) -> None:
+    with AuditLogWriter(folder, name, clock=SystemClock()) as writer:
+        for at in range(count):
+            writer.record(name, at, "output", "x", {}, [])
+
+
+def test_several_programs_write_one_chain(folder: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    programs = [context.Process(target=_write, args=(folder, f"p{at}", 25)) for at in range(3)]
+    for one in programs:
+        one.start()
+    for one in programs:
+        one.join()
+
+    with AuditLog(folder) as log:
+        assert 75 == log.verify().records
+        assert log.verify().ok
+        found = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="p1", limit=1000)
+    assert list(range(25)) == [one.tick for one in found]
+
+
+def test_a_restart_goes_on_with_the_chain(folder: Path, clock: FrozenClock) -> None:
+    for _ in range(3):
+        with AuditLogWriter(folder, "be", clock=clock) as writer:
+            fill(writer, 5)
+    with AuditLog(folder, clock=clock) as log:
+        assert (15, True) == (log.verify().records, log.verify().ok)
+
+
+# Reviewers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("credential", ["", "rita", "rita:wrong", "nobody:x", "rita:"])
+def test_without_a_credential_nothing_is_shown_and_the_attempt_is_kept(
+    writer: AuditLogWriter, log: AuditLog, credential: str
+) -> None:
+    fill(writer, 1)
+    right = log.reviewers.add("rita")
+
+    with pytest.raises(AccessDenied, match="for reviewers"):
+        log.query(reviewer_credential=credential)
+
+    assert ["reviewer.refused"] == [
+        one.kind for one in log.query(reviewer_credential=right, kinds=["reviewer.refused"])
+    ]
+
+
+def test_a_query_is_a_record_itself(writer: AuditLogWriter, log: AuditLog) -> None:
+    fill(writer, 3)
+    credential = log.reviewers.add("rita")
+    log.query(reviewer_credential=credential, session_id="monday", tick_range=(1, 2))
+
+    (kept,) = log.query(reviewer_credential=credential, kinds=["reviewer.query"])
+
+    assert ("rita", 2, "monday", [1, 2]) == tuple(
+        kept.detail[name] for name in ("reviewer", "shown", "session", "ticks")
+    )
+
+
+def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
+    writer: AuditLogWriter, log: AuditLog, clock: FrozenClock
+) -> None:
+    fill(writer, 2, session="monday")
+    fill(writer, 2, session="tuesday")
+    short = log.reviewers.add("short", expires_at=clock.now() + timedelta(hours=1))
+    narrow = log.reviewers.add("narrow", sessions=["tuesday"])
+
+    assert ["tuesday"] * 2 == [one.session_id for one in log.query(reviewer_credential=narrow)]
+    assert [] == log.query(reviewer_credential=narrow, session_id="monday")
+    with pytest.raises(Conflict, match="already"):
+        log.reviewers.add("narrow")
+    clock.advance(hours=2)
+    with pytest.raises(AccessDenied):
+        log.query(reviewer_credential=short)
+    log.reviewers.revoke("narrow")
+    with pytest.raises(AccessDenied):
+        log.query(reviewer_credential=narrow)
+    with pytest.raises(NotFound):
+        log.reviewers.revoke("narrow")
+    assert [("narrow", True), ("short", False)] == [(one.name, one.revoked) for one in log.reviewers.list()]
+
+
+def test_a_secret_is_nowhere_in_the_ledger(log: AuditLog, folder: Path) -> None:
+    secret = log.reviewers.add("rita").partition(":")[2]
+
+    assert secret.encode() not in b"".join(one.read_bytes() for one in folder.iterdir())
+
+
+# Checking -------------------------------------------------------------------------------------------------------
+
+
+def test_proofs_hold_between_any_two_sizes(writer: AuditLogWriter, log: AuditLog) -> None:
+    fill(writer, 300)
+    credential = log.reviewers.add("rita")
+    for seq in (0, 1, 255, 256, 299):
+        (record,) = log.query(reviewer_credential=credential, kinds=["timestep"], limit=1, offset=seq)
+        leaf = leaf_hash(bytes.fromhex(record.record_hash))
+        for size in (seq + 1, 300):
+            proof = log.inclusion_proof(record.id, size=size)
+            assert verify_inclusion(leaf, seq, size, proof, log.root(size))
+    for old, new in ((1, 300), (256, 300), (257, 299), (0, 300)):
+        assert verify_consistency(old, new, log.root(old), log.root(new), log.consistency_proof(old, new))
+
+
+def test_a_checkpoint_is_checked_with_the_public_key_alone(writer: AuditLogWriter, log: AuditLog) -> None:
+    fill(writer, 10)
+    note = log.checkpoint()
+
+    outcome = log.verify(checkpoints=[note], verifiers=[log.public_key])
+
+    assert (True, 10) == (outcome.ok, outcome.checkpoint)
+    with pytest.raises(IntegrityError, match="is false"):
+        log.verify(checkpoints=[note.replace("\n10\n", "\n11\n")])
+
+
+def raw(folder: Path) -> apsw.Connection:
+    return apsw.Connection(str(folder / "audit.db"))
+
+
+def rewrite_all(folder: Path) -> None:
+    """Give every record from the third on another content and hash all of them anew: the chain alone is consistent."""
+    with AuditLog(folder) as log:
+        credential = log.reviewers.add("thief")
+        records = log.query(reviewer_credential=credential, kinds=["timestep"], limit=1000)
+    keys = (folder / "audit.key").read_bytes()
+    for one in folder.iterdir():
+        one.unlink()
+    (folder / "audit.key").write_bytes(keys)
+    (folder / "audit.key").chmod(0o600)
+    with AuditLogWriter(folder, "be-1", clock=FrozenClock()) as writer:
+        for at, one in enumerate(records):
+            writer.record(
+                str(one.session_id), int(one.tick or 0), "output",
+                str(one.raw_content) + ("!" if at == 2 else ""), one.lens_activations or {}, [],
+            )  # fmt: skip
+
+
+def tamper(kind: str, folder: Path, draw: random.Random) -> int | None:
+    """Change the files as somebody would who can write to them; return the first record that is wrong, if one is."""
+    con = raw(folder)
+    size = con.execute("SELECT count(*) FROM entries").fetchone()[0]
+    at = draw.randrange(size)
+    if kind == "edit":
+        body = bytearray(con.execute("SELECT body FROM entries WHERE seq = ?", (at,)).fetchone()[0])
+        body[draw.randrange(len(body))] ^= 1 << draw.randrange(8)
+        con.execute("UPDATE entries SET body = ? WHERE seq = ?", (bytes(body), at))
+        if draw.random() < 0.5:  # with its own hash put right
+            con.execute("UPDATE entries SET hash = ? WHERE seq = ?", (hashlib.sha256(body).digest(), at))
+            return None
+    elif kind == "column":
+        con.execute("UPDATE entries SET tick = coalesce(tick, 0) + 1 WHERE seq = ?", (at,))
+    elif kind == "delete":
+        con.execute("DELETE FROM entries WHERE seq = ?", (at,))
+    elif kind == "delete and close up":
+        con.execute("DELETE FROM entries WHERE seq = ?", (at,))
+        con.execute("UPDATE entries SET seq = -seq WHERE seq > ?", (at,))
+        con.execute("UPDATE entries SET seq = -seq - 1 WHERE seq < 0")
+        return None
+    elif kind == "insert":
+        row = con.execute("SELECT * FROM entries WHERE seq = ?", (at,)).fetchone()
+        con.execute("INSERT INTO entries VALUES(?,?,?,?,?,?,?,?,?)", (size, *row[1:]))
+        return size
+    elif kind == "reorder":
+        other = (at + 1) % size
+        con.execute("UPDATE entries SET seq = -1 WHERE seq = ?", (at,))
+        con.execute("UPDATE entries SET seq = ? WHERE seq = ?", (at, other))
+        con.execute("UPDATE entries SET seq = ? WHERE seq = -1", (other,))
+        return min(at, other)
+    elif kind == "swap contents":
+        other = (at + 1) % size
+        first, second = (
+            con.execute("SELECT ciphertext FROM contents WHERE seq = ?", (one,)).fetchone()
+            for one in (at, other)
+        )
+        con.execute("UPDATE contents SET ciphertext = ? WHERE seq = ?", (second[0], at))
+        con.execute("UPDATE contents SET ciphertext = ? WHERE seq = ?", (first[0], other))
+        return min(at, other)
+    elif kind == "remove contents":
+        con.execute("DELETE FROM contents WHERE seq = ?", (at,))
+    elif kind == "cut":
+        con.execute("DELETE FROM entries WHERE seq >= ?", (at,))
+    elif kind == "cut with its state":
+        con.close()
+        return None
+    con.close()
+    return at
+
+
+KINDS = [
+    "edit", "column", "delete", "delete and close up", "insert", "reorder", "swap contents", "remove contents", "cut",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_change_is_found_and_the_first_record_that_is_wrong_is_named(
+    kind: str, tmp_path: Path, writer: AuditLogWriter, log: AuditLog, folder: Path
+) -> None:
+    fill(writer, 40)
+    note = log.checkpoint()
+    writer.close()
+    log.close()
+    draw = random.Random(kind)
+    for round_ in range(12):
+        copy = tmp_path / f"copy-{round_}"
+        shutil.copytree(folder, copy)
+        wrong = tamper(kind, copy, draw)
+
+        with AuditLog(copy) as changed:
+            outcome = changed.verify(checkpoints=[note])
+
+        assert not outcome.ok, (kind, round_)
+        assert outcome.problem
+        assert wrong is None or wrong == outcome.first_bad, outcome
+
+
+def test_a_history_that_was_written_anew_is_found_by_a_checkpoint_and_by_nothing_else(
+    writer: AuditLogWriter, log: AuditLog, folder: Path
+) -> None:
+    fill(writer, 20)
+    note = log.checkpoint()
+    writer.close()
+    log.close()
+
+    rewrite_all(folder)
+
+    with AuditLog(folder) as changed:
+        assert changed.verify().ok
+        assert not changed.verify(checkpoints=[note]).ok
+
+
+def test_a_clean_ledger_raises_no_alarm(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    for round_ in range(15):
+        folder = tmp_path / str(round_)
+        with AuditLogWriter(folder, "be", clock=FrozenClock()) as writer, AuditLog(folder) as log:
+            notes = []
+            for _ in range(draw.randrange(1, 4)):
+                fill(writer, draw.randrange(0, 30))
+                notes.append(log.checkpoint())
+            outcome = log.verify(checkpoints=notes)
+            assert outcome.ok, outcome
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        ({"session_id": ""}, "no session"),
+        ({"tick": -1}, "no tick"),
+        ({"tick": True}, "no tick"),
+        ({"raw_content": None}, "no text"),
+        ({"lens_activations": {"a": float("nan")}}, "finite"),
+        ({"event_type": "dream"}, "not one of"),
+        ({"color": "red"}, "color"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_and_changes_nothing(
+    writer: AuditLogWriter, log: AuditLog, bad: dict[str, object], error: str
+) -> None:
+    row = {"session_id": "s", "tick": 1, "event_type": "input", "raw_content": "x"}
+
+    with pytest.raises(InvalidInput, match=error):
+        writer.record_many([row, {**row, **bad}])
+
+    assert 0 == log.verify().records
+
+
+def test_a_ledger_that_is_not_there_is_not_made_by_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no ledger"):
+        AuditLog(tmp_path)
+    assert [] == list(tmp_path.iterdir())
