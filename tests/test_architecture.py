@@ -44,6 +44,7 @@ PARTS = {
     "hexad.engine": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
+    "hexad.compacting": "engine",
     "hexad.experiencing": "engine",
     "hexad.governing": "engine",
     "hexad.records": "engine",
@@ -93,6 +94,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
+    ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
     (
         "hexad.wiring",
         "hexad.governing",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +46,7 @@ class Fill:
     timesteps: int
     live_tokens: int
     placed: int
+    last_tick: int
 
     @property
     def tokens(self) -> int:
@@ -61,13 +62,6 @@ class Fill:
 def threshold(state: WindowState) -> int:
     """Return from how many tokens on a window is compacted."""
     return math.ceil(state.max_tokens * COMPACTION_THRESHOLD)
-
-
-@dataclass(slots=True)
-class _Placed:
-    """Tokens that stand in a window without having been recorded, by tick."""
-
-    counts: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Accounts:
@@ -129,6 +123,7 @@ class Accounts:
             timesteps=0 if totals is None else totals.timesteps,
             live_tokens=0 if totals is None else totals.tokens,
             placed=self._placed_in(state),
+            last_tick=state.compacted_through if totals is None else totals.ticks[1],
         )
 
     def look(self, counter: WindowCounter) -> bool:

@@ -6,6 +6,7 @@ A generator's text is used when it is one, and short enough; otherwise the local
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -31,10 +32,29 @@ SENT_CHARACTERS: Final = 64_000
 """So much is sent to a generator; of more, the sentences that say most."""
 
 _PART_CHARACTERS: Final = 8_000
+_COMPACTION: Final = (
+    "The text below leaves the agent's context window, and your summary takes its place there: whatever you leave out, "
+    "the agent no longer sees."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a generator is asked for: a summary in at most `most` tokens, about `aim`, and what it is for.
+
+    It is told who speaks in each text, where `speakers` says so, and which concepts were strongest.
+    """
+
+    most: int
+    aim: int
+    speakers: Sequence[str] = ()
+    concepts: Sequence[str] = ()
+    purpose: str = _COMPACTION
+    operation: str = OPERATION
+
 
 _SYSTEM: Final = """\
-You keep the memory of an agent. The text below leaves the agent's context window, and your summary takes its place
-there: whatever you leave out, the agent no longer sees. Keep decisions, results, names, numbers, what was asked and is
+You keep the memory of an agent. {purpose} Keep decisions, results, names, numbers, what was asked and is
 still open, and what was begun and is not finished. Write plain text in the text's language, in the order of events, at
 most {words} words. Invent nothing, and answer with the summary alone.{concepts}
 
@@ -74,16 +94,19 @@ class Summarizer:
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 
-    def summary(self, texts: Sequence[str], *, most: int, aim: int, concepts: Sequence[str] = ()) -> Summary:
-        """Return a summary of texts in at most `most` tokens, about `aim` where it is made here; none for none."""
-        if most < 1 or not any(text.strip() for text in texts):
+    def summary(self, texts: Sequence[str], order: Order) -> Summary:
+        """Return a summary of texts, a generator's or else a local one; no text for none."""
+        if order.most < 1 or not any(text.strip() for text in texts):
             return Summary(text="", tokens=0)
-        generate = self._generate()
-        if generate is not None:
-            found = self._asked(generate, texts, most=most, aim=aim, concepts=concepts)
-            if found is not None:
-                return found
-        return self.local(texts, most=min(most, max(aim, 1)))
+        found = self.generated(texts, order)
+        return found or self.local(texts, most=min(order.most, max(order.aim, 1)))
+
+    def generated(self, texts: Sequence[str], order: Order) -> Summary | None:
+        """Return a generator's summary of texts; None where there is no generator, or nothing of it can be used."""
+        if order.most < 1 or not any(text.strip() for text in texts):
+            return None
+        generate = self._generate(order.operation)
+        return None if generate is None else self._asked(generate, texts, order)
 
     def local(self, texts: Sequence[str], *, most: int) -> Summary:
         """Return the sentences of texts that say most, in at most `most` tokens."""
@@ -101,45 +124,40 @@ class Summarizer:
             return self._measured(whole, LOCAL)
         room = most - self._counter.count(newer) - 1
         # Down to half, so that not every compaction has to summarise it anew.
-        shorter = self.summary([older], most=min(room, most // 2), aim=most // 2)
+        shorter = self.summary([older], Order(most=min(room, most // 2), aim=most // 2))
         whole = "\n\n".join(filter(None, (shorter.text, newer)))
         if self._counter.count(whole) <= most:
             return self._measured(whole, shorter.generated_by)
         return self.local([older, newer], most=most) if most > 0 else Summary(text="", tokens=0)
 
-    def _generate(self) -> Callable[[Prompt], Reply] | None:
+    def _generate(self, operation: str) -> Callable[[Prompt], Reply] | None:
         if self._own is not None:
             return self._own.generate
         try:
             found = self._configured()
         except HexadError as error:
-            log.warning("The summary of a compaction is made locally: %s", error)
+            log.warning("A summary is made locally: %s", error)
             return None
         if found is None:
             return None
         metered, model = found
-        return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=OPERATION)
+        return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
     def _asked(
-        self,
-        generate: Callable[[Prompt], Reply],
-        texts: Sequence[str],
-        *,
-        most: int,
-        aim: int,
-        concepts: Sequence[str],
+        self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: Order
     ) -> Summary | None:
         """Return what a generator says, None for nothing that can be used."""
+        most = order.most
         try:
-            reply = generate(self._prompt(texts, tokens=min(most, max(aim, 1)), concepts=concepts))
+            reply = generate(self._prompt(texts, order))
         except HexadError as error:  # a caller's function may ask this store, too
-            log.warning("The summary of a compaction is made locally: %s", error)
+            log.warning("A summary is made locally: %s", error)
             return None
         text = self._mask(reply.text.strip())
         found = self._measured(text, reply.model)
         if not text or found.tokens > most:
             log.warning(
-                "The summary of a compaction is made locally: %s wrote %s tokens, and 1 to %s can be used.",
+                "A summary is made locally: %s wrote %s tokens, and 1 to %s can be used.",
                 reply.model,
                 found.tokens,
                 most,
@@ -147,18 +165,23 @@ class Summarizer:
             return None
         return found
 
-    def _prompt(self, texts: Sequence[str], *, tokens: int, concepts: Sequence[str]) -> Prompt:
-        shown = _shown("\n\n".join(text for text in texts if text.strip()))
-        named = "".join(f"\n- {one}" for one in concepts)
+    def _prompt(self, texts: Sequence[str], order: Order) -> Prompt:
+        tokens = min(order.most, max(order.aim, 1))
+        told = texts
+        if order.speakers:
+            told = [f"{who}: {text}" for who, text in zip(order.speakers, texts, strict=True)]
+        shown = _shown("\n\n".join(told))
+        named = json.dumps(list(order.concepts), ensure_ascii=False) if order.concepts else ""
         fence = fence_of(shown + named)
         system = _SYSTEM.format(
+            purpose=order.purpose,
             words=max(tokens * 3 // 4, 1),
             fence=fence,
             concepts=" What it was about, as far as instruments saw, stands before it." if named else "",
         )
-        told = f"Concepts, data too:{named}\n\n" if named else ""
+        head = f"Concepts, data too: {named}\n\n" if named else ""
         return Prompt(
-            system=system, text=f"{told}{fence}\n{shown}\n{fence}", max_tokens=max(2 * tokens, LEAST_TOKENS)
+            system=system, text=f"{head}{fence}\n{shown}\n{fence}", max_tokens=max(2 * tokens, LEAST_TOKENS)
         )
 
     def _measured(self, text: str, generated_by: str) -> Summary:

@@ -38,13 +38,17 @@ class Examples(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagIndexNeeds:
-    """What the folksonomy is handed; `mask` takes secrets out of texts, `created_by` is whoever opened the store."""
+    """What the folksonomy is handed; `mask` takes secrets out of texts, `created_by` is whoever opened the store.
+
+    `loaded` is called when a pack was loaded.
+    """
 
     db: Database
     ids: IdSource
     mask: Callable[[str], str]
     created_by: str
     examples: Examples
+    loaded: Callable[[], None]
 
 
 class TagIndex:
@@ -151,7 +155,9 @@ class TagIndex:
         The same pack again changes nothing; a newer one keeps what was tagged. Raises `NotFound` when there is
         nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
         """
-        return self._packs.load(Path(path))
+        report = self._packs.load(Path(path))
+        self._needs.loaded()
+        return report
 
     def load_concept_pack_primaries(self, path: Path | str) -> int:
         """Load a pack, and the concepts that a lens sees into memory; returns how many those are, 10,000 at most."""

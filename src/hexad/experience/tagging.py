@@ -124,10 +124,17 @@ class Tagging:
         self._db, self._experience, self._ids, self._mask = db, experience, ids, mask
         self._events = events
         self._applications, self._comments = TagApplications(db), Comments(db)
-        self.places = TagPlaces(db, events=events)
+        self.places = TagPlaces(db, events=events, hidden=experience.sight.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
-            TagIndexNeeds(db=db, ids=ids, mask=mask, created_by=created_by, examples=self.examples)
+            TagIndexNeeds(
+                db=db,
+                ids=ids,
+                mask=mask,
+                created_by=created_by,
+                examples=self.examples,
+                loaded=experience.look_at_lenses,
+            )
         )
 
     # Targets ----------------------------------------------------------------------------------------------------
@@ -200,7 +207,13 @@ class Tagging:
     ) -> list[TagApplication]:
         """Return the uses of a tag, by session and tick; raises `NotFound`."""
         tag = self.require(name_or_id)
-        return self._applications.of_tags([tag.id], session_id=session_id, limit=limit, offset=offset)
+        return self._applications.of_tags(
+            [tag.id],
+            session_id=session_id,
+            by_rule=tag.id not in self._experience.sight.hidden([tag.id]),
+            limit=limit,
+            offset=offset,
+        )
 
     def require(self, name_or_id: str) -> Tag:
         """Return the tag of this id or name; raises `NotFound`."""

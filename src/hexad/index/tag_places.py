@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -23,17 +23,28 @@ from hexad.storage.connection import Database
 from hexad.storage.tag_applications import Placed, TagApplications
 from hexad.storage.tags import Tags
 
+Hidden = Callable[[Collection[str]], frozenset[str]]
+"""From ids of tags to those of concepts that may not be seen."""
+
+
+def _none(_tag_ids: Collection[str]) -> frozenset[str]:
+    return frozenset()
+
 
 class TagPlaces:
     """Says where tags are, and the other way round: which tags and comments a tick carries.
 
     What is tagged with a concept counts for every concept above it. That is found out when it is asked for: no rows
     are written for it, so it is right for packs that change and for tags that are taken away. Where an event is that
-    was tagged without ticks, `events` is asked: the stream.
+    was tagged without ticks, `events` is asked: the stream. `hidden` says which concepts may not be seen: what a rule
+    tagged with them counts nowhere, what somebody tagged with them does.
     """
 
-    def __init__(self, db: Database, *, events: EventTicks | None = None) -> None:
+    def __init__(
+        self, db: Database, *, events: EventTicks | None = None, hidden: Hidden | None = None
+    ) -> None:
         self._db = db
+        self._hidden = _none if hidden is None else hidden
         self._tags = Tags(db)
         self._concepts = Concepts(db)
         self._applications = TagApplications(db)
@@ -75,16 +86,26 @@ class TagPlaces:
         """Return for each tag the ids that count as it: its own and those of the concepts below; none of no tag."""
         with self._db.read():
             found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
-            return [
-                frozenset() if tag is None else frozenset(self._concepts.with_descendants([tag.id]))
-                for tag in found
-            ]
+            return [frozenset() if tag is None else self._counting([tag.id])[1] for tag in found]
+
+    def _counting(self, tag_ids: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the tags that count as one of these, and those of them that count when a rule applied them."""
+        counting, by_rule = set[str](), set[str]()
+        for tag_id in tag_ids:
+            wanted = self._concepts.with_descendants([tag_id])
+            counting.update(wanted)
+            hidden = self._hidden(wanted)
+            if tag_id not in hidden:
+                by_rule.update(one for one in wanted if one not in hidden)
+        return frozenset(counting), frozenset(by_rule)
 
     def _covered(
         self, tag_ids: Iterable[str], session_id: str | None, ticks: TickRange | None
     ) -> dict[str, TaggedTicks]:
-        wanted = self._concepts.with_descendants(list(tag_ids))
-        placed = self._applications.placed(wanted, session_id=session_id, ticks=ticks)
+        counting, by_rule = self._counting(tag_ids)
+        placed = self._applications.placed(
+            sorted(counting), session_id=session_id, ticks=ticks, not_by_rule=sorted(counting - by_rule)
+        )
         answers: dict[str, TaggedTicks] = {}
         for session in sorted(placed):
             ranges, unknown = self._ticks(session, placed[session])
@@ -118,9 +139,14 @@ class TagPlaces:
         with self._db.read():
             events = self._events_at(session_id, tick) if event_ids is None else event_ids
             direct = self._applications.touching(session_id, (tick, tick), event_ids=events)
-            if not inherited:
-                return direct
-            return [one for application in direct for one in (application, *self._inherited(application))]
+            found = (
+                [one for application in direct for one in (application, *self._inherited(application))]
+                if inherited
+                else direct
+            )
+            hidden = self._hidden({one.tag_id for one in found})
+            by_rule = {one.id for one in direct if one.source is TagSource.AUTO}
+            return [one for one in found if one.tag_id not in hidden or one.id not in by_rule]
 
     def _events_at(self, session_id: str, tick: int) -> Sequence[str]:
         return () if self._events is None else self._events.events_at(session_id, tick)

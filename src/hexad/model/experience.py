@@ -159,11 +159,14 @@ class StepQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamReport:
-    """What sealing did."""
+    """What sealing did, and what became of segments: `removed` timesteps had left for COLD records."""
 
     logs: int = 0
     rows: int = 0
     segments: int = 0
+    removed: int = 0
+    rewritten: int = 0  # segments that are gone, or are part of another one
+    freed_bytes: int = 0
     problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, JSONValue]:

@@ -217,6 +217,57 @@ class CompactionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextEvent:
+    """An event in a context window: who speaks, else what it is, and the text."""
+
+    start_tick: int
+    end_tick: int
+    event_type: EventType
+    role: str | None
+    content: str
+    token_count: int
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks, else what it is."""
+        return self.role or self.event_type.value
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the event as JSON."""
+        return {
+            "start_tick": self.start_tick,
+            "end_tick": self.end_tick,
+            "event_type": self.event_type.value,
+            "role": self.role,
+            "content": self.content,
+            "token_count": self.token_count,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextWindow:
+    """What is in a session's context window: a summary of what went out of it, then its events; `str` is its text."""
+
+    session_id: str
+    summary: str
+    events: Sequence[ContextEvent]
+    token_count: int
+
+    def __str__(self) -> str:
+        texts = [f"{event.speaker}: {event.content}" for event in self.events]
+        return "\n".join([*([f"{self.summary}\n"] if self.summary else []), *texts])
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the window as JSON."""
+        return {
+            "session_id": self.session_id,
+            "summary": self.summary,
+            "events": [event.to_dict() for event in self.events],
+            "token_count": self.token_count,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventRecord:
     """A whole event: the timesteps of one `event_id`, or neighbours of one type and role without any.
 

@@ -127,6 +127,14 @@ class Compactions:
         )
         return [(cast("int", row[14]), _record(row)) for row in rows]
 
+    def last_start(self, number: int) -> int:
+        """Return with which tick a session's last compaction began, 1 where there was none."""
+        row = self._db.query_one(
+            "SELECT range_start FROM compaction_records WHERE session_no = ? ORDER BY no DESC LIMIT 1",
+            (number,),
+        )
+        return 1 if row is None else cast("int", row[0])
+
     def idle(self, before: datetime) -> list[int]:
         """Return the sessions that compact by themselves and have sealed rows in their window, the last of them
         from before a time. What logs hold is not looked at: it is sealed within the hour.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, cast
 
 from hexad.errors import IntegrityError
@@ -167,6 +168,24 @@ class Compressed:
             "r.session_no = ? AND r.level = ? ORDER BY r.first_tick, r.start_at, r.no", (session, int(level))
         )
 
+    def find(
+        self,
+        session: int | None,
+        *,
+        level: CompressionLevel | None,
+        times: tuple[datetime, datetime] | None,
+        limit: int,
+        offset: int,
+    ) -> list[CompressedRecord]:
+        """Return records of a session or of all, of a level or of all, of any time in `times`, the oldest first."""
+        conditions, params = _conditions(StepQuery(times=times), session)
+        if level is not None:
+            conditions.append("r.level = :level")
+            params["level"] = int(level)
+        order = "ORDER BY r.start_at, r.no LIMIT :limit OFFSET :offset"
+        params |= {"limit": limit, "offset": offset}
+        return [one.record for one in self._stored(f"{' AND '.join(conditions)} {order}", params)]
+
     def totals(self) -> dict[CompressionLevel, LevelTotals]:
         """Return what is there of each level; levels without a record are left out."""
         rows = self._db.query(
@@ -242,7 +261,7 @@ class Compressed:
             if _holds(row, question)
         ]
 
-    def _stored(self, where: str, params: tuple[SQLValue, ...]) -> list[Stored]:
+    def _stored(self, where: str, params: tuple[SQLValue, ...] | dict[str, SQLValue]) -> list[Stored]:
         with self._db.read():
             return self._records(self._db.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", params))
 

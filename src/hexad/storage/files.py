@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -363,6 +364,26 @@ def publish(temporary: Path, path: Path) -> None:
     with operation("rename", path, "create"):
         os.replace(temporary, path)
     sync_dir(path.parent)
+
+
+def publish_dir(temporary: Path, path: Path) -> bool:
+    """Give a directory of durable files its name; durable on return. False when something is there already."""
+    sync_dir(temporary)
+    with operation("rename", path, "create"):
+        try:
+            os.rename(temporary, path)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            return False
+    sync_dir(path.parent)
+    return True
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory with everything in it, where it is there."""
+    with operation("unlink", path, "remove"), contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(path)
 
 
 def rewrite_in_place(fd: int, path: Path) -> None:

@@ -13,6 +13,7 @@ from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
 from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.migrations import Migration
+from hexad.storage.side_schema import SIDE_DDL
 from hexad.storage.stream_schema import DDL as STREAM_DDL
 from hexad.storage.tag_schema import TAG_DDL
 from hexad.storage.tier_schema import TIER_DDL
@@ -344,6 +345,10 @@ def _tiers(con: Connection) -> None:
     con.execute(TIER_DDL)
 
 
+def _sidecars(con: Connection) -> None:
+    con.execute(SIDE_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -351,6 +356,7 @@ MIGRATIONS: Final = (
     Migration(number=4, name="folksonomy", apply=_folksonomy),
     Migration(number=5, name="documents", apply=_documents),
     Migration(number=6, name="tiers", apply=_tiers),
+    Migration(number=7, name="sidecars", apply=_sidecars),
 )
 
 

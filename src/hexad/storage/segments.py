@@ -1,5 +1,7 @@
 """Sealing: logs that nobody writes to any more become one Parquet file, sorted by session and tick.
 
+Timesteps that left for COLD records meanwhile are not taken along.
+
 The order is what makes it safe to be killed at any point: write the file under a temporary name, sync it, name
 it, then register it and retire its logs in one transaction, and only then remove the logs. Before the
 transaction the logs are the stream and the file is nothing; after it the file is. One process seals at a time;
@@ -9,46 +11,42 @@ whoever comes next removes what an interrupted one left.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.clock import Clock
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError
 from hexad.model.experience import EventType, StreamReport
 from hexad.storage import files
 from hexad.storage.codec import to_micros
+from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.leases import Lease
+from hexad.storage.segment_files import LOGS, SIDE_SUFFIX, SUFFIX, TEMPORARY, SegmentFiles, leftover
+from hexad.storage.segment_upkeep import SegmentUpkeep
+from hexad.storage.stream_filters import placed
 from hexad.storage.stream_frames import HAS_EVENT, KIND_CODES, Frames
 from hexad.storage.stream_log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
-from hexad.storage.stream_manifest import Manifest, Segment, SessionRange
+from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_rows import RELATION, flat
 
 if TYPE_CHECKING:
-    import duckdb
     import numpy as np
     from numpy.typing import NDArray
 
 SEAL_AGE_S: Final = 3_600.0
 """A log is not left for longer. Shorter was no gain: every segment costs each query a file to open."""
-_PARQUET: Final = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
-_MADE_OF: Final = "hexad_logs"
-"""Under this name a segment's file says which logs it was made of."""
-_SUFFIX: Final = ".parquet"
-_HASH_CHUNK_BYTES: Final = 1 << 20
 
 Mask = Callable[[list[list[str]]], Iterable[tuple[int, list[str]]]]
 """From answers, as tokens, to those of them that may not be stored as they are: which it is, and its new tokens."""
 
 
 class Sealer:
-    """Turns the logs of a store into segments."""
+    """Turns the logs of a store into segments, and keeps these as few and as small as what is left allows."""
 
     def __init__(self, db: Database, directory: Path, duck: Duck, *, clock: Clock, mask: Mask) -> None:
         self.manifest = Manifest(db)
@@ -58,6 +56,9 @@ class Sealer:
         self._duck = duck
         self._clock = clock
         self._mask = mask
+        self._cold = ColdRanges(db)
+        self._files = SegmentFiles(self.segments, duck, clock=clock)
+        self._upkeep = SegmentUpkeep(db, self._files, duck, clock=clock)
 
     def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
         """Seal the logs that no process writes to, when together they are large or one is old; or `all`.
@@ -73,39 +74,42 @@ class Sealer:
             self._sweep()
             return self._seal(all=all, stop=stop)
 
+    def tidy(self, *, stop: Callable[[], bool] = lambda: False) -> StreamReport:
+        """Remove timesteps that left for COLD records, merge small segments, make missing sidecars."""
+        if not self.segments.is_dir():
+            return StreamReport()
+        with self._turn, self._lease.held_for() as mine:
+            if not mine:
+                return StreamReport()
+            self._sweep()
+            return self._upkeep.tidy(stop=stop)
+
     def _sweep(self) -> None:
-        """Remove what an interrupted sealing left: files that were never registered, logs that were retired."""
+        """Remove what an interrupted run left: files that were never registered, what others replaced."""
+        for name in self.manifest.replaced():
+            self._files.remove(name)
+            self.manifest.forget_replaced(name)
+        left = list_logs(self.logs)
+        logs = [path.name for path in left]
         for path in sorted(self.segments.iterdir()):
-            if path.name.endswith(f"{_SUFFIX}.tmp") or (
-                path.name.endswith(_SUFFIX)
+            if path.name.endswith(TEMPORARY) or (
+                path.name.endswith(SUFFIX)
                 and not self.manifest.has(path.name)
-                and self._is_in_the_logs(path)
+                and leftover(path, self._duck, self.manifest, logs)
             ):
                 files.unlink(path)
-        left = list_logs(self.logs)
-        for name in self.manifest.retired([path.name for path in left]):
+        known = {side.name for sides in self.manifest.sides().values() for side in sides}
+        for path in sorted(self.segments.glob(f"*{SIDE_SUFFIX}")):
+            segment = path.with_suffix(SUFFIX)
+            # Beside a segment that is kept although nobody knows it, its sidecar stays too.
+            if path.name not in known and (not segment.exists() or self.manifest.has(segment.name)):
+                files.unlink(path)
+        for name in self.manifest.retired(logs):
             files.unlink(self.logs / name)
-
-    def _is_in_the_logs(self, segment: Path) -> bool:
-        """Whether the logs that a segment was made of are all there still, so that nothing goes with it.
-
-        They are not when an older `memory.db` was put back: then the segment is all that is left of them.
-        """
-        try:
-            with self._duck.cursor(segment) as cursor:
-                row = cursor.execute(
-                    "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
-                    [str(segment), _MADE_OF],
-                ).fetchone()
-        except IntegrityError:
-            return False  # no segment of ours: it holds up no sealing, and `check` names it
-        names = str(row[0]).split() if row else []
-        present = {path.name for path in list_logs(self.logs)}
-        return bool(names) and present.issuperset(names)
 
     def _seal(self, *, all: bool, stop: Callable[[], bool]) -> StreamReport:
         problems: list[str] = []
-        done_logs = done_rows = segments = 0
+        done_logs = done_rows = segments = removed = freed = 0
         with contextlib.ExitStack() as locks:
             left = list(self._left(locks))
             if not (all or self._due(left)):
@@ -114,14 +118,28 @@ class Sealer:
             for group in _groups(found):
                 if stop():
                     break
-                done_rows += self._write(group)
+                there = sum(len(frame) for _, log in group for frame in log.frames)
+                rows = self._write(group)
+                done_rows += rows
                 done_logs += len(group)
-                segments += 1
+                segments += rows > 0
+                removed += there - rows
+                freed += 0 if rows else sum(log.offset for _, log in group)
             for path, log in found:
                 if not log.frames:
-                    self.manifest.retire(path.name)
-                    files.unlink(path)
-        return StreamReport(logs=done_logs, rows=done_rows, segments=segments, problems=tuple(problems))
+                    self._retire(path)
+        return StreamReport(
+            logs=done_logs,
+            rows=done_rows,
+            segments=segments,
+            removed=removed,
+            freed_bytes=freed,
+            problems=tuple(problems),
+        )
+
+    def _retire(self, log: Path) -> None:
+        self.manifest.retire(log.name)
+        files.unlink(log)
 
     def _left(self, locks: contextlib.ExitStack) -> Iterator[Path]:
         """Yield the logs that no process writes to; they stay locked until `locks` is closed."""
@@ -139,36 +157,26 @@ class Sealer:
         return any(begun_at(path) <= oldest for path in left)
 
     def _write(self, group: Sequence[tuple[Path, Frames]]) -> int:
-        table = flat([log for _, log in group], concept_numbers=self.manifest.number_concepts)
-        assert table is not None
-        self._mask_outputs(table)
-        # Names of ours: digits, a hyphen, hexadecimal digits.
-        made_of = " ".join(log.name for log, _ in group)
-        name = f"{to_micros(self._clock.now())}-{secrets.token_hex(6)}{_SUFFIX}"
-        path, temporary = self.segments / name, self.segments / f"{name}.tmp"
-        try:
-            with self._duck.cursor(temporary, table) as cursor:
-                with files.operation("write", temporary, "write"):
-                    cursor.execute(
-                        f"COPY ({RELATION} ORDER BY session, tick) TO '{_quoted(temporary)}'"
-                        f" ({_PARQUET}, KV_METADATA {{{_MADE_OF}: '{made_of}'}})"
-                    )
-            files.publish(temporary, path)
-        except StorageFailure:
-            # Half a file is of no use, and on a full disk in the way; what cannot be removed is swept later.
-            with contextlib.suppress(StorageFailure):
-                files.unlink(temporary)
-            raise
-        with self._duck.cursor(path) as cursor:
-            ranges = _ranges(cursor, path)
-        segment = Segment(
-            name=name, rows=len(table["tick"]), bytes=path.stat().st_size, sha256=file_hash(path)
+        """Write what logs hold as a segment, but for what left for COLD records; return how many timesteps."""
+        gone = range_columns(self._cold.by_session())
+        table = flat(
+            [log for _, log in group],
+            concept_numbers=self.manifest.number_concepts,
+            keep=(lambda numbers: ~placed(numbers, gone)) if len(gone["session"]) else None,
         )
-        logs = [log.name for log, _ in group]
-        self.manifest.register(segment, ranges, logs=logs, at=self._clock.now())
-        for log, _ in group:
-            files.unlink(log)
-        return segment.rows
+        if table is None:
+            for path, _ in group:
+                self._retire(path)
+            return 0
+        self._mask_outputs(table)
+        names = [path.name for path, _ in group]
+        written = self._files.write(RELATION, table=table, made_of=(LOGS, names))
+        self.manifest.register(
+            written.segment, written.ranges, sides=written.sides, logs=names, at=self._clock.now()
+        )
+        for path, _ in group:
+            files.unlink(path)
+        return written.segment.rows
 
     def _mask_outputs(self, table: dict[str, NDArray[Any]]) -> None:
         """Take secrets out of answers: one may be spread over several tokens, so an event is looked at as a whole."""
@@ -215,29 +223,3 @@ def _groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, F
         rows, size = rows + count, size + log.offset
     if group:
         yield group
-
-
-def _ranges(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[SessionRange]:
-    rows = cursor.execute(
-        "SELECT session, count(*), min(tick), max(tick), min(ts), max(ts)"
-        " FROM read_parquet(?, hive_partitioning = false)"
-        " GROUP BY session ORDER BY session",
-        [str(path)],
-    ).fetchall()
-    return [
-        SessionRange(session=row[0], rows=row[1], ticks=(row[2], row[3]), times=(row[4], row[5]))
-        for row in rows
-    ]
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_HASH_CHUNK_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -24,25 +24,28 @@ class Sessions:
         *,
         max_context_tokens: int | None,
         default_tokens: int = CONTEXT_TOKENS,
+        most_tokens: int | None = None,
         auto_compact: bool | None = None,
         at: datetime,
     ) -> int:
         """Return the session's number; an ended one goes on, a new one is created.
 
-        What is None stays as it is; a new session has a window of `default_tokens` and compacts by itself.
+        What is None stays as it is, but for a window of more than `most_tokens`; a new session has a window of
+        `default_tokens` and compacts by itself.
         """
         with self._db.transaction() as con:
             row = con.execute(
                 "INSERT INTO sessions(id, created_at, max_context_tokens, auto_compact, next_tick)"
                 " VALUES(:id, :at, coalesce(:tokens, :default), coalesce(:auto, 1), 1)"
                 " ON CONFLICT(id) DO UPDATE SET ended_at = NULL,"
-                " max_context_tokens = coalesce(:tokens, max_context_tokens),"
+                " max_context_tokens = coalesce(:tokens, min(max_context_tokens, coalesce(:most, max_context_tokens))),"
                 " auto_compact = coalesce(:auto, auto_compact) RETURNING no",
                 {
                     "id": session_id,
                     "at": to_micros(at),
                     "tokens": max_context_tokens,
                     "default": default_tokens,
+                    "most": most_tokens,
                     "auto": auto_compact,
                 },
             ).fetchone()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges
@@ -17,6 +17,11 @@ from hexad.storage.stream_rows import Keep
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+NOT_GONE: Final = (
+    "NOT EXISTS (SELECT 1 FROM gone WHERE gone.session = steps.session"
+    " AND steps.tick BETWEEN gone.first_tick AND gone.last_tick)"
+)
 
 
 def row_filter(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
+from hexad.errors import Conflict
 from hexad.storage.codec import to_micros
-from hexad.storage.connection import Database
+from hexad.storage.connection import Connection, Database
 
 _BATCH = 500
 
@@ -33,6 +34,16 @@ class Segment:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A file beside a segment, derived from it: without it questions are answered as well, but more slowly."""
+
+    kind: str
+    name: str
+    bytes: int
+    sha256: str
+
+
 class Manifest:
     """The rows that say what the stream consists of."""
 
@@ -42,9 +53,16 @@ class Manifest:
         self._ids: dict[int, str] = {}
 
     def register(
-        self, segment: Segment, ranges: Iterable[SessionRange], *, logs: Iterable[str], at: datetime
+        self,
+        segment: Segment,
+        ranges: Iterable[SessionRange],
+        *,
+        sides: Iterable[Side] = (),
+        logs: Iterable[str] = (),
+        replaces: Iterable[str] = (),
+        at: datetime,
     ) -> None:
-        """Take the segment into the stream and its logs out of it, in one step."""
+        """Take the segment into the stream and out of it the logs and the segments that it is made of, in one step."""
         with self._db.transaction() as con:
             row = con.execute(
                 "INSERT INTO stream_segments(name, sealed_at, rows, bytes, sha256) VALUES(?, ?, ?, ?, ?)"
@@ -52,13 +70,79 @@ class Manifest:
                 (segment.name, to_micros(at), segment.rows, segment.bytes, segment.sha256),
             ).fetchone()
             assert row is not None
+            number = cast("int", row[0])
             for one in ranges:
                 con.execute(
                     "INSERT INTO stream_segment_sessions VALUES(?, ?, ?, ?, ?, ?, ?)",
-                    (row[0], one.session, one.rows, *one.ticks, *one.times),
+                    (number, one.session, one.rows, *one.ticks, *one.times),
                 )
+            for side in sides:
+                _add_side(con, number, side)
             for name in logs:
-                con.execute("INSERT INTO stream_retired_logs VALUES(?, ?)", (name, row[0]))
+                con.execute("INSERT INTO stream_retired_logs VALUES(?, ?)", (name, number))
+            for name in replaces:
+                _remove(con, name, into=number)
+
+    def drop(self, name: str) -> None:
+        """Take a segment out of the stream: each of its ticks left for a COLD record."""
+        with self._db.transaction() as con:
+            _remove(con, name, into=None)
+
+    def add_side(self, segment: str, side: Side) -> bool:
+        """Note a file beside a segment; False when the segment has been replaced."""
+        with self._db.transaction() as con:
+            row = con.execute("SELECT no FROM stream_segments WHERE name = ?", (segment,)).fetchone()
+            if row is not None:
+                con.execute(
+                    "DELETE FROM stream_sidecars WHERE segment_no = ? AND kind = ?", (row[0], side.kind)
+                )
+                _add_side(con, cast("int", row[0]), side)
+        return row is not None
+
+    def sides(self, kind: str | None = None) -> dict[str, list[Side]]:
+        """Return the files beside segments, of one kind or of all, by the segment's name."""
+        found: dict[str, list[Side]] = {}
+        for row in self._db.query(
+            "SELECT s.name, x.kind, x.name, x.bytes, x.sha256 FROM stream_sidecars x"
+            " JOIN stream_segments s ON s.no = x.segment_no WHERE :kind IS NULL OR x.kind = :kind"
+            " ORDER BY s.no, x.kind",
+            {"kind": kind},
+        ):
+            segment, what, name, size, sha256 = row
+            found.setdefault(cast("str", segment), []).append(
+                Side(
+                    kind=cast("str", what),
+                    name=cast("str", name),
+                    bytes=cast("int", size),
+                    sha256=cast("str", sha256),
+                )
+            )
+        return found
+
+    def replaced(self) -> list[str]:
+        """Return the segments whose files are of no more use."""
+        return [
+            cast("str", row[0])
+            for row in self._db.query("SELECT name FROM stream_replaced_segments ORDER BY name")
+        ]
+
+    def forget_replaced(self, name: str) -> None:
+        """Note that the file of a replaced segment has gone."""
+        with self._db.transaction() as con:
+            con.execute("DELETE FROM stream_replaced_segments WHERE name = ?", (name,))
+
+    def ranges(self) -> dict[str, list[SessionRange]]:
+        """Return what each segment holds of which sessions, by the segment's name."""
+        found: dict[str, list[SessionRange]] = {}
+        for row in self._db.query(
+            "SELECT s.name, r.session_no, r.rows, r.first_tick, r.last_tick, r.first_at, r.last_at"
+            " FROM stream_segment_sessions r JOIN stream_segments s ON s.no = r.segment_no ORDER BY s.no, r.session_no"
+        ):
+            session, rows, first, last, since, until = cast("tuple[int, ...]", row[1:])
+            found.setdefault(cast("str", row[0]), []).append(
+                SessionRange(session=session, rows=rows, ticks=(first, last), times=(since, until))
+            )
+        return found
 
     def retire(self, log: str) -> None:
         """Take a log that holds no record out of the stream."""
@@ -128,3 +212,21 @@ class Manifest:
                 return None
             self._ids[number] = cast("str", row[0])
         return self._ids[number]
+
+
+def _add_side(con: Connection, segment: int, side: Side) -> None:
+    con.execute(
+        "INSERT INTO stream_sidecars VALUES(?, ?, ?, ?, ?)",
+        (segment, side.kind, side.name, side.bytes, side.sha256),
+    )
+
+
+def _remove(con: Connection, name: str, *, into: int | None) -> None:
+    row = con.execute("SELECT no FROM stream_segments WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise Conflict(f"The segment {name} is not in the stream any more.")
+    con.execute("UPDATE stream_retired_logs SET segment_no = ? WHERE segment_no = ?", (into, row[0]))
+    for table in ("stream_segment_sessions", "stream_sidecars"):
+        con.execute(f"DELETE FROM {table} WHERE segment_no = ?", (row[0],))
+    con.execute("DELETE FROM stream_segments WHERE no = ?", (row[0],))
+    con.execute("INSERT OR IGNORE INTO stream_replaced_segments VALUES(?)", (name,))

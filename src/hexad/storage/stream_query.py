@@ -6,12 +6,13 @@ and dropped here. The other way round its rows would be in neither.
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hexad.errors import NotFound, StorageFailure
 from hexad.model.experience import Fidelity, StepQuery, TimestepRecord
@@ -21,13 +22,15 @@ from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.compressed import Compressed, Match
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
+from hexad.storage.segment_tops import KIND
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_filters import conditions_of, placed, row_filter, tagged_places
+from hexad.storage.stream_filters import NOT_GONE, conditions_of, placed, row_filter, tagged_places
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
-from hexad.storage.stream_manifest import Manifest
+from hexad.storage.stream_manifest import Manifest, Segment, Side
 from hexad.storage.stream_records import ConceptNumbers, cold_timestep, timestep
 from hexad.storage.stream_rows import RELATION, flat, merge_small
+from hexad.storage.stream_tops import Reading, plan_reading
 from hexad.storage.windows import Windows
 
 if TYPE_CHECKING:
@@ -35,21 +38,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
-# Else DuckDB takes a folder above the store that is called `session=7` for a column.
-_PARQUET: Final = "read_parquet(?, hive_partitioning = false)"
-_NOT_GONE: Final = (
-    "NOT EXISTS (SELECT 1 FROM gone WHERE gone.session = steps.session"
-    " AND steps.tick BETWEEN gone.first_tick AND gone.last_tick)"
-)
 _ATTEMPTS: Final = 10
+_EVERYTHING: Final = StepQuery()
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sources:
-    """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records."""
+    """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
+
+    `sides` are the lists of concepts beside segments, where the question is about concepts.
+    """
 
     logs: Sequence[Frames]
     paths: Sequence[str]
+    sides: Mapping[str, str]
     session: int | None
     gone: Mapping[int, Ranges]
     cold: Sequence[Match]
@@ -60,13 +63,14 @@ class Asked:
     """Timesteps of the stream, for a statement of one's own.
 
     `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
-    columns are those of a segment.
+    columns are those of a segment. `reading` says which segments were only read in part.
     """
 
     cursor: duckdb.DuckDBPyConnection
     steps: str | None
     params: Sequence[Any]
     concepts: ConceptNumbers
+    reading: Reading
 
 
 class StreamReader:
@@ -74,7 +78,7 @@ class StreamReader:
 
     def __init__(self, db: Database, directory: Path, duck: Duck) -> None:
         self._db = db
-        self._duck = duck
+        self.duck = duck
         self._manifest = Manifest(db)
         self._sessions = Sessions(db)
         self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
@@ -88,15 +92,25 @@ class StreamReader:
         Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
         """
         for _ in range(_ATTEMPTS):
-            found = self._query(question)
+            sources = self._sources(question)
+            try:
+                found = self._query(question, sources)
+            except StorageFailure:
+                if not self._outdated(sources):
+                    raise
+                continue
             if found is not None:
                 return found
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
-    def _query(self, question: StepQuery) -> list[TimestepRecord] | None:
-        """Return what holds; None when a COLD record went while it was looked for, into a coarser one."""
-        sources = self._sources(question)
-        with self._asked(question, sources) as asked:
+    def _query(
+        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
+    ) -> list[TimestepRecord] | None:
+        """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
+
+        The segments `whole` are read without the lists beside them.
+        """
+        with self._asked(question, sources, whole) as asked:
             cold = sources.cold
             if asked.steps is None and not cold:
                 return []
@@ -105,16 +119,41 @@ class StreamReader:
                 asked.cursor.register("cold", _cold_columns(cold))
             rows = asked.cursor.execute(sql, [*params, question.limit, question.offset]).fetchall()
             concepts = asked.concepts
-        return self._records(rows, concepts)
+            last = (-rows[-1][1], rows[-1][2], rows[-1][3]) if len(rows) == question.limit else None
+            failed = asked.reading.failed(last)
+        return self._query(question, sources, whole | failed) if failed else self._records(rows, concepts)
+
+    def ask(self, question: StepQuery, use: Callable[[Asked], Answer]) -> Answer:
+        """Return what `use` makes of the timesteps for which `question` holds, COLD records not among them.
+
+        It is called again when a segment was replaced before it could be read.
+        """
+        for _ in range(_ATTEMPTS):
+            sources = self._sources(question)
+            try:
+                with self._asked(question, sources) as asked:
+                    return use(asked)
+            except StorageFailure:
+                if not self._outdated(sources):
+                    raise
+        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     @contextmanager
     def asked(self, question: StepQuery) -> Iterator[Asked]:
-        """Give the timesteps of the stream for which `question` holds as a statement, COLD records not among them."""
+        """Give what `ask` does, once."""
         with self._asked(question, self._sources(question)) as asked:
             yield asked
 
+    def _outdated(self, sources: _Sources) -> bool:
+        """Whether a file of these went since: into another segment, or it was only beside one."""
+        return any(not self._manifest.has(Path(one).name) for one in sources.paths) or not all(
+            map(os.path.exists, sources.sides.values())
+        )
+
     @contextmanager
-    def _asked(self, question: StepQuery, sources: _Sources) -> Iterator[Asked]:
+    def _asked(
+        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
+    ) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
         places = tagged_places(question, self._sessions)
         nowhere = places is not None and not len(places["session"])
@@ -123,13 +162,20 @@ class StreamReader:
         logs = [] if nowhere else sources.logs
         table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
         paths = [] if nowhere else list(sources.paths)
-        steps, params = _steps(question, sources, concepts, rows=table is not None, paths=paths)
-        with self._duck.cursor(self._segments, table) as cursor:
+        sides = {path: side for path, side in sources.sides.items() if path not in whole}
+        with self.duck.cursor(self._segments, table) as cursor:
             if places is not None:
                 cursor.register("places", places)
             if gone is not None:
                 cursor.register("gone", gone)
-            yield Asked(cursor=cursor, steps=steps, params=params, concepts=concepts)
+            reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
+            relations, params = reading.relations(_COLUMNS, sides)
+            if table is not None:
+                relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
+            steps, values = _steps(question, sources, concepts, relations)
+            yield Asked(
+                cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
+            )
 
     def _records(
         self, rows: Sequence[Sequence[Any]], concepts: ConceptNumbers
@@ -146,7 +192,7 @@ class StreamReader:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
-        sources = self._sources(StepQuery())
+        sources = self._sources(_EVERYTHING)
         if not sources.gone:
             sealed = sum(one.rows for one in self._manifest.segments())
             return sealed, sum(len(frame) for log in sources.logs for frame in log.frames)
@@ -154,16 +200,8 @@ class StreamReader:
         unsealed = sum(
             int((~placed(frame.numbers, gone)).sum()) for log in sources.logs for frame in log.frames
         )
-        if not sources.paths:
-            return 0, unsealed
-        with self._duck.cursor(self._segments) as cursor:
-            cursor.register("gone", gone)
-            row = cursor.execute(
-                f"SELECT count(*) FROM (SELECT session, tick FROM {_PARQUET}) steps WHERE {_NOT_GONE}",
-                [list(sources.paths)],
-            ).fetchone()
-        assert row is not None
-        return int(row[0]), unsealed
+        sealed = max(self.ask(_EVERYTHING, _count) - unsealed, 0) if sources.paths else 0
+        return sealed, unsealed
 
     def _sources(self, question: StepQuery) -> _Sources:
         logs = self._read_logs()
@@ -182,13 +220,24 @@ class StreamReader:
                 times=None if times is None else (to_micros(times[0]), to_micros(times[1])),
             )
             retired = self._manifest.retired(list(logs))
+            sides = self._manifest.sides(KIND) if question.activations else {}
             return _Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / one.name) for one in segments],
+                sides=self._present(segments, sides),
                 session=session,
                 gone=self._gone.by_session(session, question.ticks),
                 cold=self._compressed.matches(question, session),
             )
+
+    def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
+        """Return the lists of concepts that are there, by the path of their segment."""
+        found = {
+            str(self._segments / one.name): str(self._segments / side.name)
+            for one in segments
+            for side in sides.get(one.name, ())
+        }
+        return {path: side for path, side in found.items() if os.path.exists(side)}
 
     def _read_logs(self) -> dict[str, Frames]:
         found: dict[str, Frames] = {}
@@ -203,22 +252,24 @@ class StreamReader:
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
 
 
+def _count(asked: Asked) -> int:
+    if asked.steps is None:
+        return 0
+    row = asked.cursor.execute(f"SELECT count(*) {asked.steps}", list(asked.params)).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def _steps(
-    question: StepQuery, sources: _Sources, concepts: ConceptNumbers, *, rows: bool, paths: Sequence[str]
+    question: StepQuery, sources: _Sources, concepts: ConceptNumbers, relations: Sequence[str]
 ) -> tuple[str | None, list[Any]]:
     """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
-    relations, params = list[str](), list[Any]()
-    if rows:
-        relations.append(f"SELECT {_COLUMNS} FROM ({RELATION})")
-    if paths:
-        relations.append(f"SELECT {_COLUMNS} FROM {_PARQUET}")
-        params.append(list(paths))
     if not relations:
         return None, []
     conditions, values = conditions_of(question, sources.session, concepts)
     if sources.gone:
-        conditions = f"{conditions} AND {_NOT_GONE}"
-    return f"FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}", [*params, *values]
+        conditions = f"{conditions} AND {NOT_GONE}"
+    return f"FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}", values
 
 
 def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:

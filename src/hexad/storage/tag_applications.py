@@ -86,10 +86,20 @@ class TagApplications:
         return _application(rows[0])
 
     def of_tags(
-        self, tag_ids: Sequence[str], *, session_id: str | None = None, limit: int = -1, offset: int = 0
+        self,
+        tag_ids: Sequence[str],
+        *,
+        session_id: str | None = None,
+        by_rule: bool = True,
+        limit: int = -1,
+        offset: int = 0,
     ) -> list[TagApplication]:
-        """Return the applications of these tags, by session, first tick and id; events of unknown ticks first."""
+        """Return the applications of these tags, by session, first tick and id; events of unknown ticks first.
+
+        `by_rule=False` leaves out those that a rule made.
+        """
         in_session = "" if session_id is None else " AND a.session_id = :session"
+        in_session += "" if by_rule else " AND a.source <> 'auto'"
         rows = self._db.query(
             f"SELECT {_COLUMNS} FROM tags t JOIN tag_applications a ON a.tag_no = t.no"
             f" WHERE t.id IN (SELECT value FROM json_each(:tags)){in_session}"
@@ -115,19 +125,39 @@ class TagApplications:
         return [_application(row) for row in rows]
 
     def placed(
-        self, tag_ids: Sequence[str], *, session_id: str | None = None, ticks: TickRange | None = None
+        self,
+        tag_ids: Sequence[str],
+        *,
+        session_id: str | None = None,
+        ticks: TickRange | None = None,
+        not_by_rule: Sequence[str] = (),
     ) -> dict[str, Placed]:
-        """Return where any of these tags is, by session; with `ticks`, what may share a tick with them."""
+        """Return where any of these tags is, by session; with `ticks`, what may share a tick with them.
+
+        Those in `not_by_rule` are where somebody put them, not where a rule did.
+        """
         ranges: dict[str, list[TickRange]] = defaultdict(list)
         events: dict[str, list[tuple[str, TickRange | None]]] = defaultdict(list)
         first_tick, last_tick = ticks or (0, TICK_LIMIT)
         with self._db.read() as con:
             in_session = "" if session_id is None else " AND session_id = :session"
+            of_people = (
+                " AND (source <> 'auto' OR tag_no NOT IN"
+                " (SELECT no FROM tags WHERE id IN (SELECT value FROM json_each(:people))))"
+                if not_by_rule
+                else ""
+            )
             rows = con.execute(
                 "SELECT session_id, range_start, range_end, event_id FROM tag_applications"
                 " WHERE tag_no IN (SELECT no FROM tags WHERE id IN (SELECT value FROM json_each(:tags)))"
-                f"{in_session} AND (event_id IS NOT NULL OR (range_start <= :last AND range_end >= :first))",
-                {"tags": dump(list(tag_ids)), "session": session_id, "first": first_tick, "last": last_tick},
+                f"{in_session}{of_people} AND (event_id IS NOT NULL OR (range_start <= :last AND range_end >= :first))",
+                {
+                    "tags": dump(list(tag_ids)),
+                    "session": session_id,
+                    "first": first_tick,
+                    "last": last_tick,
+                    "people": dump(list(not_by_rule)),
+                },
             )
             for session, first, last, event in _typed(rows):
                 if event is not None:

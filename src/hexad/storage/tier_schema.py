@@ -125,7 +125,7 @@ CREATE TABLE time_windows (
   grace_until INTEGER,                          -- after a rejection: WARM until then
   created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX windows_by_fidelity ON time_windows(fidelity);
+CREATE INDEX windows_by_fidelity ON time_windows(fidelity, compression_level);
 CREATE INDEX windows_by_session ON time_windows(session_no, first_tick);
 
 CREATE TABLE submissions (

@@ -5,9 +5,8 @@ The stored fidelity is what protects: a tick is SUBMITTED or WARM exactly while 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -96,16 +95,6 @@ class Windows:
             found[cast("int", number)][cast("str", fidelity)].append((cast("int", start), cast("int", end)))
         return {number: _by_strength(ranges) for number, ranges in found.items()}
 
-    def labels(self, sessions: Collection[int]) -> Callable[[int, int], Fidelity]:
-        """Return what says of a tick in the stream, by a session's number and the tick, at which fidelity it is."""
-        with self._db.read():
-            known = {number: _Labels(self.protected(number)) for number in sorted(set(sessions))}
-
-        def label(session: int, tick: int) -> Fidelity:
-            return known[session].at(tick)
-
-        return label
-
     # Questions --------------------------------------------------------------------------------------------------
 
     def get(self, window_id: str) -> WindowRow:
@@ -155,6 +144,18 @@ class Windows:
     def grace_ended(self, at: datetime) -> list[WindowRow]:
         """Return the windows whose grace was over at `at`."""
         return self._read("w.grace_until <= :at AND w.fidelity = 'warm'", {"at": to_micros(at)})
+
+    def let_go(
+        self, *, session_no: int | None = None, ticks: tuple[int, int] | None = None
+    ) -> list[WindowRow]:
+        """Return the windows that protect nothing and are not noted as wholly COLD, by session and first tick."""
+        first, last = ticks or (0, TICK_LIMIT)
+        return self._read(
+            "(w.fidelity, w.compression_level) IN (VALUES ('hot', 0), ('cold', 0))"
+            " AND (:session IS NULL OR w.session_no = :session)"
+            " AND w.first_tick <= :last AND w.last_tick >= :first",
+            {"session": session_no, "first": first, "last": last},
+        )
 
     def _read(self, where: str, params: Mapping[str, SQLValue]) -> list[WindowRow]:
         rows = self._db.query(
@@ -214,23 +215,6 @@ class Windows:
     def _change(self, number: int, assignments: str, *values: SQLValue) -> None:
         with self._db.joined() as con:
             con.execute(f"UPDATE time_windows SET {assignments} WHERE no = ?", (*values, number))
-
-
-class _Labels:
-    """The fidelities of one session's ticks."""
-
-    def __init__(self, protected: Mapping[Fidelity, Ranges]) -> None:
-        ranges = sorted((first, last, one) for one, some in protected.items() for first, last in some)
-        self._firsts = [first for first, _, _ in ranges]
-        self._ranges = ranges
-
-    def at(self, tick: int) -> Fidelity:
-        """Return the fidelity of a tick; HOT where no window holds it."""
-        before = bisect_right(self._firsts, tick) - 1
-        if before < 0:
-            return Fidelity.HOT
-        _, last, fidelity = self._ranges[before]
-        return fidelity if tick <= last else Fidelity.HOT
 
 
 def _by_strength(ranges: Mapping[str, Sequence[tuple[int, int]]]) -> dict[Fidelity, Ranges]:

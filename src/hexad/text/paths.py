@@ -132,6 +132,20 @@ def _space_problem(name: str) -> str | None:
     return None
 
 
+def folder_problem(name: str) -> str | None:
+    """Return why a name cannot be that of a folder everywhere, and what to do about it, or None: the rules of spaces'
+    names, without `/`.
+
+    >>> folder_problem("graft-7"), folder_problem("a/b")
+    (None, "'/' is not allowed; use letters, digits, '_', '.' and '-'.")
+    """  # fmt: skip
+    if "/" in name:
+        return "'/' is not allowed; use letters, digits, '_', '.' and '-'."
+    if name.endswith("."):
+        return "the name ends with '.'; leave it out."
+    return _space_problem(name)
+
+
 def space_key(name: str) -> str:
     """Return the form in which two names must differ: equal but for case is refused."""
     return nfkc(name.casefold())

@@ -89,14 +89,3 @@ def test_a_released_window_protects_nothing(db):
 
     assert ((20, 30),) == Windows(db).protected(1)[Fidelity.WARM]
     assert Fidelity.COLD is Windows(db).find(ticks=(1, 10))[0].fidelity
-
-
-def test_a_tick_says_at_which_fidelity_it_is(db):
-    add(db, 1, (2, 4), (9, 9), fidelity=Fidelity.WARM)
-    add(db, 1, (4, 6), fidelity=Fidelity.SUBMITTED)
-
-    label = Windows(db).labels({1, 2})
-
-    assert "hwwsss" == "".join(label(1, tick).value[0] for tick in range(1, 7))
-    assert "hhwh" == "".join(label(1, tick).value[0] for tick in range(7, 11))
-    assert Fidelity.HOT is label(2, 3)

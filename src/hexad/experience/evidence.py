@@ -1,0 +1,346 @@
+"""Evidence packages: what a submission rests on, as files that anybody can read and check (document 2, section 11.3).
+
+A package is a folder with `timesteps.parquet`, `tags.json`, `windows.json` and `manifest.json`, which has the size and
+the SHA-256 of the others. It is made beside its place and then given its name, so that it is whole or not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound, StorageFailure
+from hexad.experience.submissions import Graftings, check_submission_id
+from hexad.model.memory import JSONValue, format_time
+from hexad.model.tag import Comment, TagApplication
+from hexad.model.ticks import Ranges, intersection, union
+from hexad.model.tiers import Submission, TimeWindow
+from hexad.storage import files
+from hexad.storage.cold import ColdRanges
+from hexad.storage.comments import Comments
+from hexad.storage.connection import Database
+from hexad.storage.evidence import EvidenceRows, EvidenceWriter, Mask
+from hexad.storage.segment_files import file_hash
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_query import StreamReader
+from hexad.storage.tag_applications import TagApplications
+from hexad.storage.tags import Tags
+
+FORMAT: Final = "hexad.evidence"
+VERSION: Final = 1
+TIMESTEPS, TAGS, WINDOWS, MANIFEST = "timesteps.parquet", "tags.json", "windows.json", "manifest.json"
+_FILES: Final = (TIMESTEPS, TAGS, WINDOWS)
+_CHANGING: Final = ("created_at", "hexad_version")
+_JSON_BYTES_LIMIT: Final = 1 << 30
+_ATTEMPTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceNeeds:
+    """What packages are made of. `mask` takes secrets out of generated tokens, `version` is Hexad's; `owner` is this
+    process, `alive` says which have the store open.
+    """
+
+    db: Database
+    directory: Path
+    reader: StreamReader
+    graftings: Graftings
+    mask: Mask
+    version: str
+    owner: str
+    alive: Callable[[], Collection[str]]
+
+
+class EvidencePackages:
+    """Writes and checks the packages of one store's submissions."""
+
+    def __init__(self, needs: EvidenceNeeds) -> None:
+        self._needs, self._db = needs, needs.db
+        self._sessions, self._gone = Sessions(needs.db), ColdRanges(needs.db)
+        self._tags, self._applications, self._comments = (
+            Tags(needs.db),
+            TagApplications(needs.db),
+            Comments(needs.db),
+        )
+        self._writer = EvidenceWriter(needs.reader, self._sessions, mask=needs.mask)
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def export(self, submission_id: str, out: Path | None = None) -> Path:
+        """Write the package of a submission and return its folder; one that says the same already stays as it is.
+
+        Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
+        """
+        submission = self._needs.graftings.get(submission_id)
+        path = self._default(submission.id) if out is None else Path(out).absolute()
+        self._check_place(path, submission)
+        self._check_there(submission, path)
+        if out is None:
+            self._db.require_writable()
+        files.ensure_dir(path.parent)
+        self._finish(path)
+        self._remove_abandoned(path)
+        temporary = path.with_name(f".{path.name}.{self._needs.owner}.{secrets.token_hex(6)}.tmp")
+        files.ensure_dir(temporary)
+        try:
+            self._write(temporary, submission)
+            self._check_there(submission, path)
+            self._place(temporary, path, submission)
+        finally:
+            files.remove_tree(temporary)
+        return path
+
+    def _default(self, submission_id: str) -> Path:
+        return self._needs.directory / submission_id
+
+    def _check_place(self, path: Path, submission: Submission) -> None:
+        """Raise `Conflict` for a place that holds anything but a package of this submission."""
+        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+            return
+        try:
+            known = _manifest(path).get("submission")
+        except IntegrityError:
+            # Of our own folder we know what it was, damaged as it may be.
+            known = {"id": submission.id} if path == self._default(submission.id) and path.is_dir() else None
+        if not isinstance(known, dict) or known.get("id") != submission.id:
+            raise Conflict(
+                f"{path} is there and no package of submission {submission.id!r}; give another place."
+            )
+
+    def _check_there(self, submission: Submission, path: Path) -> None:
+        """Raise `Conflict` unless all of the evidence is in full detail."""
+        for window in self._needs.graftings.windows_of(submission.id):
+            number = self._sessions.number(window.session_id)
+            ticks = (window.start_tick, window.end_tick)
+            if number is None or intersection(self._gone.ranges(number, ticks), [ticks]):
+                kept = f" The package at {path} is as it was." if (path / MANIFEST).exists() else ""
+                raise Conflict(
+                    f"The evidence of submission {submission.id!r}, which was {submission.status.value}, is not in full"
+                    f" detail any more: window {window.id!r} is COLD. Export before it is resolved.{kept}"
+                )
+
+    def _write(self, folder: Path, submission: Submission) -> None:
+        windows = self._needs.graftings.windows_of(submission.id)
+        ranges = _by_session(windows)
+        rows = self._writer.write(folder / TIMESTEPS, ranges)
+        with self._db.read():
+            applications = self._applied(ranges, rows)
+            comments = self._said(ranges, rows)
+            ids = {one.tag_id for one in applications} | {submission.bud_tag_id}
+            tags = self._tags.by_ids(ids)
+        _write_json(
+            folder / TAGS,
+            {
+                "tags": [tags[one].to_dict() for one in sorted(tags)],
+                "applications": [one.to_dict() for one in applications],
+                "comments": [one.to_dict() for one in comments],
+            },
+        )
+        _write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]})
+        bud = tags.get(submission.bud_tag_id)
+        manifest: dict[str, JSONValue] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "hexad_version": self._needs.version,
+            "created_at": format_time(self._db.clock.now()),
+            "submission": submission.to_dict(),
+            "bud": None if bud is None else bud.to_dict(),
+            "windows": [window.id for window in windows],
+            "counts": {
+                "sessions": len(ranges),
+                "windows": len(windows),
+                "timesteps": rows.timesteps,
+                "tokens": rows.tokens,
+                "tag_applications": len(applications),
+                "comments": len(comments),
+            },
+            "files": {name: _entry(folder / name) for name in _FILES},
+        }
+        _write_json(folder / MANIFEST, manifest)
+
+    def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
+        found = {
+            one.id: one
+            for session, some in ranges.items()
+            for ticks in some
+            for one in self._applications.touching(session, ticks, event_ids=rows.events.get(session, ()))
+        }
+        return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+
+    def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
+        found = {
+            one.id: one
+            for session, some in ranges.items()
+            for ticks in some
+            for one in self._comments.touching(session, ticks, event_ids=rows.events.get(session, ()))
+        }
+        return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+
+    def _place(self, temporary: Path, path: Path, submission: Submission) -> None:
+        """Give a package its name, unless one that says the same has it; another one goes."""
+        for _ in range(_ATTEMPTS):
+            if files.publish_dir(temporary, path):
+                return
+            self._check_place(path, submission)
+            if _says_the_same(temporary, path) and not self._problems(path):
+                return
+            # Until the new one has the name, a program that is killed leaves the old one aside: `_finish` puts it back.
+            files.publish_dir(path, _aside(path))
+            if files.publish_dir(temporary, path):
+                files.remove_tree(_aside(path))
+                return
+        raise StorageFailure(f"Others write to {path} all the time; try again.")
+
+    @staticmethod
+    def _finish(path: Path) -> None:
+        """Put back what a program that was killed had moved aside."""
+        aside = _aside(path)
+        if aside.is_dir() and (path.exists() or not files.publish_dir(aside, path)):
+            files.remove_tree(aside)
+
+    def _remove_abandoned(self, path: Path) -> None:
+        """Remove what killed programs left half done."""
+        ours = re.compile(rf"\.{re.escape(path.name)}\.(.+)\.[0-9a-f]{{12}}\.tmp")
+        alive = {*self._needs.alive(), self._needs.owner}
+        for one in path.parent.iterdir():
+            made = ours.fullmatch(one.name)
+            if made is not None and made[1] not in alive:
+                files.remove_tree(one)
+
+    # Checking ---------------------------------------------------------------------------------------------------
+
+    def verify(self, submission_id_or_path: str | Path) -> list[str]:
+        """Return what is wrong with a package: missing, changed and extra files, wrong counts; empty when all is well.
+
+        Raises `NotFound` when there is none.
+        """
+        path = self._found(submission_id_or_path)
+        return self._problems(path)
+
+    def _found(self, given: str | Path) -> Path:
+        if not isinstance(given, str | Path):
+            raise InvalidInput(f"{given!r} is neither the id of a submission nor the path of a package.")
+        places = [Path(given)]
+        if isinstance(given, str):
+            with contextlib.suppress(InvalidInput):  # no id, so it is a path
+                places.insert(0, self._default(check_submission_id(given)))
+        for path in places:
+            self._finish(path)
+            if path.is_dir():
+                return path
+        raise NotFound(f"There is no package {str(given)!r}; `export_submission` makes one.")
+
+    def _problems(self, path: Path) -> list[str]:
+        try:
+            manifest = _manifest(path)
+        except IntegrityError as error:
+            return [str(error)]
+        problems = []
+        known = manifest.get("files")
+        entries = known if isinstance(known, dict) else {}
+        for name in _FILES:
+            problems += _file_problems(path / name, entries.get(name))
+        here = {one.name for one in path.iterdir()}
+        extra = sorted(here - {*_FILES, MANIFEST})
+        problems += [f"{name} does not belong to the package." for name in extra]
+        if not problems:
+            problems += self._count_problems(path, manifest)
+        return problems
+
+    def _count_problems(self, path: Path, manifest: Mapping[str, JSONValue]) -> list[str]:
+        try:
+            timesteps, tokens = self._writer.count(path / TIMESTEPS)
+            tags, windows = _read_json(path / TAGS), _read_json(path / WINDOWS)
+        except HexadError as error:
+            return [str(error)]
+        shown = cast("Sequence[Mapping[str, JSONValue]]", windows.get("windows", ()))
+        found = {
+            "sessions": len({one["session_id"] for one in shown}),
+            "windows": len(shown),
+            "timesteps": timesteps,
+            "tokens": tokens,
+            "tag_applications": len(cast("Sequence[object]", tags.get("applications", ()))),
+            "comments": len(cast("Sequence[object]", tags.get("comments", ()))),
+        }
+        told = manifest.get("counts")
+        counts = told if isinstance(told, dict) else {}
+        return [
+            f"{MANIFEST} says {counts.get(name)!r} {name}, there are {number}."
+            for name, number in found.items()
+            if counts.get(name) != number
+        ]
+
+
+def _by_session(windows: Sequence[TimeWindow]) -> dict[str, Ranges]:
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for window in windows:
+        ranges.setdefault(window.session_id, []).append((window.start_tick, window.end_tick))
+    return {session: union(ranges[session]) for session in sorted(ranges)}
+
+
+def _shown(window: TimeWindow) -> dict[str, JSONValue]:
+    """Return a window without what changes after it was submitted."""
+    keys = ("id", "session_id", "start_tick", "end_tick", "start_time", "end_time", "token_count")
+    told = window.to_dict()
+    return {key: told[key] for key in keys}
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.before.tmp")
+
+
+def _write_json(path: Path, value: Mapping[str, JSONValue]) -> None:
+    files.atomic_write(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def _read_json(path: Path) -> dict[str, JSONValue]:
+    try:
+        if path.stat().st_size > _JSON_BYTES_LIMIT:
+            raise IntegrityError(f"{path.name} has {path.stat().st_size:,} bytes; no package's has so many.")
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise IntegrityError(f"{path.name} is missing.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise IntegrityError(f"{path.name} cannot be read: {error}.") from error
+    if not isinstance(found, dict):
+        raise IntegrityError(f"{path.name} holds no object.")
+    return found
+
+
+def _manifest(path: Path) -> dict[str, JSONValue]:
+    manifest = _read_json(path / MANIFEST)
+    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
+        raise IntegrityError(f"{MANIFEST} is of no evidence package that this version can read.")
+    return manifest
+
+
+def _entry(path: Path) -> dict[str, JSONValue]:
+    return {"bytes": path.stat().st_size, "sha256": file_hash(path)}
+
+
+def _file_problems(path: Path, told: JSONValue) -> list[str]:
+    if not isinstance(told, dict):
+        return [f"{MANIFEST} says nothing of {path.name}."]
+    if path.is_symlink() or not path.is_file():
+        return [f"{path.name} is missing."]
+    try:
+        found = _entry(path)
+    except OSError as error:
+        return [f"{path.name} cannot be read: {error.strerror}."]
+    if found != told:
+        return [f"{path.name} was changed: its SHA-256 or its size is not that of {MANIFEST}."]
+    return []
+
+
+def _says_the_same(new: Path, old: Path) -> bool:
+    try:
+        mine, theirs = _manifest(new), _manifest(old)
+    except IntegrityError:
+        return False
+    return all(mine.get(key) == theirs.get(key) for key in {*mine, *theirs} - {*_CHANGING})

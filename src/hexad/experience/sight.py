@@ -1,0 +1,100 @@
+"""What an agent gets to see of records: none of the concepts whose lens it may not see (document 2, section 5.2).
+
+Recording leaves those out already; what was recorded before the settings were tightened is left out here. Upkeep reads
+the stream itself and keeps what it finds, so that nothing is lost for a time in which more may be seen again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hexad.index.lenses import Lenses
+from hexad.model.experience import StepQuery, TimestepRecord
+from hexad.model.tiers import CompactionRecord, CompressedRecord, EventRecord, TimeWindow
+from hexad.storage.connection import Database
+from hexad.storage.tags import Tags
+
+
+class Sight:
+    """Takes hidden concepts out of what is handed out; without `lenses` everything may be seen."""
+
+    def __init__(self, db: Database, lenses: Lenses | None) -> None:
+        self._tags = Tags(db)
+        self._lenses = lenses
+
+    def may_ask(self, question: StepQuery) -> bool:
+        """Whether none of the concepts that a question names is hidden; else it is as if they had never occurred."""
+        named = [*question.activations, *([] if question.strongest is None else [question.strongest])]
+        return self.sees_all(named)
+
+    def sees_all(self, concepts: Iterable[str]) -> bool:
+        """Whether every one of these concepts may be seen."""
+        if self._lenses is None:
+            return True
+        return all(map(self._lenses.refresh(), concepts))
+
+    def hidden(self, tag_ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the tags that are concepts and may not be seen."""
+        if self._lenses is None:
+            return frozenset()
+        permits = self._lenses.refresh()
+        doubtful = [tag_id for tag_id in tag_ids if not permits(tag_id)]
+        known = self._tags.by_ids(doubtful) if doubtful else {}
+        return frozenset(tag.id for tag in known.values() if tag.concept_id is not None)
+
+    def activations(self, given: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the activations that may be seen."""
+        return given if self._lenses is None else self._lenses.visible(given)
+
+    def timesteps(self, records: list[TimestepRecord]) -> list[TimestepRecord]:
+        """Return timesteps with what may be seen of their activations."""
+        if self._lenses is None:
+            return records
+        return [
+            replace(one, concept_activations=self.activations(one.concept_activations)) for one in records
+        ]
+
+    def events(self, records: list[EventRecord]) -> list[EventRecord]:
+        """Return events with what may be seen of their activations."""
+        if self._lenses is None:
+            return records
+        return [
+            replace(one, concept_activations=self.activations(one.concept_activations)) for one in records
+        ]
+
+    def compressed(self, record: CompressedRecord) -> CompressedRecord:
+        """Return a COLD record with what may be seen of its activations and tags."""
+        if self._lenses is None:
+            return record
+        return replace(
+            record,
+            top_k_activations=self.activations(record.top_k_activations),
+            peaks=self.activations(record.peaks),
+            significant_tags=self._visible_tags(record.significant_tags),
+        )
+
+    def compaction(self, record: CompactionRecord) -> CompactionRecord:
+        """Return what a compaction did with what may be seen of its concepts."""
+        if self._lenses is None:
+            return record
+        return replace(
+            record,
+            top_k_activations=self.activations(record.top_k_activations),
+            summary_concept_tags=tuple(filter(self._lenses.refresh(), record.summary_concept_tags)),
+        )
+
+    def window(self, window: TimeWindow) -> TimeWindow:
+        """Return a window with what may be seen of its activations and tags."""
+        if self._lenses is None:
+            return window
+        scores = window.top_k_activations
+        return replace(
+            window,
+            top_k_activations=None if scores is None else self.activations(scores),
+            significant_tags=self._visible_tags(window.significant_tags),
+        )
+
+    def _visible_tags(self, tag_ids: Sequence[str]) -> Sequence[str]:
+        hidden = self.hidden(tag_ids)
+        return tuple(tag_id for tag_id in tag_ids if tag_id not in hidden)

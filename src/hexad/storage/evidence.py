@@ -1,0 +1,170 @@
+"""Timesteps as a Parquet file that anybody can read: words instead of numbers, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hexad.errors import IntegrityError, StorageFailure
+from hexad.model.experience import EventType, StepQuery
+from hexad.model.ticks import Ranges
+from hexad.storage import files
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_frames import ENDS, KINDS, STARTS
+from hexad.storage.stream_query import Asked, StreamReader
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Mask = Callable[[list[list[str]]], Iterable[tuple[int, list[str]]]]
+"""From answers, as tokens, to those of them that may not be shown as they are: which it is, and its new tokens."""
+
+_PROVISIONAL: Final = 3_000_000_000
+_MASK_MARGIN_TICKS: Final = 4_096
+"""A secret that a range cuts in two is found with so much of what stands around it."""
+_ROWS: Final = (
+    "SELECT 'ts-' || n.id || '-' || s.tick AS id, n.id AS session_id, s.tick AS tick,"
+    ' make_timestamptz(s.ts) AS "timestamp", k.word AS event_type, coalesce(m.content, s.content) AS content,'
+    " map(list_transform(s.concepts, lambda one: getvariable('concepts')[CASE WHEN one >= {provisional}"
+    " THEN one - {provisional} + {known} ELSE one END + 1]), s.scores) AS concept_activations, s.event AS event_id,"
+    " s.flags & {starts} <> 0 AS event_start, s.flags & {ends} <> 0 AS event_end, s.token AS token_id, s.role AS role,"
+    " s.tokens AS token_count FROM (SELECT * {steps}) s JOIN names n ON n.no = s.session JOIN kinds k ON k.no = s.kind"
+    " LEFT JOIN masked m ON m.session = s.session AND m.tick = s.tick ORDER BY n.id, s.tick"
+)
+_PARQUET: Final = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceRows:
+    """What a file of timesteps holds."""
+
+    timesteps: int
+    tokens: int
+    events: Mapping[str, Sequence[str]]  # by session: the events that have a timestep in it
+
+
+class EvidenceWriter:
+    """Writes timesteps of the stream into files of their own."""
+
+    def __init__(self, reader: StreamReader, sessions: Sessions, *, mask: Mask) -> None:
+        self._reader, self._sessions, self._mask = reader, sessions, mask
+
+    def write(self, path: Path, ranges: Mapping[str, Ranges]) -> EvidenceRows:
+        """Write the timesteps of ranges of ticks by session, in that order, without secrets; durable on return.
+
+        `path` must not be there yet. Returns what was in full detail.
+        """
+        masked = self._masked(ranges)
+        with self._reader.asked(StepQuery(tagged=ranges)) as asked:
+            if asked.steps is None:
+                raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
+            sql = self._prepared(asked, ranges, masked)
+            temporary = path.with_name(f"{path.name}.tmp")
+            with files.operation("write", temporary, "write"):
+                quoted = str(temporary).replace("'", "''")
+                asked.cursor.execute(f"COPY ({sql}) TO '{quoted}' ({_PARQUET})", list(asked.params))
+            totals = asked.cursor.execute(
+                f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {asked.steps})",
+                list(asked.params),
+            ).fetchone()
+            named = asked.cursor.execute(
+                f"SELECT DISTINCT n.id, s.event FROM (SELECT session, event {asked.steps}) s"
+                " JOIN names n ON n.no = s.session WHERE s.event IS NOT NULL ORDER BY ALL",
+                list(asked.params),
+            ).fetchall()
+        files.publish(temporary, path)
+        assert totals is not None
+        events: dict[str, list[str]] = {}
+        for session, event in named:
+            events.setdefault(session, []).append(event)
+        return EvidenceRows(timesteps=int(totals[0]), tokens=int(totals[1]), events=events)
+
+    def count(self, path: Path) -> tuple[int, int]:
+        """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
+        try:
+            with self._reader.duck.cursor(path) as cursor:
+                row = cursor.execute(
+                    "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
+                    [str(path)],
+                ).fetchone()
+        except StorageFailure as error:
+            raise IntegrityError(str(error)) from error
+        assert row is not None
+        return int(row[0]), int(row[1])
+
+    def _prepared(
+        self, asked: Asked, ranges: Mapping[str, Ranges], masked: Mapping[tuple[int, int], str]
+    ) -> str:
+        """Give the cursor the words that numbers stand for, and return the statement."""
+        import numpy as np
+
+        used = asked.cursor.execute(
+            f"SELECT DISTINCT unnest(concepts) FROM (SELECT concepts {asked.steps})", list(asked.params)
+        ).fetchall()
+        numbers = sorted(int(row[0]) for row in used)
+        known = max((one for one in numbers if one < _PROVISIONAL), default=-1) + 1
+        unknown = max((one - _PROVISIONAL for one in numbers if one >= _PROVISIONAL), default=-1) + 1
+        words = [""] * (known + unknown)
+        for one in numbers:
+            words[one - _PROVISIONAL + known if one >= _PROVISIONAL else one] = asked.concepts.id(one)
+        asked.cursor.execute("SET VARIABLE concepts = CAST(? AS VARCHAR[])", [words])
+        sessions = {self._sessions.number(session): session for session in ranges}
+        asked.cursor.register(
+            "names", _words("id", {no: one for no, one in sessions.items() if no is not None})
+        )
+        asked.cursor.register("kinds", _words("word", {code: kind.value for code, kind in enumerate(KINDS)}))
+        asked.cursor.register(
+            "masked",
+            {
+                "session": np.array([session for session, _ in masked], np.uint32),
+                "tick": np.array([tick for _, tick in masked], np.int64),
+                "content": _texts(masked.values()),
+            },
+        )
+        return _ROWS.format(
+            provisional=_PROVISIONAL, known=known, starts=STARTS, ends=ENDS, steps=asked.steps
+        )
+
+    def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
+        """Return, by session and tick, the generated tokens that may not be shown as they are, and what is shown."""
+        found: dict[tuple[int, int], str] = {}
+        for session, some in ranges.items():
+            for first, last in some:
+                found.update(
+                    self._masked_in(session, (first - _MASK_MARGIN_TICKS, last + _MASK_MARGIN_TICKS))
+                )
+        return found
+
+    def _masked_in(self, session: str, ticks: tuple[int, int]) -> Iterator[tuple[tuple[int, int], str]]:
+        question = StepQuery(session_id=session, ticks=ticks, event_types=[EventType.OUTPUT])
+        with self._reader.asked(question) as asked:
+            if asked.steps is None:
+                return
+            rows = asked.cursor.execute(
+                f"SELECT session, event, list(tick ORDER BY tick), list(content ORDER BY tick)"
+                f" FROM (SELECT session, event, tick, content {asked.steps}) GROUP BY session, event",
+                list(asked.params),
+            ).fetchall()
+        for which, tokens in self._mask([row[3] for row in rows]):
+            number, _, places, before = rows[which]
+            for tick, token, was in zip(places, tokens, before, strict=True):
+                if token != was:
+                    yield (int(number), int(tick)), token
+
+
+def _words(key: str, words: Mapping[int, str]) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    return {"no": np.array(list(words), np.int64), key: _texts(words.values())}
+
+
+def _texts(texts: Iterable[str]) -> NDArray[np.object_]:
+    import numpy as np
+
+    found = list(texts)
+    column = np.empty(len(found), dtype=object)
+    column[:] = found
+    return column

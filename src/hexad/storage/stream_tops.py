@@ -1,0 +1,105 @@
+"""Which segments need not be read for a question about concepts, because their strongest timesteps answer it.
+
+The list of a concept beside a segment (`segment_tops`) goes down to some place in the order of scores, sessions and
+ticks: its floor. A list that has everything, or whose floor is below the lowest score that is asked for, holds every
+answer that the segment has. Any other may do when the strongest are asked for; whether it did, the answers say: it did
+when the last of them stands before its floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hexad.model.experience import StepQuery
+from hexad.storage.stream_records import ConceptNumbers
+
+if TYPE_CHECKING:
+    import duckdb
+
+Place = tuple[float, int, int]
+"""Where something stands among the strongest: less is before. The score with its sign turned, session, tick."""
+_FLOORS: Final = (
+    "SELECT filename, concept, bool_or(more), max({'score': -score, 'session': session, 'tick': tick})"
+    " FROM read_parquet(?, hive_partitioning = false, filename = true) WHERE list_contains(?, concept)"
+    " GROUP BY filename, concept"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What is read for a question: segments as a whole, and of others the list of one concept.
+
+    `uncertain` are the segments whose list may not be long enough, with its floor.
+    """
+
+    whole: Sequence[str]
+    lists: Mapping[str, int]
+    uncertain: Mapping[str, Place]
+
+    def failed(self, last: Place | None) -> set[str]:
+        """Return the segments that must be read as a whole after all; `last` is where the last answer stands."""
+        return {one for one, floor in self.uncertain.items() if last is None or last > floor}
+
+    def relations(self, columns: str, sides: Mapping[str, str]) -> tuple[list[str], list[Any]]:
+        """Return the statements that read all of it, and their parameters."""
+        found, params = list[str](), list[Any]()
+        if self.whole:
+            # Else DuckDB takes a folder above the store that is called `session=7` for a column.
+            found.append(f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false)")
+            params.append(list(self.whole))
+        for concept in sorted(set(self.lists.values())):
+            found.append(
+                f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"
+            )
+            params += [[sides[one] for one, number in self.lists.items() if number == concept], concept]
+        return found, params
+
+
+def plan_reading(
+    cursor: duckdb.DuckDBPyConnection,
+    question: StepQuery,
+    concepts: ConceptNumbers,
+    *,
+    paths: Sequence[str],
+    sides: Mapping[str, str],
+) -> Reading:
+    """Return what to read of the segments `paths`; `sides` gives for some of them the file of their lists."""
+    wanted = dict(
+        zip(concepts.numbers(list(question.activations)), question.activations.values(), strict=True)
+    )
+    if not wanted or not sides:
+        return Reading(whole=paths, lists={}, uncertain={})
+    strongest = None if question.strongest is None else concepts.numbers([question.strongest])[0]
+    floors: dict[str, dict[int, tuple[bool, Place]]] = {}
+    for name, concept, more, last in cursor.execute(
+        _FLOORS, [sorted(sides.values()), list(wanted)]
+    ).fetchall():
+        floors.setdefault(Path(name).name, {})[concept] = (
+            more,
+            (last["score"], last["session"], last["tick"]),
+        )
+    whole, lists, uncertain = list[str](), dict[str, int](), dict[str, Place]()
+    for path in paths:
+        if path not in sides:
+            whole.append(path)
+            continue
+        there = floors.get(Path(sides[path]).name, {})
+        if not all(one in there for one in wanted):
+            continue  # all concepts are asked for, and one of them the segment has not
+        complete = [one for one in wanted if _is_complete(*there[one], lowest=wanted[one][0])]
+        if complete:
+            lists[path] = complete[0]
+        elif strongest in there:
+            lists[path], uncertain[path] = strongest, there[strongest][1]
+        else:
+            whole.append(path)
+    return Reading(whole=whole, lists=lists, uncertain=uncertain)
+
+
+def _is_complete(more: bool, floor: Place, *, lowest: float) -> bool:
+    import numpy as np
+
+    return not more or -floor[0] < float(np.float32(lowest))

@@ -1,0 +1,61 @@
+"""What is in the stream of some ranges of ticks, counted without reading a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from hexad.model.experience import StepQuery
+from hexad.model.ticks import Ranges
+from hexad.storage.codec import from_micros
+from hexad.storage.stream_query import StreamReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeTotals:
+    """What is in full detail of one range of ticks of a session: `ticks` from the first to the last that is there."""
+
+    session_id: str
+    asked: tuple[int, int]
+    ticks: tuple[int, int]
+    start_time: datetime
+    end_time: datetime
+    timesteps: int
+    tokens: int
+
+
+def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[RangeTotals]:
+    """Return what each range holds, by session and first tick; a range without a timestep is left out.
+
+    The ranges of a session are sorted and apart, as `union` returns them.
+    """
+    found = []
+    for session_id in sorted(ranges):
+        some = ranges[session_id]
+        if not some:
+            continue
+        hull = (some[0][0], some[-1][1])
+        question = StepQuery(session_id=session_id, ticks=hull, tagged={session_id: some})
+        with reader.asked(question) as asked:
+            if asked.steps is None:
+                continue
+            rows = asked.cursor.execute(
+                "SELECT p.first_tick, p.last_tick, min(s.tick), max(s.tick), min(s.ts), max(s.ts), count(*),"
+                f" sum(s.tokens) FROM (SELECT tick, ts, tokens {asked.steps}) s"
+                " JOIN places p ON s.tick BETWEEN p.first_tick AND p.last_tick GROUP BY ALL ORDER BY p.first_tick",
+                list(asked.params),
+            ).fetchall()
+        found += [
+            RangeTotals(
+                session_id=session_id,
+                asked=(first, last),
+                ticks=(lowest, highest),
+                start_time=from_micros(since),
+                end_time=from_micros(until),
+                timesteps=steps,
+                tokens=int(tokens),
+            )
+            for first, last, lowest, highest, since, until, steps, tokens in rows
+        ]
+    return found

@@ -1,0 +1,222 @@
+"""What a store must still be right about, whatever it has forgotten: counts, evidence, limits, levels."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from hexad.engine import Hexad
+from hexad.facade.xdb import Xdb
+from hexad.model.experience import CompressionLevel, Fidelity, TimestepRecord
+from hexad.model.pressure import CompressionReport, Stopped
+from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
+
+PAGE: Final = 100_000
+SETTLED_DAYS: Final = 9
+"""After a week without a word a session leaves its context, at night."""
+_FULL: Final = frozenset({Fidelity.HOT, Fidelity.WARM, Fidelity.SUBMITTED})
+
+
+def everything(xdb: Xdb) -> Iterator[TimestepRecord]:
+    """Yield all that a store answers: each timestep in full, or the record that stands for it."""
+    found = 0
+    while page := xdb.recall(session_id="*", limit=PAGE, offset=found):
+        yield from page
+        found += len(page)
+
+
+def problems(hx: Hexad, books: Books, *, now: datetime) -> list[str]:
+    """Return what is wrong in a store, held against what really happened; an empty list when nothing is."""
+    records = list(everything(hx.xdb))
+    found = [
+        *accounting(records, books),
+        *levels(hx.xdb, records, books),
+        *evidence(hx.xdb, books, now=now),
+        *vividness(records, books, now=now),
+        *compactions(hx.xdb, books),
+        *folksonomy(hx.xdb, books),
+        *hx.check(),
+    ]
+    if books.nights:
+        found += pressure(books.nights[-1].pressure)
+    return found
+
+
+# Counts ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Of:
+    """What is there of one session by itself."""
+
+    timesteps: int = 0
+    tokens: int = 0
+
+
+def accounting(records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
+    """Yield timesteps that are missing, there twice, or not what was recorded."""
+    timesteps = sum(one.timesteps for one in records)
+    tokens = sum(one.token_count for one in records)
+    if (timesteps, tokens) != (books.timesteps, books.tokens):
+        yield (
+            f"{books.timesteps:,} timesteps with {books.tokens:,} tokens were recorded; {timesteps:,} with {tokens:,} "
+            "are accounted for."
+        )
+    found: defaultdict[str, _Of] = defaultdict(_Of)
+    seen: set[tuple[str, int]] = set()
+    coarse = any(one.compression_level > CompressionLevel.SESSION for one in records)
+    for one in records:
+        if not one.session_id:
+            continue
+        found[one.session_id].timesteps += one.timesteps
+        found[one.session_id].tokens += one.token_count
+        if one.compression_level is CompressionLevel.TOKEN:
+            if (one.session_id, one.tick) in seen:
+                yield f"{one.id} is there twice."
+            seen.add((one.session_id, one.tick))
+            yield from _same(one, books)
+    for session, book in books.sessions.items():
+        there = found[session].timesteps, found[session].tokens
+        whole = len(book.ticks), book.token_count
+        if there != whole and (not coarse or there[0] > whole[0] or there[1] > whole[1]):
+            yield f"Session {session} has {whole} timesteps and tokens; {there} are there."
+
+
+def _same(record: TimestepRecord, books: Books) -> Iterator[str]:
+    book = books.sessions.get(record.session_id)
+    if book is None:
+        yield f"{record.id} is of a session that was never recorded to."
+        return
+    at = bisect_left(book.ticks, record.tick)
+    if at == len(book.ticks) or book.ticks[at] != record.tick:
+        yield f"{record.id} was never recorded."
+    elif book.checksums[at] != checksum_of_record(record):
+        yield f"{record.id} is not what was recorded: {record.content!r}."
+
+
+def levels(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
+    """Yield levels and fidelities whose totals, as `usage` gives them, are not those of their records."""
+    usage = xdb.usage()
+    by_level = {level: (some.records, some.timesteps, some.tokens) for level, some in usage.by_level.items()}
+    counted: defaultdict[CompressionLevel, list[int]] = defaultdict(lambda: [0, 0, 0])
+    full: Counter[Fidelity] = Counter()
+    for one in records:
+        if one.fidelity in _FULL:
+            full[one.fidelity] += 1
+            continue
+        for at, amount in enumerate((1, one.timesteps, one.token_count)):
+            counted[one.compression_level][at] += amount
+    for level, amounts in by_level.items():
+        if amounts != tuple(counted[level]):
+            yield f"{level.name}: usage says {amounts} records, timesteps and tokens; recall {counted[level]}."
+    for fidelity in _FULL:
+        if usage.by_fidelity[fidelity].timesteps != full[fidelity]:
+            yield (
+                f"{fidelity.name}: usage says {usage.by_fidelity[fidelity].timesteps:,} timesteps; recall "
+                f"{full[fidelity]:,}."
+            )
+    total = sum(some.tokens for some in usage.by_fidelity.values())
+    if total != books.tokens:
+        yield f"usage accounts for {total:,} tokens of {books.tokens:,}."
+
+
+def compactions(xdb: Xdb, books: Books) -> Iterator[str]:
+    """Yield compactions that took more or less out of a context than they say, or one part of it twice."""
+    for session, book in books.sessions.items():
+        through = 0
+        for one in xdb.compactions(session_id=session, limit=PAGE):
+            places = book.between(one.range_start, one.range_end)
+            said = one.timesteps_compacted, one.tokens_before
+            real = len(book.ticks[places]), sum(book.tokens[places])
+            if one.range_start <= through:
+                yield f"Compactions of {session} share tick {one.range_start}."
+            if one.timesteps_compacted != real[0]:
+                yield f"Compaction {one.id} of {session} says {said} timesteps and tokens; there were {real}."
+            if one.tokens_after >= one.tokens_before:
+                yield f"Compaction {one.id} of {session} made {one.tokens_before} tokens {one.tokens_after}."
+            through = one.range_end
+
+
+# What must stay -------------------------------------------------------------------------------------------------
+
+
+def evidence(xdb: Xdb, books: Books, *, now: datetime) -> Iterator[str]:
+    """Yield windows that are pinned, in grace or handed in, and have lost a letter of what was recorded."""
+    for kept in books.kept.values():
+        if kept.protected(now):
+            yield from _intact(xdb, kept)
+    for bud in books.buds:
+        for submission in bud.submissions:
+            yield from (f"Export of {submission}: {one}" for one in xdb.verify_export(submission))
+
+
+def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:
+    ticks = kept.first, kept.last
+    found = xdb.recall(session_id=kept.session_id, tick_range=ticks, limit=PAGE)
+    full = [one for one in found if one.compression_level is CompressionLevel.TOKEN]
+    name = f"Window {kept.window_id}, ticks {ticks[0]} to {ticks[1]} of {kept.session_id} ({kept.reason})"
+    if kept.digest != digest((one.tick, checksum_of_record(one)) for one in full):
+        yield f"{name}: {len(full)} timesteps are there, and not as they were recorded."
+    if len(full) != len(found):
+        yield f"{name}: {len(found) - len(full)} records stand beside the timesteps."
+    wanted = Fidelity.SUBMITTED if kept.submissions else Fidelity.WARM
+    wrong = {one.fidelity for one in full} - {wanted, Fidelity.SUBMITTED}  # another window may hold more
+    if wrong or (kept.submissions and any(one.fidelity is not Fidelity.SUBMITTED for one in full)):
+        yield f"{name} should be {wanted.name}, and is {sorted(one.name for one in wrong)}."
+
+
+def folksonomy(xdb: Xdb, books: Books) -> Iterator[str]:
+    """Yield tags of which a use was lost."""
+    for name, uses in books.tagged.items():
+        found = len(xdb.tag_applications(name, session_id="*", limit=PAGE))
+        if found != uses:
+            yield f"Tag {name!r} was used {uses} times; {found} are there."
+
+
+# What must go ---------------------------------------------------------------------------------------------------
+
+
+def pressure(report: CompressionReport) -> Iterator[str]:
+    """Yield why COLD records take more than they may, unless the report says so itself."""
+    bound = report.limit_bytes * report.compression_threshold
+    if report.bytes_after > bound and report.stopped is not Stopped.NOTHING_LEFT:
+        yield (
+            f"COLD records take {report.bytes_after:,} bytes of {bound:,.0f}, and compression stopped: "
+            f"{report.stopped.value}."
+        )
+
+
+def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime) -> Iterator[str]:
+    """Yield what is told in more detail than what is newer, and full detail that nothing keeps."""
+    settled = now - timedelta(days=SETTLED_DAYS)
+    last = {session: book.last_at for session, book in books.sessions.items()}
+    for one in records:
+        at = last.get(one.session_id)
+        if one.fidelity is Fidelity.HOT and at is not None and at < settled:
+            yield f"{one.id} of {one.timestamp:%d %B} is HOT still."
+            break
+    cold = sorted(
+        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books)),
+        key=lambda one: (one.timestamp, -one.compression_level),
+    )
+    for older, newer in itertools.pairwise(cold):
+        if older.compression_level < newer.compression_level:
+            yield (
+                f"{older.timestamp:%d %B} is told by {older.compression_level.name}; {newer.timestamp:%d %B}, "
+                f"which is later, by {newer.compression_level.name}."
+            )
+
+
+def _let_go(record: TimestepRecord, books: Books) -> bool:
+    """Whether a record may be of a window that was let go lately, and is finer than its neighbours for a while."""
+    spans = [books.sessions[kept.session_id] for kept in books.kept.values()]
+    return any(
+        span.first_at <= record.timestamp <= span.last_at
+        for span in spans
+        if span.first_at is not None and span.last_at is not None
+    )
