@@ -276,12 +276,20 @@ class Parts:
                 self.experiencing.experience.close()
             if not self.base.db.readonly:
                 self.handouts.flush()
+                if "governing" in self.__dict__:
+                    self.move_to_ledger()
         finally:
             self.base.db.close()
             if self.place.lock is not None:
                 self.place.lock.close()
             if self.place.temporary is not None:
                 self.place.temporary.cleanup()
+
+    def move_to_ledger(self) -> int:
+        """Let the ledger take what upkeep noted; returns how many notes."""
+        from hexad.auditing import move_to_ledger
+
+        return move_to_ledger(self.stores.meta, self.place.directory, clock=self.clock)
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""

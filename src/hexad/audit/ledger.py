@@ -70,6 +70,11 @@ CREATE TABLE tiles (
   hash BLOB NOT NULL,
   PRIMARY KEY (level, place)
 ) WITHOUT ROWID, STRICT;
+-- Up to which row of another store's outbox records were taken.
+CREATE TABLE taken (
+  source TEXT PRIMARY KEY,
+  last INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
 CREATE TABLE state (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   size INTEGER NOT NULL,
@@ -156,6 +161,21 @@ class Ledger:
                 "UPDATE state SET size = ?, last = ?, frontier = ?", (size, last, b"".join(frontier.subtrees))
             )
         return list(range(size - len(records), size))
+
+    def taken(self, source: str) -> int:
+        """Return up to which row of an outbox records were taken; 0 before the first."""
+        row = self._db.query_one("SELECT last FROM taken WHERE source = ?", (source,))
+        return 0 if row is None else cast("int", row[0])
+
+    def take(self, source: str, rows: Sequence[tuple[int, NewAuditRecord]]) -> int:
+        """Append what stands in an outbox, each row once however often it is offered; returns how many were new."""
+        with self._db.transaction() as con:
+            last = self.taken(source)
+            new = [(no, record) for no, record in rows if no > last]
+            if new:
+                self.append([record for _, record in new])
+                con.execute("INSERT OR REPLACE INTO taken VALUES(?, ?)", (source, new[-1][0]))
+        return len(new)
 
     def _sealed(
         self, record: NewAuditRecord, subject: _Subject, seq: int, last: bytes
