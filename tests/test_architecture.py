@@ -42,6 +42,7 @@ PARTS = {
     "hexad.experience": "experience",
     "hexad.facade": "facade",
     "hexad.engine": "engine",
+    "hexad.maintaining": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
     "hexad.compacting": "engine",
@@ -91,7 +92,7 @@ TABLE_EXCEPTIONS = {
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
-    ("hexad.wiring", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
+    ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
     ("hexad.wiring", "hexad.compacting"): "as the experience database itself",

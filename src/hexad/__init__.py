@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         StorageFailure,
         StoreLocked,
     )
+    from hexad.experience.compression import compress_records
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle, KindList, ProjectContext
@@ -57,8 +58,10 @@ if TYPE_CHECKING:
     )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
+    from hexad.model.lifecycle import LifecycleContract, LimitSource
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
+    from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
     from hexad.model.spacefiles import (
@@ -85,6 +88,8 @@ if TYPE_CHECKING:
         CompactionRecord,
         CompactionTrigger,
         CompressedRecord,
+        ContextEvent,
+        ContextWindow,
         EventRecord,
         Submission,
         SubmissionStatus,
@@ -124,6 +129,9 @@ _HOMES: Final = {
         "TimestepRecord",
     ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
+    "hexad.experience.compression": ("compress_records",),
+    "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
+    "hexad.model.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
     "hexad.model.ingestion": ("IngestReport", "Progress"),
     "hexad.model.memory": (
@@ -140,8 +148,8 @@ _HOMES: Final = {
         "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
     ),
     "hexad.model.tiers": (
-        "CompactionRecord", "CompactionTrigger", "CompressedRecord", "EventRecord", "Submission",
-        "SubmissionStatus", "TimeWindow",
+        "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow", "EventRecord",
+        "Submission", "SubmissionStatus", "TimeWindow",
     ),
     "hexad.observe": ("Span", "listen"),
     "hexad.opening": ("init", "open"),
@@ -157,6 +165,7 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 __all__ = [
     "AccessDenied",
     "Actor",
+    "Amount",
     "BudStatus",
     "BudgetExceeded",
     "BudgetLine",
@@ -169,8 +178,12 @@ __all__ = [
     "CompactionTrigger",
     "CompressedRecord",
     "CompressionLevel",
+    "CompressionReport",
+    "CompressionStep",
     "Conflict",
+    "ContextEvent",
     "ContextHook",
+    "ContextWindow",
     "CopiesReport",
     "CopyState",
     "DeleteReport",
@@ -203,7 +216,9 @@ __all__ = [
     "InvalidTarget",
     "KindList",
     "LedgerBroken",
+    "LifecycleContract",
     "LimitExceeded",
+    "LimitSource",
     "Link",
     "LinkEnd",
     "Linked",
@@ -230,7 +245,9 @@ __all__ = [
     "Spend",
     "Spent",
     "Status",
+    "Stopped",
     "StorageFailure",
+    "StorageUsage",
     "StoreLocked",
     "StoreStatus",
     "StreamDurability",
@@ -252,6 +269,7 @@ __all__ = [
     "Verified",
     "WorkingCopy",
     "__version__",
+    "compress_records",
     "init",
     "listen",
     "open",

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from hexad.errors import InvalidInput
 
@@ -30,6 +30,12 @@ class Settings:
     stream_durability: str = "group"
     lenses: tuple[str, ...] | None = None
     auto_tag_threshold: float | None = None
+    compaction_model: str | None = None
+    compact_after_hours: float = 168.0
+    xdb_max_storage_bytes: int | None = None
+    xdb_compression_threshold: float = 0.8
+    xdb_top_k_activations: int = 10
+    xdb_submission_grace_days: float = 7.0
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
     generator: str | None = None
@@ -59,6 +65,12 @@ _KEYS: Final[Mapping[str, type]] = {
     "stream_durability": str,
     "lenses": list,
     "auto_tag_threshold": float,
+    "compaction_model": str,
+    "compact_after_hours": float,
+    "xdb_max_storage_bytes": int,
+    "xdb_compression_threshold": float,
+    "xdb_top_k_activations": int,
+    "xdb_submission_grace_days": float,
     "lock_timeout_s": float,
     "env_allow": list,
     "generator": str,
@@ -101,6 +113,12 @@ TEMPLATE: Final = """\
 # stream_durability = "group"       # of experience: "always" syncs each record, "group" every 20 ms, "os" never
 # lenses = ["*"]                    # concepts that the agent may see: "pack::Term", "pack::*", "pack::Term/**", "*"
 # auto_tag_threshold = 0.7          # tag what is recorded with concepts that active; without it nothing is
+# compaction_model = ""             # writes summaries of experience: "default", or as llm_model; "" makes them here
+# compact_after_hours = 168.0       # a session in which nothing was recorded for so long leaves full detail
+# xdb_max_storage_bytes = 0         # of all experience: near it, ended sessions lose their detail; 0 is no limit
+# xdb_compression_threshold = 0.8   # from which part of a limit on experience is compressed
+# xdb_top_k_activations = 10        # concepts and tags that a compressed record keeps
+# xdb_submission_grace_days = 7.0   # how long evidence that was rejected stays in full detail
 # lock_timeout_s = 30.0             # how long a writer waits for its turn
 # env_allow = []                    # names of variables whose values in .env files may be stored
 # memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
@@ -175,6 +193,14 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         stream_durability=cast("str", values.get("stream_durability", "group")),
         lenses=None if lenses is None else tuple(lenses),
         auto_tag_threshold=_threshold(values, origins),
+        compaction_model=cast("str | None", values.get("compaction_model")),
+        compact_after_hours=_hours(_bounded(values, origins, "compact_after_hours", (0, 876_000))),
+        xdb_max_storage_bytes=_bounded(values, origins, "xdb_max_storage_bytes", (0, 1 << 62)) or None,
+        xdb_compression_threshold=float(
+            _bounded(values, origins, "xdb_compression_threshold", (0.01, 1)) or 0.8
+        ),
+        xdb_top_k_activations=int(_bounded(values, origins, "xdb_top_k_activations", (1, 100)) or 10),
+        xdb_submission_grace_days=_grace_days(values, origins),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
         generator=cast("str | None", values.get("generator")),
@@ -205,6 +231,30 @@ def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> floa
             f"{origins['auto_tag_threshold']} = {threshold!r} cannot be used; give a score above 0, up to 1."
         )
     return threshold
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _grace_days(values: Mapping[str, object], origins: Mapping[str, str]) -> float:
+    days = _bounded(values, origins, "xdb_submission_grace_days", (0, 36_500))
+    return 7.0 if days is None else float(days)
+
+
+def _hours(given: float | None) -> float:
+    return 168.0 if given is None else float(given)
+
+
+def _bounded(
+    values: Mapping[str, object], origins: Mapping[str, str], name: str, bounds: tuple[_Number, _Number]
+) -> _Number | None:
+    """Return a number that must lie within bounds, None where it is not set."""
+    value = cast("_Number | None", values.get(name))
+    if value is not None and not bounds[0] <= value <= bounds[1]:
+        raise InvalidInput(
+            f"{origins[name]} = {value!r} cannot be used; give a number from {bounds[0]:g} to {bounds[1]:,}."
+        )
+    return value
 
 
 def _from_file(path: Path) -> dict[str, object]:

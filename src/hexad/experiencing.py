@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import timedelta
 
+from hexad.compacting import Compacting, CompactingNeeds, build_compacting
+from hexad.config import Settings
+from hexad.experience.contract import Contracts
 from hexad.experience.documents import DocumentNeeds, DocumentRepository
+from hexad.experience.evidence import EvidenceNeeds, EvidencePackages
+from hexad.experience.pressure import StorageManager
+from hexad.experience.relief import PressureNeeds, PressureSettings
 from hexad.experience.replies import ReplyMaker
+from hexad.experience.submissions import Graftings, SubmissionNeeds
 from hexad.experience.tagging import Tagging
+from hexad.experience.tiers import TierNeeds, Tiers
 from hexad.experience.xdb import Experience, ExperienceNeeds
 from hexad.facade.xdb import Xdb
+from hexad.facade.xdb_windows import WindowParts
 from hexad.ids import IdSource
 from hexad.model.actor import Actor
+from hexad.model.tiers import CompactionTrigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,10 +31,25 @@ class Experiencing:
 
     experience: Experience
     replies: ReplyMaker
+    storage: StorageManager
+    tiers: Tiers
+    compacting: Compacting
     xdb: Xdb
 
 
-def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -> Experiencing:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Who has the store open: Hexad's version, this process, and those that are there too."""
+
+    version: str
+    owner: str
+    alive: Callable[[], Collection[str]]
+    compacting: CompactingNeeds
+
+
+def build_experiencing(
+    needs: ExperienceNeeds, *, settings: Settings, actor: Actor, ids: IdSource, program: Program
+) -> Experiencing:
     """Return the experience database of one store."""
     experience = Experience(needs)
     replies = ReplyMaker(
@@ -44,6 +71,80 @@ def build_experiencing(needs: ExperienceNeeds, *, actor: Actor, ids: IdSource) -
             source=actor.agent or actor.describe(),
         )
     )
-    return Experiencing(
-        experience=experience, replies=replies, xdb=Xdb(experience, tagging, documents, actor=actor)
+    compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
+    contracts = Contracts(needs.db, clock=needs.clock, actor=actor)
+    experience.contract = contracts.current
+    storage = StorageManager(
+        PressureNeeds(
+            db=needs.db,
+            directory=needs.directory,
+            clock=needs.clock,
+            reader=experience.reader,
+            flush=experience.flush,
+            contracts=contracts,
+            summarizer=compacting.summarizer,
+            reclaim=lambda: experience.seal(all=True),
+            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+        ),
+        _pressure_settings(settings),
     )
+    tiers = Tiers(
+        TierNeeds(
+            db=needs.db,
+            reader=experience.reader,
+            replies=replies,
+            ids=ids,
+            flush=experience.flush,
+            warm_quota=lambda: contracts.current().warm_quota_tokens,
+            mask=experience.masking.text,
+            grace=timedelta(days=settings.xdb_submission_grace_days),
+        )
+    )
+    windows = _window_parts(needs, experience, tagging, tiers, program)
+    xdb = Xdb(
+        experience,
+        tagging,
+        documents,
+        context=compacting.windows,
+        storage=storage,
+        contracts=contracts,
+        windows=windows,
+        actor=actor,
+    )
+    return Experiencing(
+        experience=experience, replies=replies, storage=storage, tiers=tiers, compacting=compacting, xdb=xdb
+    )
+
+
+def _pressure_settings(settings: Settings) -> PressureSettings:
+    return PressureSettings(
+        total_limit_bytes=settings.xdb_max_storage_bytes,
+        compression_threshold=settings.xdb_compression_threshold,
+        top_k_activations=settings.xdb_top_k_activations,
+    )
+
+
+def _window_parts(
+    needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: Tiers, program: Program
+) -> WindowParts:
+    graftings = Graftings(
+        SubmissionNeeds(
+            db=needs.db,
+            tiers=tiers,
+            resolve_tag=tagging.index.resolve,
+            tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
+        )
+    )
+    evidence = EvidencePackages(
+        EvidenceNeeds(
+            db=needs.db,
+            directory=needs.directory / "exports",
+            reader=experience.reader,
+            graftings=graftings,
+            mask=experience.masking.answers,
+            version=program.version,
+            owner=program.owner,
+            alive=program.alive,
+        )
+    )
+    return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)

@@ -33,6 +33,20 @@ class StreamUpkeep:
                 return 0
         return self.experiencing.experience.seal(stop=stop).rows
 
+    def compact_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Compact the windows of sessions in which nothing was recorded for long; return how many compactions."""
+        if not (self.place.directory / "stream" / "segments").is_dir():
+            return 0
+        compacting = self.experiencing.compacting
+        done = compacting.compactor.expire_idle(stop=stop)
+        compacting.remembrance.compactions(stop=stop)
+        return done
+
+    def compact_when_due(self, *, stop: Callable[[], bool]) -> None:
+        """Compact the windows that this process found full, and each hour those of idle sessions."""
+        if "experiencing" in self.__dict__:
+            self.experiencing.compacting.compactor.work(stop=stop)
+
     def compress_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compress COLD experience that is over its limit; return how many records became part of coarser ones."""
         if "experiencing" not in self.__dict__ and not self.stores.meta.has_cold():

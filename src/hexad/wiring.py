@@ -16,6 +16,7 @@ from hexad.ids import IdSource
 from hexad.index.catalog import EMBED, Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
+from hexad.maintaining import StreamUpkeep
 from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
 from hexad.model.durability import StreamDurability
@@ -77,7 +78,7 @@ class Base:
     orderings: Mapping[str, NamedOrdering]  # that the program brought along
 
 
-class Parts:
+class Parts(StreamUpkeep):
     """Everything that `Hexad` delegates to."""
 
     def __init__(self, base: Base, embedder: Embedder | None) -> None:
@@ -169,8 +170,9 @@ class Parts:
     @cached_property
     def experiencing(self) -> Experiencing:
         """The experience database; loaded now, because nothing else needs it."""
+        from hexad.compacting import CompactingNeeds
         from hexad.experience.xdb import ExperienceNeeds
-        from hexad.experiencing import build_experiencing
+        from hexad.experiencing import Program, build_experiencing
 
         base = self.base
         needs = ExperienceNeeds(
@@ -181,19 +183,19 @@ class Parts:
             salt=lambda: base.place.keys.redaction_salt,
             env_allow=base.settings.env_allow,
             wake=self.wake,
+            ids=base.ids,
             lenses=None if base.settings.lenses is None else parse_lenses(base.settings.lenses),
             auto_tag_threshold=base.settings.auto_tag_threshold,
         )
-        return build_experiencing(needs, actor=base.actor, ids=base.ids)
-
-    def seal_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps."""
-        if "experiencing" not in self.__dict__:
-            from hexad.storage.stream_log import list_logs
-
-            if not list_logs(self.place.directory / "stream" / "log"):
-                return 0
-        return self.experiencing.experience.seal(stop=stop).rows
+        compacting = CompactingNeeds(
+            writer=lambda: self.writing.writer,
+            generator_for=base.models.generator_for,
+            background=self._worker is not None,
+        )
+        program = Program(version=__version__, owner=self._owner, alive=self._alive, compacting=compacting)
+        return build_experiencing(
+            needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
+        )
 
     @cached_property
     def orderings(self) -> Orderings:
@@ -352,6 +354,10 @@ class Parts:
             self.writing.queue.run(stop=stop)
         self.governing.sweeper.sweep_when_due(stop=stop)
         self.seal_when_due(stop=stop)
+        self.compact_when_due(stop=stop)
+        self.let_go_when_due()
+        self.compress_when_due(stop=stop)
+        self.tidy(stop=stop, when_due=True)
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.experience.narrative import Gist, Names, narrate, plain_name
+from hexad.experience.narrative import Gist, narrate
 from hexad.model.experience import CompressionLevel
 from hexad.model.parse import parse_whole, quoted
 from hexad.model.tiers import TOP_K, CompressedRecord
@@ -112,11 +112,6 @@ def gist_of(records: Sequence[CompressedRecord], target: CompressionLevel, k: in
     )
 
 
-def local_summary(gist: Gist, *, names: Names = plain_name) -> str:
-    """Return the summary that needs no model."""
-    return narrate(gist, names=names)
-
-
 def bucket(level: CompressionLevel, start: datetime) -> tuple[datetime, datetime]:
     """Return the span in UTC of a day, an ISO week, a month, a quarter or a year that a record belongs to by its start.
 
@@ -125,7 +120,12 @@ def bucket(level: CompressionLevel, start: datetime) -> tuple[datetime, datetime
     >>> f"{first:%Y-%m-%d} {end:%Y-%m-%d}"
     '2024-12-30 2025-01-06'
     """
-    return unit_span(start, _UNITS[level])
+    try:
+        return unit_span(start, _UNITS[level])
+    except (ValueError, OverflowError):  # the calendar ends before the span does
+        return start.replace(
+            month=12, day=1, hour=0, minute=0, second=0, microsecond=0
+        ), datetime.max.replace(tzinfo=UTC)
 
 
 def _peaks(records: Sequence[CompressedRecord], kept: Mapping[str, float]) -> dict[str, float]:

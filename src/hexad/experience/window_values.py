@@ -58,7 +58,9 @@ class WindowValues:
         window = replace(window, fidelity=Fidelity.COLD, compression_level=level)
         if not records:
             return window  # another window protects all of it still
-        gist = records[0] if len(records) == 1 else compress_records(records, level)
+        gist = records[0]
+        if len(records) > 1:
+            gist = compress_records(records, max(level, CompressionLevel.SESSION))
         return replace(
             window,
             summary=gist.summary,

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from hexad.clock import Clock
-from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from hexad.experience.accounts import Accounts
+from hexad.experience.auto_tags import AutoTagger
+from hexad.experience.batches import batches, held_together
+from hexad.experience.chunks import Rows, chunks
 from hexad.experience.intake import Intake, name
 from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
 from hexad.experience.sight import Sight
+from hexad.ids import IdSource
 from hexad.index.lenses import Lenses
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
+    CompressionLevel,
     SessionInfo,
     StepQuery,
     StreamReport,
@@ -25,7 +31,9 @@ from hexad.model.experience import (
     parse_timestep_id,
 )
 from hexad.model.lenses import LensRules
+from hexad.model.lifecycle import LifecycleContract
 from hexad.model.ticks import Ranges
+from hexad.model.tiers import CompressedRecord
 from hexad.storage.codec import to_micros
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
@@ -33,7 +41,7 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segments import SEAL_AGE_S, Sealer
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_frames import Batch
+from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_query import StreamReader
 
 ALL_SESSIONS = "*"
@@ -57,6 +65,7 @@ class ExperienceNeeds:
     salt: Callable[[], bytes]
     env_allow: frozenset[str]
     wake: Callable[[], None]
+    ids: IdSource
     lenses: LensRules | None = None
     auto_tag_threshold: float | None = None
 
@@ -75,7 +84,24 @@ class Experience:
         self._duck = Duck()
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
-        self._sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=self.masking.answers)
+        self._tagger = None
+        if needs.auto_tag_threshold is not None and not needs.db.readonly:
+            self._tagger = AutoTagger(
+                needs.db,
+                directory / "log",
+                ids=needs.ids,
+                masking=self.masking,
+                lenses=self.lenses,
+                threshold=needs.auto_tag_threshold,
+            )
+        self._sealer = Sealer(
+            needs.db,
+            directory,
+            self._duck,
+            clock=needs.clock,
+            mask=self.masking.answers,
+            before=self._before_sealing,
+        )
         self._recorder = Recorder(
             self._sessions,
             directory / "log",
@@ -83,9 +109,10 @@ class Experience:
             durability=needs.durability,
             full=needs.wake,
         )
+        self.contract: Callable[[], LifecycleContract] = LifecycleContract
         self.compactions = Compactions(needs.db)
         self.accounts = Accounts(self.compactions, self.reader, self._recorder, directory / "log")
-        self._current = threading.local()
+        self._current, self._wake = threading.local(), needs.wake
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
 
     # Sessions ---------------------------------------------------------------------------------------------------
@@ -100,9 +127,14 @@ class Experience:
         self._db.require_writable()
         if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
+        if compaction is not None and not isinstance(compaction, bool):
+            raise InvalidInput(f"compaction = {compaction!r} is neither True nor False.")
+        contract = self.contract()
         number = self._sessions.start(
             session_id,
-            max_context_tokens=window_tokens(max_context_tokens),
+            max_context_tokens=window_tokens(max_context_tokens, contract),
+            default_tokens=contract.context_window_tokens,
+            most_tokens=contract.context_window_tokens if contract.active else None,
             auto_compact=compaction,
             at=self._clock.now(),
         )
@@ -110,6 +142,8 @@ class Experience:
         self._open[session_id] = number
         self.accounts.open(number)
         self._current.id = session_id
+        if self._tagger is not None:
+            self._wake()
 
     def end(self, session_id: str | None) -> None:
         """End a session, this thread's current one by default; what was recorded is acknowledged first."""
@@ -119,7 +153,7 @@ class Experience:
         number = self._sessions.number(wanted)
         if number is None:
             raise NotFound(f"There is no session {wanted!r}.")
-        self._recorder.flush()
+        self.flush()
         self._sessions.end(number, at=self._clock.now())
         self._open.pop(wanted, None)
         self.accounts.close(number)
@@ -164,14 +198,14 @@ class Experience:
         self.accounts.add(number, moment[4])
         return wanted, tick
 
-    def record_batches(self, session_id: str | None, batches: Iterable[Batch]) -> tuple[str, list[int]]:
-        """Record batches for a session; return it, and the ticks, when all are acknowledged."""
+    def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
+        """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
         wanted, number = self._recorded(session_id)
         ticks: list[int] = []
-        for batch in batches:
+        for batch in held_together(batches(chunks(rows, self._duck), self.intake)):
             ticks += self._recorder.add_batch(number, batch)
             self.accounts.add(number, int(batch.tokens.sum()))
-        self._recorder.flush()
+        self.flush()
         return wanted, ticks
 
     def _recorded(self, session_id: str | None) -> tuple[str, int]:
@@ -195,9 +229,22 @@ class Experience:
         self._db.require_writable()
         return self._number(session_id)
 
+    def skip(self, number: int, through: int) -> None:
+        """Give out no tick of a session up to this one any more: its context window begins after it."""
+        self._recorder.skip(number, through)
+
     def flush(self) -> None:
-        """Wait until what was recorded is acknowledged."""
+        """Wait until what was recorded is acknowledged, and tagged where the settings say so."""
         self._recorder.flush()
+        self.tag_automatically()
+
+    def tag_automatically(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Tag what any process recorded since, where the settings say so; return how many applications that made."""
+        return 0 if self._tagger is None else self._tagger.run(stop=stop)
+
+    def _before_sealing(self, logs: Sequence[tuple[Path, Frames]]) -> None:
+        if self._tagger is not None:
+            self._tagger.before_sealing(logs)
 
     # Questions --------------------------------------------------------------------------------------------------
 
@@ -229,6 +276,28 @@ class Experience:
         number = self._sessions.number(session_id)
         return () if number is None else self._compressed.ticks_of_event(number, event_id)
 
+    def compressed_record(self, record_id: str) -> CompressedRecord | None:
+        """Return a COLD record, None when there is none with this id."""
+        record = self._compressed.get(record_id)
+        return None if record is None else self.sight.compressed(record)
+
+    def compressed_records(
+        self,
+        session_id: str | None,
+        *,
+        level: CompressionLevel | None,
+        times: tuple[datetime, datetime] | None,
+        limit: int,
+        offset: int,
+    ) -> list[CompressedRecord]:
+        """Return COLD records, the oldest first; raises `NotFound` for a session that was never started."""
+        number = None
+        if session_id is not None:
+            self._sessions.get(session_id)
+            number = self._sessions.number(session_id)
+        found = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
+        return [self.sight.compressed(one) for one in found]
+
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""
         self._recorder.flush()
@@ -239,11 +308,17 @@ class Experience:
     def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
         """Seal what is large or old, or with `all` everything that no other process is writing to."""
         self._db.require_writable()
+        self.tag_automatically(stop=stop)
         rows, begun_at = self._recorder.unsealed
         age = to_micros(self._clock.now()) - begun_at
         if all or (rows and age >= SEAL_AGE_S * 1e6):
             self._recorder.rotate()
         return self._sealer.seal(all=all, stop=stop)
+
+    def tidy(self, *, stop: Callable[[], bool] = lambda: False, when_due: bool = False) -> StreamReport:
+        """Remove what left for COLD records from the files, and merge small ones; or only when something changed."""
+        self._db.require_writable()
+        return self._sealer.tidy(stop=stop, when_due=when_due)
 
     def close(self) -> None:
         """Write what waits and let go of everything. Idempotent."""
@@ -253,13 +328,18 @@ class Experience:
             self._duck.close()
 
 
-def window_tokens(given: int | None) -> int | None:
-    """Return the size of a context window as it was given; raises `InvalidInput`."""
+def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
+    """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
     if given is None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
         raise InvalidInput(
             f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
+        )
+    if contract.active and given > contract.context_window_tokens:
+        raise LimitExceeded(
+            f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
+            f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
         )
     return given
 

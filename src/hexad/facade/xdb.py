@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+from hexad.experience.contract import Contracts
 from hexad.experience.documents import DocumentRepository
+from hexad.experience.pressure import StorageManager
 from hexad.experience.tagging import Tagging
+from hexad.experience.window import ContextWindows
 from hexad.experience.xdb import Experience
+from hexad.facade.xdb_cold import ColdCalls
+from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_session import BoundSession
+from hexad.facade.xdb_storage import StorageCalls
 from hexad.facade.xdb_tags import TagCalls
+from hexad.facade.xdb_windows import WindowCalls, WindowParts
 from hexad.model.actor import Actor
 from hexad.model.experience import SessionInfo, StreamReport
 from hexad.model.memory import JSONValue
 
 
-class Xdb(RecordCalls, RecallCalls, TagCalls, DocumentCalls):
+class Xdb(
+    RecordCalls, RecallCalls, ColdCalls, TagCalls, DocumentCalls, ContextCalls, StorageCalls, WindowCalls
+):
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
     `start_session` makes a session the calling thread's current one. Every call takes `session_id` instead.
     """
 
     def __init__(
-        self, experience: Experience, tagging: Tagging, documents: DocumentRepository, *, actor: Actor
+        self,
+        experience: Experience,
+        tagging: Tagging,
+        documents: DocumentRepository,
+        *,
+        context: ContextWindows,
+        storage: StorageManager,
+        contracts: Contracts,
+        windows: WindowParts,
+        actor: Actor,
     ) -> None:
         self._experience = experience
         self._tagging, self._documents = tagging, documents
+        self._windows = context
+        self._storage, self._contracts = storage, contracts
+        self._window_parts = windows
         self._actor = actor
 
     def start_session(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
+from hexad.facade.xdb_windows import WindowCalls
 
 if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
@@ -51,6 +52,8 @@ class BoundSession:
     tag = of_session(TagCalls.tag)
     tag_applications = of_session(TagCalls.tag_applications)
     comment = of_session(TagCalls.comment)
+    pin_window = of_session(WindowCalls.pin_window)
+    windows = of_session(WindowCalls.windows)
 
     def end(self) -> None:
         """End this session, as `Xdb.end_session`."""

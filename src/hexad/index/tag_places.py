@@ -145,8 +145,12 @@ class TagPlaces:
                 else direct
             )
             hidden = self._hidden({one.tag_id for one in found})
-            by_rule = {one.id for one in direct if one.source is TagSource.AUTO}
-            return [one for one in found if one.tag_id not in hidden or one.id not in by_rule]
+            by_rule = {one.id: one.tag_id for one in direct if one.source is TagSource.AUTO}
+            return [
+                one
+                for one in found
+                if one.id not in by_rule or hidden.isdisjoint((one.tag_id, by_rule[one.id]))
+            ]
 
     def _events_at(self, session_id: str, tick: int) -> Sequence[str]:
         return () if self._events is None else self._events.events_at(session_id, tick)

@@ -35,7 +35,7 @@ class StorageUsage:
 
     Files are measured, rows of the database counted: `tables_bytes` are the pages of all its tables but those of COLD
     records. Bytes of HOT, WARM and SUBMITTED are their part of logs and segments, by timesteps. `cold_bytes` are
-    held against `cold_limit_bytes`, `total_bytes` against `max_storage_bytes`, where one is set, each times
+    held against `cold_limit_bytes`, `total_bytes` against `total_limit_bytes`, where one is set, each times
     `compression_threshold`.
     """
 
@@ -43,7 +43,7 @@ class StorageUsage:
     cold_bytes: int
     cold_limit_bytes: int
     compression_threshold: float
-    max_storage_bytes: int | None
+    total_limit_bytes: int | None
     logs_bytes: int
     segments_bytes: int
     documents_bytes: int
@@ -60,7 +60,7 @@ class StorageUsage:
         """Whether compression has something to do."""
         bound = self.cold_limit_bytes * self.compression_threshold
         total = (
-            None if self.max_storage_bytes is None else self.max_storage_bytes * self.compression_threshold
+            None if self.total_limit_bytes is None else self.total_limit_bytes * self.compression_threshold
         )
         return self.cold_bytes > bound or (total is not None and self.total_bytes > total)
 
@@ -71,7 +71,7 @@ class StorageUsage:
             "cold_bytes": self.cold_bytes,
             "cold_limit_bytes": self.cold_limit_bytes,
             "compression_threshold": self.compression_threshold,
-            "max_storage_bytes": self.max_storage_bytes,
+            "total_limit_bytes": self.total_limit_bytes,
             "over_threshold": self.over_threshold,
             "logs_bytes": self.logs_bytes,
             "segments_bytes": self.segments_bytes,
@@ -131,6 +131,9 @@ class CompressionReport:
     stopped: Stopped
     steps: Sequence[CompressionStep] = ()
     expired_sessions: Sequence[str] = ()  # ended ones whose context was compacted to make room
+    summaries: Mapping[str, int] = field(
+        default_factory=dict
+    )  # by who wrote them: a generator's name, or `local`
     notes: Sequence[str] = ()
 
     @property
@@ -155,5 +158,6 @@ class CompressionReport:
             "records": self.records,
             "steps": [step.to_dict() for step in self.steps],
             "expired_sessions": list(self.expired_sessions),
+            "summaries": dict(self.summaries),
             "notes": list(self.notes),
         }

@@ -62,6 +62,10 @@ class MaintenanceReport:
     archived: int = 0  # by gc, as the spaces' policies say
     purged: int = 0
     sealed: int = 0  # timesteps of the experience stream
+    compacted: int = 0  # compactions of windows in which nothing was recorded for long
+    let_go: int = 0  # windows whose grace after a rejection was over
+    freed_bytes: int = 0  # of timesteps for which a COLD record stands
+    compressed: int = 0  # COLD records of it that became part of coarser ones
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""

@@ -60,6 +60,15 @@ class Meta:
                 "writes it anew."
             ) from error
 
+    def has_windows_to_settle(self, at: datetime) -> bool:
+        """Whether there is a window whose grace is over, or one that was let go and is not noted as COLD."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM time_windows WHERE fidelity = 'warm' AND grace_until <= ?)"
+            " OR EXISTS (SELECT 1 FROM time_windows WHERE fidelity IN ('hot', 'cold') AND compression_level = 0)",
+            (to_micros(at),),
+        )
+        return row is not None and bool(row[0])
+
     def record_embedder(self, name: str, dimensions: int, *, replace: bool) -> None:
         """Note the embedder of a store that has none yet, or another one when `replace` is set."""
         text = dump({"name": name, "dimensions": dimensions})
@@ -72,6 +81,13 @@ class Meta:
         """Return the version of the SQLite library in use."""
         row = self._db.query_one("SELECT sqlite_version()")
         return cast("str", row[0]) if row else ""
+
+    def has_cold(self) -> bool:
+        """Whether there is any experience that was compressed, or compacted."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM compressed_records) OR EXISTS (SELECT 1 FROM compaction_records)"
+        )
+        return row is not None and bool(row[0])
 
     def log(self, what: str, detail: Mapping[str, JSONValue], *, at: datetime) -> None:
         """Note something that maintenance did; the audit ledger imports these rows when it is there."""

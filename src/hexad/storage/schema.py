@@ -17,6 +17,7 @@ from hexad.storage.side_schema import SIDE_DDL
 from hexad.storage.stream_schema import DDL as STREAM_DDL
 from hexad.storage.tag_schema import TAG_DDL
 from hexad.storage.tier_schema import TIER_DDL
+from hexad.storage.upkeep_schema import AUTO_TAG_DDL, REMOVED_DOCUMENT_DDL
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -349,6 +350,11 @@ def _sidecars(con: Connection) -> None:
     con.execute(SIDE_DDL)
 
 
+def _upkeep(con: Connection) -> None:
+    con.execute(AUTO_TAG_DDL)
+    con.execute(REMOVED_DOCUMENT_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -357,6 +363,7 @@ MIGRATIONS: Final = (
     Migration(number=5, name="documents", apply=_documents),
     Migration(number=6, name="tiers", apply=_tiers),
     Migration(number=7, name="sidecars", apply=_sidecars),
+    Migration(number=8, name="upkeep", apply=_upkeep),
 )
 
 

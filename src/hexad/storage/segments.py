@@ -40,15 +40,32 @@ if TYPE_CHECKING:
 
 SEAL_AGE_S: Final = 3_600.0
 """A log is not left for longer. Shorter was no gain: every segment costs each query a file to open."""
+TIDY_INTERVAL_S: Final = 60.0
 
 Mask = Callable[[list[list[str]]], Iterable[tuple[int, list[str]]]]
 """From answers, as tokens, to those of them that may not be stored as they are: which it is, and its new tokens."""
+
+BeforeSealing = Callable[[Sequence[tuple[Path, Frames]]], None]
+"""What is done with logs that nobody writes to any more, before they are part of a segment."""
+
+
+def _nothing(_logs: Sequence[tuple[Path, Frames]]) -> None:
+    """Do nothing before sealing."""
 
 
 class Sealer:
     """Turns the logs of a store into segments, and keeps these as few and as small as what is left allows."""
 
-    def __init__(self, db: Database, directory: Path, duck: Duck, *, clock: Clock, mask: Mask) -> None:
+    def __init__(
+        self,
+        db: Database,
+        directory: Path,
+        duck: Duck,
+        *,
+        clock: Clock,
+        mask: Mask,
+        before: BeforeSealing = _nothing,
+    ) -> None:
         self.manifest = Manifest(db)
         self.logs, self.segments = directory / "log", directory / "segments"
         self._lease = Lease(directory / "seal.lock", clock=clock, purpose="sealing")
@@ -56,7 +73,9 @@ class Sealer:
         self._duck = duck
         self._clock = clock
         self._mask = mask
+        self._before = before
         self._cold = ColdRanges(db)
+        self._tidied: tuple[int, object] = (0, None)
         self._files = SegmentFiles(self.segments, duck, clock=clock)
         self._upkeep = SegmentUpkeep(db, self._files, duck, clock=clock)
 
@@ -74,15 +93,25 @@ class Sealer:
             self._sweep()
             return self._seal(all=all, stop=stop)
 
-    def tidy(self, *, stop: Callable[[], bool] = lambda: False) -> StreamReport:
-        """Remove timesteps that left for COLD records, merge small segments, make missing sidecars."""
-        if not self.segments.is_dir():
+    def tidy(self, *, stop: Callable[[], bool] = lambda: False, when_due: bool = False) -> StreamReport:
+        """Remove timesteps that left for COLD records, merge small segments, make missing sidecars.
+
+        With `when_due` only if segments or what left have changed since, and not every minute.
+        """
+        if not self.segments.is_dir() or (when_due and not self._is_untidy()):
             return StreamReport()
         with self._turn, self._lease.held_for() as mine:
             if not mine:
                 return StreamReport()
             self._sweep()
-            return self._upkeep.tidy(stop=stop)
+            report = self._upkeep.tidy(stop=stop)
+            self._tidied = (to_micros(self._clock.now()), self.manifest.state())
+            return report
+
+    def _is_untidy(self) -> bool:
+        at, state = self._tidied
+        since = to_micros(self._clock.now()) - at
+        return not 0 <= since < TIDY_INTERVAL_S * 1e6 and state != self.manifest.state()
 
     def _sweep(self) -> None:
         """Remove what an interrupted run left: files that were never registered, what others replaced."""
@@ -115,6 +144,7 @@ class Sealer:
             if not (all or self._due(left)):
                 return StreamReport()
             found = list(_readable(left, problems))
+            self._before(found)
             for group in _groups(found):
                 if stop():
                     break

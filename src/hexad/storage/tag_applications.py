@@ -68,6 +68,15 @@ class TagApplications:
                 ),
             )
 
+    def change(self, application: TagApplication) -> None:
+        """Give the application with this id another target and confidence, in the caller's transaction."""
+        assignments = ", ".join(f"{column} = ?" for column in NEW_TARGET_COLUMNS.split(", "))
+        with self._db.joined() as con:
+            con.execute(
+                f"UPDATE tag_applications SET {assignments}, confidence = ? WHERE id = ?",
+                (*target_values(application.target), application.confidence, application.id),
+            )
+
     def remove(self, application_id: str) -> None:
         """Take one application away; raises `NotFound`."""
         with self._db.joined() as con:

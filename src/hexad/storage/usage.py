@@ -83,6 +83,17 @@ class ColdBytes:
         found = {cast("str", name): cast("int", last) for name, last in rows}
         return found.get("compressed_records", 0), found.get("compaction_records", 0)
 
+    def sizes(self, numbers: Collection[int]) -> dict[int, int]:
+        """Return the bytes of COLD records by their numbers; those that are gone are left out."""
+        return self._sizes("compressed_records", numbers)
+
+    def _sizes(self, table: str, numbers: Collection[int]) -> dict[int, int]:
+        rows = self._db.query(
+            f"SELECT r.no, r.bytes FROM json_each(?) j CROSS JOIN {table} r ON r.no = j.value",
+            (dump(sorted(numbers)),),
+        )
+        return {cast("int", no): cast("int", size) for no, size in rows}
+
     # Compactions that go with what they summarise ---------------------------------------------------------------
 
     def within(self, session: int, ticks: tuple[int, int]) -> list[CompactionRow]:
@@ -108,14 +119,14 @@ class ColdBytes:
             limit=limit,
         )
 
-    def remove(self, numbers: Collection[int]) -> int:
-        """Remove compactions in the caller's transaction; returns how many were there."""
+    def compaction_sizes(self, numbers: Collection[int]) -> dict[int, int]:
+        """Return the bytes of compactions by their numbers; those that are gone are left out."""
+        return self._sizes("compaction_records", numbers)
+
+    def remove_compactions(self, numbers: Collection[int]) -> None:
+        """Remove compactions in the caller's transaction."""
         with self._db.joined() as con:
-            con.execute(
-                "DELETE FROM compaction_records WHERE no IN (SELECT value FROM json_each(?))",
-                (dump(sorted(numbers)),),
-            )
-            return con.changes
+            con.executemany("DELETE FROM compaction_records WHERE no = ?", [(one,) for one in numbers])
 
     def _rows(self, where: str, params: tuple[str | int, ...], *, limit: int = -1) -> list[CompactionRow]:
         rows = self._db.query(
@@ -125,6 +136,15 @@ class ColdBytes:
             (*params, limit),
         )
         return [_compaction(row) for row in rows]
+
+
+def ended_sessions(db: Database) -> list[str]:
+    """Return the sessions that have ended and have ticks in their context, the one that ended first before others."""
+    rows = db.query(
+        "SELECT id FROM sessions WHERE ended_at IS NOT NULL AND next_tick - 1 > compacted_through"
+        " ORDER BY ended_at, no"
+    )
+    return [cast("str", row[0]) for row in rows]
 
 
 def tables_bytes(db: Database, tables: Collection[str]) -> int:
@@ -163,12 +183,12 @@ def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
             return {one: Extent() for one in (Fidelity.HOT, *PROTECTING)}
 
         def measure(condition: str) -> Extent:
-            row = asked.cursor.execute(
+            # Read to its end: while a result is open DuckDB lets nothing be registered.
+            [row] = asked.cursor.execute(
                 f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT session, tick, tokens {asked.steps}) steps"
                 f" WHERE {condition}",
                 asked.params,
-            ).fetchone()
-            assert row is not None
+            ).fetchall()
             return Extent(timesteps=int(row[0]), tokens=int(row[1]))
 
         found = {}

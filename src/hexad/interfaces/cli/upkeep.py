@@ -107,5 +107,7 @@ def maintain() -> None:
         )
     if report.sealed:
         click.echo(f"{count(report.sealed, 'timestep')} sealed")
+    if report.freed_bytes:
+        click.echo(f"{report.freed_bytes:,} bytes freed of experience that is compressed")
     if not any(report.to_dict().values()):
         note("Nothing was waiting.")

@@ -1,0 +1,99 @@
+"""The contract that is in force: kept in the store, so that every program that has it open goes by it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.model.actor import Actor
+from hexad.model.lifecycle import LifecycleContract, parse_contract
+from hexad.model.memory import JSONValue
+from hexad.model.parse import quoted
+from hexad.storage.codec import parse
+from hexad.storage.connection import Database
+from hexad.storage.meta import Meta
+
+FILE_BYTES_LIMIT: Final = 1 << 20
+_KEY: Final = "lifecycle_contract"
+
+
+class Contracts:
+    """The one contract of a store, or none."""
+
+    def __init__(self, db: Database, *, clock: Clock, actor: Actor) -> None:
+        self._db, self._meta = db, Meta(db)
+        self._clock, self._actor = clock, actor
+        self._known: tuple[str, LifecycleContract] = ("", LifecycleContract())
+
+    def current(self) -> LifecycleContract:
+        """Return what is in force: the contract that was set last, by whichever program, else the minimums."""
+        text = self._meta.get(_KEY) or ""
+        known, contract = self._known
+        if text != known:
+            contract = _stored(text) if text else LifecycleContract()
+            self._known = text, contract
+        return contract
+
+    def set(self, given: Mapping[str, object] | str | Path | None) -> LifecycleContract:
+        """Put a contract in force, from a mapping or a file, or with None end the one there is.
+
+        Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what cannot be read as a
+        contract, `NotFound` for a file that is not there, `AccessDenied` for anyone but the store's owner; then
+        nothing was changed.
+        """
+        if not self._actor.is_owner:
+            raise AccessDenied(
+                f"The contract binds whoever works in this store, and {self._actor.describe()} is not its owner. Open "
+                "it without an actor, or with the role 'owner'."
+            )
+        self._db.require_writable()
+        contract = LifecycleContract() if given is None else parse_contract(_mapping(given))
+        text = json.dumps(contract.document, sort_keys=True) if contract.active else ""
+        detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": contract.to_dict()}
+        with self._db.transaction():
+            self._meta.put(_KEY, text)
+            self._meta.log("set_contract", detail, at=self._clock.now())
+        return self.current()
+
+
+def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
+    """Return what a contract is read from: the mapping itself, or a file's, JSON or TOML by its name."""
+    if not isinstance(given, str | Path):
+        return given
+    path = Path(given)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no contract at {quoted(str(given))}.") from error
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"The contract {quoted(str(given))} cannot be read: {error}.") from error
+    if len(data) > FILE_BYTES_LIMIT:
+        raise InvalidInput(
+            f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
+        )
+    try:
+        text = data.decode("utf-8-sig")
+        found: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:  # what both decoders raise is one, and a wrong encoding
+        raise InvalidInput(
+            f"The contract {path} cannot be read: {error}. Write JSON, or TOML as *.toml."
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidInput(f"The contract {path} holds {quoted(found)} where it should say `resources`.")
+    return found
+
+
+def _stored(text: str) -> LifecycleContract:
+    try:
+        return parse_contract(parse(text))
+    except IntegrityError:
+        raise
+    except HexadError as error:
+        raise IntegrityError(
+            f"The contract that this store keeps cannot be used: {error} Set it anew with `hx.xdb.set_contract`."
+        ) from error

@@ -1,0 +1,355 @@
+"""From tagged examples to a graft: collect, promote, examples, ready, submit, resolve."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad import CompressionLevel, Conflict, Fidelity, Hexad, InvalidInput, NotFound
+from hexad.model.tag import BudStatus
+from hexad.model.tiers import SubmissionStatus
+from test_xdb_windows import compact_all, fidelities
+
+
+@pytest.fixture
+def hx(hx: Hexad) -> Hexad:
+    """Twenty tokens of `monday`, the 4th to the 6th the event `call`; ten of `tuesday`. The bud `Curiosity`."""
+    hx.xdb.start_session("tuesday", compaction=False)
+    for number in range(1, 11):
+        hx.xdb.record("output", f"t{number} ")
+    hx.xdb.start_session("monday", compaction=False)
+    for number in range(1, 21):
+        inside = 4 <= number <= 6
+        hx.xdb.record("output", f"w{number} ", event_id="call" if inside else None, event_end=number == 6)
+        if number == 10:
+            hx.xdb.seal()
+    hx.xdb.create_bud_tag("Curiosity", "Asking on.")
+    return hx
+
+
+def bud_status(hx: Hexad, name: str = "Curiosity") -> BudStatus | None:
+    tag = hx.xdb.tag_index.resolve(name)
+    assert tag is not None
+    return tag.bud_status
+
+
+def ranges(windows) -> list[tuple[str, int, int]]:
+    return [(one.session_id, one.start_tick, one.end_tick) for one in windows]
+
+
+# Handing in -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("H007", "H044", "H056", "H087")
+def test_tagged_experience_becomes_the_evidence_of_a_graft(hx, clock):
+    hx.xdb.tag("Noticing", timestep_id="ts-monday-2")
+    hx.xdb.tag("Noticing", event_id="call")
+    hx.xdb.tag("Noticing", tick_range=(9, 12))
+    hx.xdb.tag("Noticing", tick_range=(3, 4), session_id="tuesday")
+    bud = hx.xdb.promote_to_bud(hx.xdb.tag_index.resolve("Noticing").id)
+    assert 10 == len(hx.xdb.get_bud_examples(bud.id))
+    hx.xdb.mark_bud_ready(bud.id)
+
+    ids = hx.xdb.submit_graft(bud.id, "graft-1")
+
+    windows = hx.xdb.get_windows_for_submission("graft-1")
+    assert ids == [one.id for one in windows]
+    assert [("tuesday", 3, 4), ("monday", 2, 2), ("monday", 4, 6), ("monday", 9, 12)] == ranges(windows)
+    assert {(Fidelity.SUBMITTED, ("graft-1",), False)} == {
+        (one.fidelity, one.submission_ids, one.pinned) for one in windows
+    }
+    assert [2, 1, 3, 4] == [one.token_count for one in windows]
+    assert "hshssshhssss" + "h" * 8 == fidelities(hx)
+    assert BudStatus.TRAINING is bud_status(hx, "Noticing")
+    submission = hx.xdb.get_submission("graft-1")
+    assert ("graft-1", bud.id, SubmissionStatus.OPEN, clock.now(), None, tuple(ids)) == (
+        submission.id, submission.bud_tag_id, submission.status, submission.submitted_at, submission.resolved_at,
+        submission.window_ids,
+    )  # fmt: skip
+    assert [submission] == hx.xdb.submissions("open")
+
+
+def test_ranges_that_overlap_or_touch_are_one_window(hx):
+    for ticks in [(3, 8), (5, 12), (13, 13), (15, 16)]:
+        hx.xdb.tag("Curiosity", tick_range=ticks)
+
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    assert [("monday", 3, 13), ("monday", 15, 16)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
+
+
+def test_an_event_that_goes_on_is_evidence_as_far_as_it_has_come(hx):
+    for _ in range(3):
+        hx.xdb.record("output", "more ", event_id="open")
+    hx.xdb.tag("Curiosity", event_id="open")
+
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+    hx.xdb.record("output", "and more", event_id="open")
+
+    assert [("monday", 21, 23)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
+    assert "sssh" == fidelities(hx)[-4:]
+
+
+def test_a_range_that_reaches_into_the_future_is_evidence_up_to_what_was_recorded(hx):
+    hx.xdb.tag("Curiosity", tick_range=(18, 4_000))
+
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    assert [("monday", 18, 20)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
+
+
+def test_what_is_tagged_later_is_not_in_the_submission(hx):
+    hx.xdb.tag("Curiosity", tick_range=(9, 12))
+    ids = hx.xdb.submit_graft("Curiosity", "graft-1")
+    hx.xdb.tag("Curiosity", tick_range=(14, 16))
+
+    assert ids == hx.xdb.submit_graft("Curiosity", "graft-1")
+    assert [("monday", 9, 12)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
+    assert [("monday", 9, 12)] == ranges(hx.xdb.get_windows_for_tag("Curiosity"))
+
+
+@pytest.mark.row("H073")
+def test_a_pinned_window_is_handed_in_and_costs_no_quota_from_then_on(hx):
+    pinned = hx.xdb.pin_window((9, 12), reason="bud:curiosity")
+    hx.xdb.tag("Curiosity", tick_range=(9, 12))
+
+    assert [pinned.id] == hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    window = hx.xdb.get_window(pinned.id)
+    assert (Fidelity.SUBMITTED, ("graft-1",)) == (window.fidelity, window.submission_ids)
+    assert 0 == hx.xdb.warm_tokens()
+    # Whoever wants to keep it whatever is decided pins it again.
+    again = hx.xdb.pin_window((9, 12))
+    assert again.id != pinned.id
+    hx.xdb.resolve_submission("graft-1", True)
+    assert "wwww" == fidelities(hx)[8:12]
+
+
+@pytest.mark.parametrize(
+    ("bud", "submission", "error", "words"),
+    [
+        ("Nobody", "graft-1", NotFound, "'Nobody'"),
+        ("plain", "graft-1", InvalidInput, "'plain' is no bud; `promote_to_bud`"),
+        ("Curiosity", "graft-1", InvalidInput, "'Curiosity' has no example in full detail"),
+        ("Curiosity", "", InvalidInput, "empty"),
+        ("Curiosity", "../graft", InvalidInput, "'/' is not allowed"),
+        ("Curiosity", "..", InvalidInput, "'..'"),
+        ("Curiosity", ".graft", InvalidInput, "'.'"),
+        ("Curiosity", "graft.", InvalidInput, "'.'"),
+        ("Curiosity", "a b", InvalidInput, "' ' is not allowed"),
+        ("Curiosity", "con", InvalidInput, "device"),
+        ("Curiosity", "x" * 300, InvalidInput, "128"),
+        ("Curiosity", 7, InvalidInput, "no text"),
+    ],
+)
+def test_what_cannot_be_handed_in_is_refused(hx, bud, submission, error, words):
+    hx.xdb.tag("plain", tick_range=(1, 2))
+    with pytest.raises(error) as refused:
+        hx.xdb.submit_graft(bud, submission)
+
+    assert words in str(refused.value)
+    assert ([], [], BudStatus.COLLECTING) == (hx.xdb.submissions(), hx.xdb.windows(), bud_status(hx))
+
+
+def test_an_id_is_one_submissions_for_good(hx):
+    hx.xdb.create_bud_tag("Patience", "Waiting.")
+    for name in ("Curiosity", "Patience"):
+        hx.xdb.tag(name, tick_range=(9, 12))
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    with pytest.raises(Conflict, match="'graft-1' is there, of the bud"):
+        hx.xdb.submit_graft("Patience", "graft-1")
+    with pytest.raises(Conflict, match="but for case"):
+        hx.xdb.submit_graft("Patience", "Graft-1")
+    hx.xdb.resolve_submission("graft-1", False)
+    with pytest.raises(Conflict, match="was rejected already"):
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    with pytest.raises(Conflict, match="was rejected already; it cannot be accepted"):
+        hx.xdb.resolve_submission("graft-1", True)
+    assert BudStatus.COLLECTING is bud_status(hx, "Patience")
+
+
+def test_a_bud_that_was_abandoned_is_not_handed_in(hx):
+    hx.xdb.tag("Curiosity", tick_range=(9, 12))
+    hx.xdb.update_bud_status(hx.xdb.tag_index.resolve("Curiosity").id, "abandoned")
+
+    with pytest.raises(Conflict, match="abandoned"):
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    assert [] == hx.xdb.windows()
+
+
+def test_examples_that_are_cold_are_no_evidence(hx):
+    hx.xdb.tag("Curiosity", tick_range=(1, 4))
+    compact_all(hx)
+    with pytest.raises(InvalidInput, match="full detail"):
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    hx.xdb.record("output", "new")
+    hx.xdb.tag("Curiosity", timestep_id="ts-monday-21")
+
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    assert [("monday", 21, 21)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
+
+
+# Answers ----------------------------------------------------------------------------------------------------------
+
+
+def submitted(hx: Hexad, submission_id: str = "graft-1", ticks: tuple[int, int] = (9, 12)) -> str:
+    hx.xdb.tag("Curiosity", tick_range=ticks)
+    [window_id] = hx.xdb.submit_graft("Curiosity", submission_id)
+    return window_id
+
+
+@pytest.mark.row("H044", "H073")
+def test_evidence_outlives_the_context_and_pressure(hx):
+    submitted(hx)
+
+    compact_all(hx)
+    hx.xdb.end_session(session_id="monday")
+    hx.xdb.check_and_compress()
+    hx.maintain()
+
+    kept = [one for one in hx.xdb.recall(session_id="monday") if one.fidelity is Fidelity.SUBMITTED]
+    assert [(9, "w9 "), (10, "w10 "), (11, "w11 "), (12, "w12 ")] == [(one.tick, one.content) for one in kept]
+
+
+@pytest.mark.row("H057", "H073", "H088")
+@pytest.mark.parametrize("compacted", [False, True])
+def test_what_was_accepted_becomes_replies(hx, clock, compacted):
+    window_id = submitted(hx)
+    if compacted:
+        compact_all(hx)
+    clock.advance(seconds=5)
+
+    submission = hx.xdb.resolve_submission("graft-1", True)
+
+    assert (SubmissionStatus.ACCEPTED, clock.now()) == (submission.status, submission.resolved_at)
+    window = hx.xdb.get_window(window_id)
+    assert (Fidelity.COLD, CompressionLevel.REPLY, (), "w9 w10 w11 w12 ", 4) == (
+        window.fidelity, window.compression_level, window.submission_ids, window.summary, window.token_count,
+    )  # fmt: skip
+    shown = hx.xdb.recall(tick_range=(9, 12))
+    assert [(9, 12, 4)] == [(one.tick, one.end_tick, one.timesteps) for one in shown if one.tick == 9]
+    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert BudStatus.PROMOTED is bud_status(hx)
+    assert submission == hx.xdb.resolve_submission("graft-1", True)
+    assert [submission] == hx.xdb.submissions("accepted")
+    assert [] == hx.xdb.submissions(SubmissionStatus.OPEN)
+
+
+@pytest.mark.row("H089")
+def test_what_was_rejected_is_warm_until_its_grace_is_over(hx, clock):
+    window_id = submitted(hx)
+    compact_all(hx)
+    end = clock.now()
+
+    assert SubmissionStatus.REJECTED is hx.xdb.resolve_submission("graft-1", False).status
+
+    window = hx.xdb.get_window(window_id)
+    assert (Fidelity.WARM, False, (), 7) == (
+        window.fidelity, window.pinned, window.submission_ids, (window.grace_until - end).days,
+    )  # fmt: skip
+    assert 0 == hx.xdb.warm_tokens()
+    assert BudStatus.COLLECTING is bud_status(hx)
+    clock.advance(days=6.9)
+    assert 0 == hx.maintain().let_go
+    assert "wwww" == fidelities(hx, ticks=(9, 12))
+    clock.advance(days=0.2)
+    assert 1 == hx.maintain().let_go
+    assert "C" == fidelities(hx, ticks=(9, 12))
+    assert Fidelity.COLD is hx.xdb.get_window(window_id).fidelity
+    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+
+
+@pytest.mark.row("H089")
+def test_what_was_rejected_can_be_pinned_before_its_grace_is_over(hx, clock):
+    window_id = submitted(hx)
+    hx.xdb.resolve_submission("graft-1", False)
+
+    window = hx.xdb.pin_window((9, 12))
+
+    assert (window_id, True, None) == (window.id, window.pinned, window.grace_until)
+    assert 4 == hx.xdb.warm_tokens()
+    clock.advance(days=30)
+    assert 0 == hx.maintain().let_go
+    assert "wwww" == fidelities(hx)[8:12]
+
+
+def test_what_was_rejected_can_be_let_go_of_at_once(hx):
+    window_id = submitted(hx)
+    compact_all(hx)
+    with pytest.raises(Conflict, match="evidence of 'graft-1'"):
+        hx.xdb.unpin_window(window_id)
+    hx.xdb.resolve_submission("graft-1", False)
+
+    assert Fidelity.COLD is hx.xdb.unpin_window(window_id).fidelity
+
+
+def test_the_grace_is_a_setting(hx, opened, clock, monkeypatch):
+    window_id = submitted(hx)
+    monkeypatch.setenv("HEXAD_XDB_SUBMISSION_GRACE_DAYS", "0.5")
+    other = opened()
+
+    other.xdb.resolve_submission("graft-1", False)
+
+    assert 12 * 3600 == (other.xdb.get_window(window_id).grace_until - clock.now()).total_seconds()
+
+
+@pytest.mark.row("H056", "H090")
+@pytest.mark.parametrize("answers", [(True, True), (True, False), (False, True), (False, False)])
+def test_a_window_stays_locked_while_any_submission_names_it(hx, answers):
+    first = submitted(hx)
+    second = submitted(hx, "graft-2")
+    assert first == second
+    assert ("graft-1", "graft-2") == hx.xdb.get_window(first).submission_ids
+    compact_all(hx)
+
+    hx.xdb.resolve_submission("graft-1", answers[0])
+
+    window = hx.xdb.get_window(first)
+    assert (Fidelity.SUBMITTED, ("graft-2",)) == (window.fidelity, window.submission_ids)
+    assert "ssss" == fidelities(hx, ticks=(9, 12))
+    hx.xdb.resolve_submission("graft-2", answers[1])
+    assert (Fidelity.COLD if answers[1] else Fidelity.WARM) is hx.xdb.get_window(first).fidelity
+    assert [first] == list(hx.xdb.get_submission("graft-1").window_ids)
+    assert (BudStatus.PROMOTED if any(answers) else BudStatus.COLLECTING) is bud_status(hx)
+
+
+@pytest.mark.row("H090")
+def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
+    submitted(hx)
+    hx.xdb.create_bud_tag("Patience", "Waiting.")
+    hx.xdb.tag("Patience", tick_range=(11, 15))
+    hx.xdb.submit_graft("Patience", "graft-2")
+
+    hx.xdb.resolve_submission("graft-1", True)
+    assert "hCsssss" == fidelities(hx)[7:14]
+    hx.xdb.resolve_submission("graft-2", True)
+
+    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
+
+
+def test_a_bud_with_another_open_submission_stays_in_training(hx):
+    submitted(hx)
+    submitted(hx, "graft-2")
+
+    hx.xdb.resolve_submission("graft-1", False)
+    assert BudStatus.TRAINING is bud_status(hx)
+    hx.xdb.resolve_submission("graft-2", False)
+    assert BudStatus.COLLECTING is bud_status(hx)
+
+
+def test_an_answer_to_nothing_is_an_error(hx):
+    with pytest.raises(NotFound, match="'graft-9'"):
+        hx.xdb.resolve_submission("graft-9", True)
+    submitted(hx)
+    with pytest.raises(InvalidInput, match="'yes'"):
+        hx.xdb.resolve_submission("graft-1", "yes")
+    for ask in (hx.xdb.get_submission, hx.xdb.get_windows_for_submission):
+        with pytest.raises(NotFound, match="'graft-9'"):
+            ask("graft-9")
+    with pytest.raises(InvalidInput, match="'done'"):
+        hx.xdb.submissions("done")
+    with pytest.raises(NotFound, match="'Nobody'"):
+        hx.xdb.get_windows_for_tag("Nobody")
+    assert SubmissionStatus.OPEN is hx.xdb.get_submission("graft-1").status
