@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hexad.audit.ledger import KEY_FIELDS, MIGRATIONS, Ledger
+from hexad.audit.ledger import KEY_FIELDS, Ledger
+from hexad.audit.schema import MIGRATIONS
 from hexad.clock import Clock
 from hexad.errors import NotFound
 from hexad.storage import migrations

@@ -27,7 +27,7 @@ def test_a_checkpoint_comes_back_from_its_note() -> None:
 
 
 def test_lines_of_ones_own_are_signed_with_the_rest() -> None:
-    made = Checkpoint(origin="o", size=0, root=b"r" * 32, extensions=["one", "two"])
+    made = Checkpoint(origin="o", size=0, root=b"r" * 32, extensions=("one", "two"))
 
     assert made == read_signed(sign(made, name="k", key=KEY), [verifier_of(KEY, name="k")])
 
