@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import Figure, Options, Report, Table, environment
+from benchmarks.report import TIMESTEPS, Figure, Options, Report, Table, environment
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -90,10 +90,16 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "ingest": ("folders", _module("folders")),
     "bundles": ("bundles", _module("bundles")),
     "stream": ("stream", _module("stream")),
+    "stream-questions": ("stream_questions", _module("stream_questions")),
+    "stream-cold": ("stream_cold", _module("stream_cold")),
+    "year": ("year", _module("year")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
 }
-GROUPS = {"latency": ("recall", "remember", "ingest")}
+GROUPS = {
+    "latency": ("recall", "remember", "ingest"),
+    "experience": ("stream", "stream-questions", "stream-cold"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,6 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--markdown", type=Path, help="also write the tables here")
     parser.add_argument(
         "--reuse-vectors", action="store_true", help="keep vectors in the temporary folder between runs"
+    )
+    parser.add_argument(
+        "--timesteps", type=int, default=TIMESTEPS, help="how far `stream-questions` lets the stream grow"
     )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     given = parser.parse_args(arguments)
@@ -136,7 +145,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, given: argparse.Namespace) -> Report:
     data = given.data if given.data.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=f"hexad-{name}-") as work:
-        options = Options(data=data, quick=given.quick, work=Path(work), reuse_vectors=given.reuse_vectors)
+        options = Options(
+            data=data,
+            quick=given.quick,
+            work=Path(work),
+            reuse_vectors=given.reuse_vectors,
+            timesteps=given.timesteps,
+        )
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
         report.seconds, report.load = time.perf_counter() - started, os.getloadavg()[0]
@@ -145,6 +160,8 @@ def _run(name: str, given: argparse.Namespace) -> Report:
 
 def _said(given: argparse.Namespace) -> list[str]:
     flags = [f"--{name.replace('_', '-')}" for name in ("quick", "reuse_vectors") if getattr(given, name)]
+    if given.timesteps != TIMESTEPS:
+        flags += ["--timesteps", str(given.timesteps)]
     return [*given.names, *flags]
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import apsw
 
+TIMESTEPS = 10_000_000
+"""How far a stream grows for the questions to it, unless a run says otherwise."""
 Cell = str | int | float | None
 
 
@@ -24,6 +26,7 @@ class Options:
     quick: bool = False
     work: Path
     reuse_vectors: bool = False
+    timesteps: int = TIMESTEPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

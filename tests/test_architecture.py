@@ -165,6 +165,7 @@ _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is
 WRITES = {
     ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",
     ("hexad.storage.commit", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
+    ("hexad.storage.document_copies", "rmdir"): "removes folders that are empty, and nothing else",
     ("hexad.storage.leases", "os.ftruncate"): _LOCK_FILES,
     ("hexad.storage.leases", "os.replace"): _LOCK_FILES,
     ("hexad.storage.leases", "unlink"): _LOCK_FILES,

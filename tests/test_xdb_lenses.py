@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 
+import numpy
 import pytest
 
 import hexad
@@ -68,11 +69,20 @@ def test_hidden_concepts_take_no_place_among_the_ten_strongest(configured: Confi
     hidden = {f"secret::C{at}": 0.9 for at in range(30)}
     seen = {f"mind::C{at:02}": 0.5 - at / 100 for at in range(12)}
 
-    hx.xdb.record("output", "x", hidden | seen)
-    hx.xdb.record_many([{"event_type": "output", "content": "y", "concept_activations": hidden | seen}])
+    both = hidden | seen
+    hx.xdb.record("output", "x", both)
+    hx.xdb.record_many([{"event_type": "output", "content": "y", "concept_activations": both}])
+    hx.xdb.record_many(
+        {
+            "event_type": ["output"],
+            "content": ["z"],
+            "concepts": numpy.array([list(both)]),
+            "scores": numpy.array([list(both.values())]),
+        }
+    )
 
     expected = [f"mind::C{at:02}" for at in range(10)]
-    assert [expected, expected] == [list(one.concept_activations) for one in hx.xdb.recall()]
+    assert [expected] * 3 == [list(one.concept_activations) for one in hx.xdb.recall()]
 
 
 def test_without_the_setting_every_concept_is_seen_and_with_an_empty_list_none(
@@ -167,6 +177,12 @@ def test_what_a_rule_tagged_with_a_hidden_concept_is_nowhere_and_what_somebody_t
         one.id for one in xdb.get_tags_for_timestep(other, inherited=True)
     ]
 
+    hx = configured('lenses = ["mind::Joy"]')
+
+    assert ["mind::Joy"] == [one.id for one in hx.xdb.get_tags_for_timestep(step, inherited=True)]
+    assert ["y"] == [one.content for one in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
+    assert ["x"] == [one.content for one in hx.xdb.recall(tags=["mind::Joy"], session_id="s")]
+
     hx = configured('lenses = ["mind::Emotion"]')
 
     assert [] == hx.xdb.get_tags_for_timestep(step, inherited=True)
@@ -208,3 +224,96 @@ def test_a_variable_names_lenses_with_commas(monkeypatch: pytest.MonkeyPatch) ->
         hx.xdb.record("output", "x", {SEEN: 0.5, "world::Stone": 0.5, HIDDEN: 0.5})
 
         assert [{SEEN: 0.5, "world::Stone": 0.5}] == [one.concept_activations for one in hx.xdb.recall()]
+
+
+@pytest.mark.row("H097")
+def test_no_call_hands_out_a_hidden_concept_however_much_was_compressed(
+    configured: Configured, project: Path
+) -> None:
+    hx = configured("auto_tag_threshold = 0.8")
+    xdb = hx.xdb
+    for day in range(3):
+        session = f"day {day}"
+        xdb.start_session(session, max_context_tokens=1_000)
+        for at in range(12):
+            xdb.record(
+                "output",
+                "word ",
+                {SEEN: 0.9, HIDDEN: 0.95},
+                event_id=f"e{at // 4}",
+                event_end=at % 4 == 3,
+                token_count=60,
+            )
+        xdb.request_compaction()
+        xdb.pin_window((10, 11), reason="worth it")
+    bud = xdb.create_bud_tag("bud", "to be learned")
+    xdb.tag(bud.id, tick_range=(11, 12), session_id="day 2")
+    xdb.submit_graft(bud.id, "graft-1")
+    xdb.seal()
+    everything = said(hx)
+    kept = {hit.memory.id for hit in hx.recall("word", limit=50)}
+    assert [] == [call for call, answer in everything.items() if HIDDEN not in answer and call in TELLING]
+
+    hx = configured('lenses = ["mind::*"]')
+
+    assert [] == [call for call, answer in said(hx, kept).items() if HIDDEN in answer]
+    hx.xdb.start_session("day 3", max_context_tokens=1_000)
+    hx.xdb.record_many(
+        {"event_type": "output", "content": "word ", "token_count": 60, "concept_activations": {HIDDEN: 0.9}}
+        for _ in range(12)
+    )
+    assert HIDDEN not in repr(hx.xdb.request_compaction())
+    assert HIDDEN not in repr(hx.xdb.resolve_submission("graft-1", True))
+    assert [] == [call for call, answer in said(hx, kept).items() if HIDDEN in answer]
+    assert kept < {hit.memory.id for hit in hx.recall("word", limit=50)}
+
+
+TELLING = {
+    "recall",
+    "recall_events",
+    "get_timestep",
+    "compressed",
+    "one compressed",
+    "compactions",
+    "tags of one",
+}
+
+
+def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
+    """What an agent that asks for everything is answered, by the call; but for memories that were written before."""
+    xdb = hx.xdb
+    everything = {"session_id": "*", "limit": 1_000}
+    windows = [window for one in xdb.sessions() for window in xdb.windows(session_id=one.id)]
+    answers: dict[str, object] = {
+        "recall": xdb.recall(**everything),
+        "recall of a concept": xdb.recall(concepts=[SEEN], **everything),
+        "recall_by_concept": xdb.recall_by_concept(SEEN, session_id="*"),
+        "recall_events": xdb.recall_events(**everything),
+        "words": xdb.recall_events("word", **everything),
+        "get_timestep": [
+            xdb.get_timestep(one.id) for one in xdb.recall(**everything) if one.id.startswith("ts-")
+        ],
+        "query": xdb.experience_log.query(limit=1_000),
+        "compressed": xdb.compressed_records(**everything),
+        "one compressed": [xdb.get_compressed_record(one.id) for one in xdb.compressed_records(**everything)],
+        "compactions": xdb.compactions(session_id="*"),
+        "context": [(xdb.context(one.id), str(xdb.context(one.id))) for one in xdb.sessions()],
+        "state": (xdb.get_state(), [xdb.get_context_state(one.id) for one in xdb.sessions()]),
+        "windows": (windows, [xdb.get_window(one.id) for one in windows]),
+        "submission": (xdb.submissions(), xdb.get_windows_for_submission("graft-1")),
+        "usage": (xdb.usage(), xdb.session_totals()),
+        "tags of one": [
+            (
+                xdb.get_tags_for_timestep(one.id, inherited=True),
+                xdb.get_applications_for_timestep(one.id, inherited=True),
+            )
+            for one in xdb.recall(**everything)
+            if one.id.startswith("ts-")
+        ],
+        "bud": [xdb.get_bud_examples(one.id) for one in xdb.get_buds()],
+        "activity": xdb.activity(session_id="*"),
+        "memories": [
+            (hit.text, hit.memory) for hit in hx.recall("word", limit=50) if hit.memory.id not in kept
+        ],
+    }
+    return {call: repr(answer) for call, answer in answers.items()}

@@ -190,6 +190,31 @@ def test_examples_that_are_cold_are_no_evidence(hx):
     assert [("monday", 21, 21)] == ranges(hx.xdb.get_windows_for_submission("graft-1"))
 
 
+def test_what_turns_cold_while_it_is_handed_in_or_pinned_is_no_window(hx, opened):
+    hx.xdb.tag("Curiosity", tick_range=(1, 4))
+    other = opened()
+    waiting = ["FROM stream_segments", "FROM sessions WHERE id"]
+
+    def compact_meanwhile(sql: str, _seconds: float) -> None:
+        # What is in the stream was noted, but not read yet, and the turn to write comes only after it.
+        if waiting and waiting[0] in sql:
+            del waiting[0]
+            if not waiting:
+                other.xdb.request_compaction("monday")
+
+    hx._parts.base.db.tracer = compact_meanwhile
+    with pytest.raises(InvalidInput, match="full detail"):
+        hx.xdb.submit_graft("Curiosity", "graft-1")
+    last = max(one.end_tick or 0 for one in hx.xdb.recall())
+    waiting += ["FROM stream_segments", "FROM sessions WHERE id"]
+    with pytest.raises(Conflict, match="COLD already"):
+        hx.xdb.pin_window((last + 1, last + 2))
+    hx._parts.base.db.tracer = None
+
+    assert not waiting
+    assert [] == hx.xdb.windows()
+
+
 # Answers ----------------------------------------------------------------------------------------------------------
 
 
@@ -327,6 +352,57 @@ def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
 
     assert 20 == sum(one.timesteps for one in hx.xdb.recall())
     assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
+
+
+@pytest.mark.row("H119", "H148")
+def test_examples_are_found_at_whatever_fidelity_is_left(hx):
+    submitted(hx)
+    hx.xdb.tag("Curiosity", timestep_id="ts-monday-20")
+    bud = hx.xdb.tag_index.resolve("Curiosity").id
+    hx.xdb.resolve_submission("graft-1", True)
+
+    examples = hx.xdb.get_bud_examples(bud)
+
+    assert [("w9 w10 w11 w12 ", Fidelity.COLD), ("w20 ", Fidelity.HOT)] == [
+        (one.content, one.fidelity) for one in examples
+    ]
+    assert examples == hx.xdb.tag_index.get_bud_examples(bud)
+
+
+def test_evidence_that_is_apart_does_not_become_one_reply(hx):
+    hx.xdb.pin_window((10, 11))
+    hx.xdb.tag("Curiosity", tick_range=(9, 12))
+    hx.xdb.tag("Curiosity", tick_range=(15, 16))
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    hx.xdb.resolve_submission("graft-1", True)
+
+    replies = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
+    assert ["w9 ", "w12 ", "w15 w16 "] == [one.content for one in replies]
+
+
+def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
+    pinned = hx.xdb.pin_window((11, 15))
+    window_id = submitted(hx)
+
+    hx.xdb.resolve_submission("graft-1", True)
+    assert "hCwwwwwh" == fidelities(hx)[7:15]
+    assert Fidelity.COLD is hx.xdb.get_window(window_id).fidelity
+    hx.xdb.unpin_window(pinned.id)
+
+    assert "hCChhhh" == fidelities(hx)[7:14]
+    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+
+
+def test_a_window_that_is_pinned_again_counts_what_is_left_of_it(hx):
+    window = hx.xdb.pin_window((9, 12))
+    hx.xdb.unpin_window(window.id)
+    submitted(hx, ticks=(10, 11))
+    hx.xdb.resolve_submission("graft-1", True)
+
+    again = hx.xdb.pin_window((9, 12))
+
+    assert (window.id, 2, 2) == (again.id, again.token_count, hx.xdb.warm_tokens())
 
 
 def test_a_bud_with_another_open_submission_stays_in_training(hx):

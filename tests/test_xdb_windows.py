@@ -333,3 +333,30 @@ def test_windows_are_rows_with_two_indexes(hx, clock):
         " JOIN sessions s ON s.no = w.session_no"
     )
     db.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("fidelity = 'submitted'", "evidence of no open submission"),
+        ("pinned = 0", "kept for no reason"),
+        ("last_tick = 3", "ticks that cannot be"),
+    ],
+)
+def test_a_window_that_contradicts_itself_is_told(hx, clock, change, words):
+    window = hx.xdb.pin_window((9, 12))
+    hx.xdb.flush()
+    db = Database.open(hx.path / "memory.db", clock=clock)
+
+    def write(assignments: str) -> None:
+        with db.transaction() as con:
+            con.execute(f"UPDATE time_windows SET {assignments}")
+
+    write(change)
+    [problem] = hx.check()
+    write("fidelity = 'warm', pinned = 1, last_tick = 12")
+    db.close()
+
+    assert window.id in problem
+    assert words in problem
+    assert [] == hx.check()

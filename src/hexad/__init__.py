@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from hexad.experience.compression import compress_records
     from hexad.ids import IdSource, TimeSortedIds
+    from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
@@ -116,6 +117,7 @@ _HOMES: Final = {
         "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
     "hexad.model.actor": ("Actor",),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
@@ -164,6 +166,8 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 
 __all__ = [
     "AccessDenied",
+    "ActivityBucket",
+    "ActivityUnit",
     "Actor",
     "Amount",
     "BudStatus",
@@ -180,6 +184,7 @@ __all__ = [
     "CompressionLevel",
     "CompressionReport",
     "CompressionStep",
+    "ConceptActivity",
     "Conflict",
     "ContextEvent",
     "ContextHook",

@@ -57,7 +57,7 @@ def build_compacting(
         counter=CharacterCounter(),
         configured=lambda: _configured(given, settings.compaction_model),
     )
-    remembrance = Remembrance(needs.db, given.writer)
+    remembrance = Remembrance(needs.db, given.writer, sight=experience.sight)
     drafter = Drafter(
         needs.db,
         experience.reader,

@@ -333,7 +333,7 @@ class Hexad(RecordCalls, StructuredCalls):
             sealed=self._parts.seal_when_due(),
             compacted=self._parts.compact_idle(),
             let_go=self._parts.let_go_when_due(),
-            compressed=self._parts.compress_when_due(),
+            compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
             handouts=self._parts.handouts.flush(),
             embedded=self.embed_pending(progress=progress),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -39,11 +38,9 @@ class Experiencing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Who has the store open: Hexad's version, this process, and those that are there too."""
+    """Which Hexad has the store open, and what of it writes summaries and memories."""
 
     version: str
-    owner: str
-    alive: Callable[[], Collection[str]]
     compacting: CompactingNeeds
 
 
@@ -69,6 +66,7 @@ def build_experiencing(
             ids=ids,
             mask=experience.masking.text,
             source=actor.agent or actor.describe(),
+            key=needs.salt,
         )
     )
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
@@ -83,7 +81,8 @@ def build_experiencing(
             flush=experience.flush,
             contracts=contracts,
             summarizer=compacting.summarizer,
-            reclaim=lambda: experience.seal(all=True),
+            sight=experience.sight,
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
             expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
         ),
         _pressure_settings(settings),
@@ -97,6 +96,7 @@ def build_experiencing(
             flush=experience.flush,
             warm_quota=lambda: contracts.current().warm_quota_tokens,
             mask=experience.masking.text,
+            sight=experience.sight,
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
     )
@@ -142,9 +142,8 @@ def _window_parts(
             reader=experience.reader,
             graftings=graftings,
             mask=experience.masking.answers,
+            sight=experience.sight,
             version=program.version,
-            owner=program.owner,
-            alive=program.alive,
         )
     )
     return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)

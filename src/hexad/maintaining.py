@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from hexad.clock import Clock
     from hexad.experiencing import Experiencing
     from hexad.storage.stores import Stores
-    from hexad.wiring import Place
+    from hexad.wiring import Base, Place
 
 
 class StreamUpkeep:
     """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
 
+    base: Base
     place: Place
     clock: Clock
     stores: Stores
@@ -37,22 +38,26 @@ class StreamUpkeep:
         """Compact the windows of sessions in which nothing was recorded for long; return how many compactions."""
         if not (self.place.directory / "stream" / "segments").is_dir():
             return 0
-        compacting = self.experiencing.compacting
-        done = compacting.compactor.expire_idle(stop=stop)
-        compacting.remembrance.compactions(stop=stop)
-        return done
+        return self.experiencing.compacting.compactor.expire_idle(stop=stop)
 
     def compact_when_due(self, *, stop: Callable[[], bool]) -> None:
         """Compact the windows that this process found full, and each hour those of idle sessions."""
         if "experiencing" in self.__dict__:
             self.experiencing.compacting.compactor.work(stop=stop)
 
-    def compress_when_due(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Compress COLD experience that is over its limit; return how many records became part of coarser ones."""
-        if "experiencing" not in self.__dict__ and not self.stores.meta.has_cold():
+    def compress(self) -> int:
+        """Compress experience that is over its limits; return how many records became part of coarser ones."""
+        limited = self.base.settings.xdb_max_storage_bytes is not None
+        if "experiencing" not in self.__dict__ and not limited and not self.stores.meta.has_cold():
             return 0
-        report = self.experiencing.storage.compress_when_due(stop=stop)
-        return 0 if report is None else report.records
+        records = self.experiencing.storage.check_and_compress().records
+        self.experiencing.compacting.remembrance.catch_up()
+        return records
+
+    def compress_when_due(self, *, stop: Callable[[], bool]) -> None:
+        """Compress experience that is over its limits, once this process has to do with experience."""
+        if "experiencing" in self.__dict__ and self.experiencing.storage.compress_when_due(stop=stop):
+            self.experiencing.compacting.remembrance.catch_up(stop=stop)
 
     def let_go_when_due(self) -> int:
         """Let go of windows whose grace is over; return how many."""

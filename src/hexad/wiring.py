@@ -116,6 +116,7 @@ class Parts(StreamUpkeep):
         )
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None
+        self._successor: Parts | None = None  # the same store with another embedder
         self._closed = False
 
     @property
@@ -192,7 +193,7 @@ class Parts(StreamUpkeep):
             generator_for=base.models.generator_for,
             background=self._worker is not None,
         )
-        program = Program(version=__version__, owner=self._owner, alive=self._alive, compacting=compacting)
+        program = Program(version=__version__, compacting=compacting)
         return build_experiencing(
             needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
         )
@@ -249,11 +250,14 @@ class Parts(StreamUpkeep):
         parts = Parts(self.base, self.base.models.embedder(embedder))
         if "experiencing" in self.__dict__:
             parts.experiencing = self.experiencing  # nothing of it depends on an embedder, and sessions go on
+        self._successor = parts
         return parts
 
     def wake(self) -> None:
         """Let the background look for work."""
-        if self._worker is not None and not self._closed:
+        if self._successor is not None:
+            self._successor.wake()
+        elif self._worker is not None and not self._closed:
             self._worker.wake()
 
     def wait_idle(self, timeout_s: float) -> bool:

@@ -17,7 +17,7 @@ from hexad.storage import files
 def record(project: Path, name: str, count: int) -> None:
     """Record in small groups; after each flush say up to which content everything is acknowledged."""
     with hexad.open(project, embedder=None, background=False) as hx:
-        hx.xdb.start_session("shared")
+        hx.xdb.start_session("shared", compaction=False)
         at = 0
         while at < count:
             for _ in range(7):

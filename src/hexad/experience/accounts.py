@@ -65,7 +65,11 @@ def threshold(state: WindowState) -> int:
 
 
 class Accounts:
-    """The windows of the sessions that this process records to. `full` is called when one should be looked at."""
+    """The windows of the sessions that this process records to.
+
+    `full` is called when one should be looked at, `finish` when nothing is recorded any more and the stream will be
+    closed.
+    """
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class Accounts:
         self._placed: dict[int, list[tuple[int, int]]] = {}
         self.counters: dict[int, WindowCounter] = {}
         self.full: Callable[[WindowCounter], None] = lambda _counter: None
+        self.finish: Callable[[], None] = lambda: None
 
     def open(self, number: int) -> None:
         """Count a session's tokens from here on, if it compacts by itself."""
@@ -86,6 +91,8 @@ class Accounts:
             self.counters.pop(number, None)
         elif number not in self.counters:
             self.counters[number] = WindowCounter(number)
+        elif self.counters[number].look_at != math.inf:
+            self.counters[number].look_at = 0  # its window may be another one
 
     def close(self, number: int) -> None:
         """Let go of a session that has ended."""

@@ -66,8 +66,12 @@ class AutoTagger:
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Tag what was recorded since, by whomever; return how many applications that made.
 
-        A log that is damaged is left to sealing and to `check`, which name it.
+        A log that is damaged is left to sealing and to `check`, which name it. Inside somebody's transaction nothing is
+        done: it may be undone, and whoever tags meanwhile waits for it to end.
         """
+        with self._db.read() as con:
+            if con.depth > 1:
+                return 0
         made = 0
         with self._turn:
             before, self._logs = self._logs, {}
@@ -85,7 +89,9 @@ class AutoTagger:
     def before_sealing(self, logs: Iterable[tuple[Path, Frames]]) -> None:
         """Tag all of these logs, which nobody writes to any more."""
         with self._turn:
-            for path, frames in logs:
+            for path, found in logs:
+                # A list of its own: what was looked at goes from it, and is still to be sealed.
+                frames = replace(found, frames=list(found.frames))
                 self._log(path.name, _Log(frames=frames), lambda: False)
 
     def _log(self, name: str, log: _Log, stop: Callable[[], bool]) -> int:

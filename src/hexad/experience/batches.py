@@ -7,10 +7,8 @@ The fast way takes what is plain and leaves the rest alone: a chunk in which any
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.intake import Intake
@@ -18,13 +16,13 @@ from hexad.experience.moments import (
     COUNT_LIMIT,
     FLOAT_LIMIT,
     KIND_BY_WORD,
-    ROW_KEYS,
     moment_of_row,
     time_micros,
 )
 from hexad.experience.recorder import Moment
 from hexad.model.experience import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
 from hexad.storage.codec import from_micros
+from hexad.storage.stream_chunks import Chunk
 from hexad.storage.stream_frames import (
     ENDS,
     HAS_EVENT,
@@ -40,63 +38,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CHUNK_ROWS: Final = 8_192
-CHUNK_CHARS: Final = 8 << 20
-"""A chunk becomes a frame of the log, which must stay far below 4 GiB."""
 HELD_BYTES: Final = 64 << 20
-COLUMN_KEYS: Final = ROW_KEYS | {"concepts", "scores"}
 _OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
 _TIMES: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 """The years 1 to 9999, in microseconds since 1970."""
-Item = TypeVar("Item")
 
 
 class _Unusual(Exception):
     """Something in the chunk is not plain: row by row is the way to say what."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Chunk:
-    """Some rows as columns, of which those of the activations stand one after the other.
-
-    `columns` has event_type and content; None in another is as good as none. `times` stands for its `timestamp`, in
-    microseconds. `first` is the number of its first row. `distinct` says that no concept can be there twice in a row.
-    `rows` are what it was made of, if it was.
-    """
-
-    first: int
-    columns: Mapping[str, Sequence[Any]]
-    counts: Sequence[int]
-    concepts: Sequence[str]
-    scores: Sequence[float] | NDArray[np.floating[Any]]
-    times: NDArray[np.int64] | None = None
-    distinct: bool = False
-    rows: Sequence[Mapping[str, Any]] | None = None
-
-    def __len__(self) -> int:
-        return len(self.columns["content"])
-
-    def row_by_row(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows, each as `record_many` takes one; raises `InvalidInput` for a concept that is there twice."""
-        if self.rows is not None:
-            yield from self.rows
-            return
-        end = 0
-        for at, count in enumerate(self.counts):
-            start, end = end, end + count
-            activations = dict(zip(self.concepts[start:end], self.scores[start:end], strict=True))
-            if len(activations) != count:
-                raise InvalidInput("A concept is there twice; give each once, with one score.")
-            row = {name: column[at] for name, column in self.columns.items()}
-            if self.times is not None and self.times[at] != NO_TIME:
-                row["timestamp"] = _time(int(self.times[at]))
-            yield {**row, "concept_activations": activations}
-
-
-def _time(micros: int) -> datetime:
-    if not _TIMES[0] <= micros <= _TIMES[1]:
-        raise InvalidInput(f"timestamp is {micros:,} microseconds after 1970, outside the years 1 to 9999.")
-    return from_micros(micros)
 
 
 def held_together(batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -112,59 +61,6 @@ def held_together(batches: Iterable[Batch]) -> Iterator[Batch]:
     yield from coming
 
 
-def chunks_of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Chunk]:
-    """Yield rows, each a mapping with the parameters of `record` and `timestamp`, in chunks."""
-    first = 0
-    coming = iter(rows)
-    while some := list(islice(coming, CHUNK_ROWS)):
-        for part in _by_size(some, lambda row: row.get("content")):
-            yield _chunk_of_rows(part, first)
-            first += len(part)
-
-
-def _by_size(rows: list[Item], content: Any) -> Iterator[list[Item]]:
-    """Yield the rows in order, so many together that their contents are no longer than a chunk may be."""
-    try:
-        sizes = [len(content(row)) for row in rows]
-    except (AttributeError, TypeError):
-        sizes = [CHUNK_CHARS] * len(rows)  # one of them is no row, or has no text: each by itself
-    if sum(sizes) <= CHUNK_CHARS:
-        yield rows
-        return
-    start = size = 0
-    for at, one in enumerate(sizes):
-        if at > start and size + one > CHUNK_CHARS:
-            yield rows[start:at]
-            start, size = at, 0
-        size += one
-    yield rows[start:]
-
-
-def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> Chunk:
-    odd = Chunk(first=first, columns={"content": rows}, counts=(), concepts=(), scores=(), rows=rows)
-    try:
-        shapes = {tuple(row) for row in rows}
-        keys = {key for shape in shapes for key in shape}
-        if not all(keys >= {"event_type", "content"} for shape in shapes) or not keys <= ROW_KEYS:
-            return odd
-        columns = {key: [row.get(key) for row in rows] for key in keys}
-    except (AttributeError, TypeError):
-        return odd
-    given = columns.pop("concept_activations", ())
-    if not {*map(type, given)} <= {dict, type(None)}:
-        return odd
-    activations = [one or {} for one in given] if given else []
-    return Chunk(
-        first=first,
-        columns=columns,
-        counts=[*map(len, activations)] if activations else [0] * len(rows),
-        concepts=[*chain.from_iterable(activations)],
-        scores=[score for one in activations for score in one.values()],
-        distinct=True,
-        rows=rows,
-    )
-
-
 def batches(chunks: Iterable[Chunk], intake: Intake) -> Iterator[Batch]:
     """Yield what is to be recorded; raises `InvalidInput` or `LimitExceeded`, with the row, for what cannot be."""
     for chunk in chunks:
@@ -177,11 +73,36 @@ def batches(chunks: Iterable[Chunk], intake: Intake) -> Iterator[Batch]:
 def _moments(chunk: Chunk, intake: Intake) -> Iterator[Moment]:
     number = chunk.first
     try:
-        for row in chunk.row_by_row():
+        for row in _rows(chunk):
             yield moment_of_row(row, intake=intake)
             number += 1
     except (InvalidInput, LimitExceeded) as error:
         raise type(error)(f"Row {number:,}: {error}") from error
+
+
+def _rows(chunk: Chunk) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows as `record_many` takes them; raises `InvalidInput` for a concept that is twice in one."""
+    if chunk.rows is not None:
+        yield from chunk.rows
+        return
+    end = 0
+    ids = chunk.ids
+    concepts = chunk.concepts if ids is None else [ids[int(one)] for one in chunk.concepts]
+    for at, count in enumerate(chunk.counts):
+        start, end = end, end + count
+        activations = dict(zip(concepts[start:end], chunk.scores[start:end], strict=True))
+        if len(activations) != count:
+            raise InvalidInput("A concept is there twice; give each once, with one score.")
+        row = {name: column[at] for name, column in chunk.columns.items()}
+        if chunk.times is not None and chunk.times[at] != NO_TIME:
+            row["timestamp"] = _time(int(chunk.times[at]))
+        yield {**row, "concept_activations": activations}
+
+
+def _time(micros: int) -> datetime:
+    if not _TIMES[0] <= micros <= _TIMES[1]:
+        raise InvalidInput(f"timestamp is {micros:,} microseconds after 1970, outside the years 1 to 9999.")
+    return from_micros(micros)
 
 
 def _of_moments(moments: Sequence[Moment]) -> Batch:
@@ -352,13 +273,7 @@ def _activations(
     import numpy as np
 
     counts = np.array(chunk.counts, np.int64)
-    numbers = _Numbers()
-    try:
-        places = np.array([numbers[one] for one in chunk.concepts], np.intp)
-        ids = [*map(_text, numbers)]
-        intake.take_concepts(ids)
-    except (InvalidInput, TypeError) as error:
-        raise _Unusual from error
+    places, ids = _places(chunk, intake)
     scores = _scores(chunk.scores)
     rows = np.repeat(np.arange(len(counts)), counts)
     if not chunk.distinct:
@@ -378,6 +293,26 @@ def _activations(
     number = np.cumsum(used) + (len(strings) - 1)
     strings += [ids[at] for at in np.flatnonzero(used).tolist()]
     return counts, number[places], scores
+
+
+def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[str]]:
+    """Return the concepts as places in a list of ids, which may be recorded."""
+    import numpy as np
+
+    try:
+        if chunk.ids is not None:
+            places = np.asarray(chunk.concepts, np.intp)
+            ids = [one for one in chunk.ids if one is not None]
+            if len(places) and places.max() >= len(ids):
+                raise _Unusual
+        else:
+            numbers = _Numbers()
+            places = np.array([numbers[one] for one in chunk.concepts], np.intp)
+            ids = [*map(_text, numbers)]
+        intake.take_concepts(ids)
+    except (InvalidInput, TypeError) as error:
+        raise _Unusual from error
+    return places, ids
 
 
 def _scores(given: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:

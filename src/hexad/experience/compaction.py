@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import Conflict, HexadError
+from hexad.errors import Conflict, HexadError, InvalidInput
 from hexad.experience.accounts import Accounts, Fill, WindowCounter
 from hexad.experience.compaction_draft import Drafted, Drafter, Plan
 from hexad.experience.replies import Replies, ReplyMaker
@@ -68,8 +68,9 @@ class Compactor:
         self._due: set[int] = set()
         self._working: dict[int, int] = {}  # session to the thread that compacts it
         self._turn = threading.Condition()
+        self._closed = False
         self._idle_s = -math.inf
-        self._accounts.full = self._notice
+        self._accounts.full, self._accounts.finish = self._notice, self.close
 
     # By itself --------------------------------------------------------------------------------------------------
 
@@ -84,15 +85,21 @@ class Compactor:
         """Compact the windows that were found full, and each hour those of idle sessions; returns how many compactions
         that took.
         """  # fmt: skip
+        done = self._compact_due(stop)
+        now_s = self._needs.clock.monotonic()
+        if now_s >= self._idle_s and not stop():
+            self._idle_s = now_s + IDLE_EVERY_S
+            done += self.expire_idle(stop=stop)
+        return done
+
+    def _compact_due(self, stop: Callable[[], bool]) -> int:
         done = 0
         while self._due and not stop():
             counter = self._accounts.counters.get(self._due.pop())
             if counter is not None:
                 done += self._compact_when_full(counter, stop=stop)
-        now_s = self._needs.clock.monotonic()
-        if now_s >= self._idle_s and not stop():
-            self._idle_s = now_s + IDLE_EVERY_S
-            done += self.expire_idle(stop=stop)
+                if stop():
+                    self._due.add(counter.number)  # it may have come to nothing
         return done
 
     def _compact_when_full(self, counter: WindowCounter, *, stop: Callable[[], bool]) -> int:
@@ -102,18 +109,31 @@ class Compactor:
             with self._alone(counter.number, wait=False) as alone:
                 if alone and self._accounts.look(counter):
                     counter.seen = None  # what is about to be compacted is counted exactly
-                    while self._accounts.look(counter) and not stop():
+                    while self._accounts.look(counter) and not (stop() or self._closed):
                         if self._round(counter.number, CompactionTrigger.CONTEXT_FULL) is None:
                             break
                         done += 1
+                if done:
+                    self._needs.remember()
         except HexadError as error:
             log.warning("A context window could not be compacted, trying again later: %s", error)
         finally:
             if counter.look_at == math.inf:
                 counter.look_at = counter.added + _RETRY_TOKENS
-        if done:
-            self._needs.remember()
         return done
+
+    def close(self) -> None:
+        """Compact what was found full and begin nothing more; wait for what other threads compact to come to its end.
+
+        The background may have been stopped before it came to it, and whoever opens the store next finds a window that
+        is as full as it should be.
+        """
+        if not self._closed:
+            self._compact_due(lambda: False)
+        me = threading.get_ident()
+        with self._turn:
+            self._closed = True
+            self._turn.wait_for(lambda: all(thread == me for thread in self._working.values()))
 
     # On request -------------------------------------------------------------------------------------------------
 
@@ -125,8 +145,8 @@ class Compactor:
         number = self._compactions.state_of(session_id).number
         with self._alone(number, wait=True):
             record = self._round(number, CompactionTrigger.MANUAL)
-        if record is not None:
-            self._needs.remember()
+            if record is not None:
+                self._needs.remember()
         return record
 
     def expire(
@@ -142,7 +162,7 @@ class Compactor:
         if not _may_expire(state, trigger):
             return made
         with self._alone(state.number, wait=True):
-            while not stop():
+            while not (stop() or self._closed):
                 record = self._round(state.number, trigger, whole=True)
                 if record is None:
                     through = self._compactions.state(state.number).compacted_through
@@ -150,8 +170,8 @@ class Compactor:
                         self._needs.replies.release(session_id, [(1, through)])
                     break
                 made.append(record)
-        if made:
-            self._needs.remember()
+            if made:
+                self._needs.remember()
         return made
 
     def expire_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
@@ -208,7 +228,7 @@ class Compactor:
             tokens_before=drafted.tokens,
             tokens_after=drafted.summary.tokens,
             summary=drafted.summary.text,
-            summary_concept_tags=list(drafted.activations),
+            summary_concept_tags=tuple(drafted.activations),
             top_k_activations=drafted.activations,
             trigger=trigger,
             generated_by=drafted.summary.generated_by,
@@ -256,8 +276,10 @@ class Compactor:
             if self._working.get(number) == me and wait:
                 raise Conflict("This thread is compacting the session already; let it come to an end.")
             if wait:
-                self._turn.wait_for(lambda: number not in self._working)
-            mine = number not in self._working
+                self._turn.wait_for(lambda: self._closed or number not in self._working)
+                if self._closed:
+                    raise InvalidInput("The store is closed; open it again.")
+            mine = not self._closed and number not in self._working
             if mine:
                 self._working[number] = me
         try:

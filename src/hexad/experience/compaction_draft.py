@@ -10,6 +10,7 @@ from typing import Final
 
 from hexad.experience.compaction_plan import ROWS_LIMIT, all_of, cut_event, older_half
 from hexad.experience.masking import Masking
+from hexad.experience.narrative import digest
 from hexad.experience.summarizer import LEAST_TOKENS, Order, Summarizer, Summary
 from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges, difference, union
@@ -26,6 +27,7 @@ from hexad.storage.windows import Windows
 SUMMARY_SHARE: Final = 0.25
 """The summary in front of a window is kept below this part of it."""
 _AIMED_SHARE: Final = 0.125
+_PART_CHARACTERS: Final = 8_000
 _SUM_DIGITS: Final = 6
 
 
@@ -79,7 +81,11 @@ class Drafter:
         state = self._compactions.state(number)
         gone = self._gone.ranges(number)
         steps = live_steps(
-            self._reader, state.session_id, after=state.compacted_through, limit=ROWS_LIMIT + 1
+            self._reader,
+            state.session_id,
+            after=state.compacted_through,
+            last=state.next_tick - 1,
+            limit=ROWS_LIMIT + 1,
         )
         more = len(steps) > ROWS_LIMIT
         taken = (
@@ -88,7 +94,7 @@ class Drafter:
         if not taken:
             return None
         taken = self._outside_secrets(state, steps, taken)
-        first, last = 1 if whole else self._compactions.last_start(number), steps[taken - 1].tick
+        first, last = self._compactions.last_start(number), steps[taken - 1].tick
         return Plan(
             state=state,
             gone=tuple(one for one in gone if one[0] <= last and one[1] >= first),
@@ -133,8 +139,7 @@ class Drafter:
         What was compressed counts with its own summary. None where there is nothing.
         """
         self._flush()
-        events = self.events(state, [ticks])
-        texts = list(zip((event.ticks[0][0] for event in events), self.texts(events), strict=True))
+        texts, sums, tokens = self._told(state, ticks)
         question = StepQuery(session_id=state.session_id, ticks=ticks)
         cold = self._compressed.by_numbers(
             [one.no for one in self._compressed.matches(question, state.number)]
@@ -142,11 +147,10 @@ class Drafter:
         texts += [(record.start_tick or 0, record.summary) for record in cold.values()]
         if not texts:
             return None
-        sums = Counter(strongest(events))
         for record in cold.values():
             sums.update(record.top_k_activations)
+            tokens += record.token_count
         top = _top(sums)
-        tokens = sum(event.tokens for event in events) + sum(one.token_count for one in cold.values())
         share = math.floor(state.max_tokens * SUMMARY_SHARE)
         order = Order(
             most=max(min(tokens - 1, share), 1),
@@ -154,6 +158,28 @@ class Drafter:
             concepts=list(self._visible(top)),
         )
         return self._summarizer.summary([text for _, text in sorted(texts)], order), top
+
+    def _told(
+        self, state: WindowState, ticks: tuple[int, int]
+    ) -> tuple[list[tuple[int, str]], Counter[str], int]:
+        """Return texts by tick, sums of concepts, and tokens, of what is in the stream of a range; of a long one, the
+        sentences of each part that say most.
+        """  # fmt: skip
+        texts: list[tuple[int, str]] = []
+        sums: Counter[str] = Counter()
+        tokens, last = 0, min(ticks[1], state.next_tick - 1)
+        for first in range(ticks[0], last + 1, ROWS_LIMIT):
+            part = (first, min(first + ROWS_LIMIT - 1, last))
+            events = self.events(state, [part])
+            said = self.texts(events)
+            if part == (ticks[0], last):
+                texts += zip((event.ticks[0][0] for event in events), said, strict=True)
+            elif said:
+                texts.append((first, digest(said, _PART_CHARACTERS)))
+            tokens += sum(event.tokens for event in events)
+            for event in events:
+                sums.update({concept: total for concept, total, _ in event.activations})
+        return texts, sums, tokens
 
     def events(self, state: WindowState, ranges: Iterable[tuple[int, int]]) -> list[StreamEvent]:
         """Return what is in the stream of some ranges of ticks, as events."""

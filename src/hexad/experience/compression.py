@@ -30,7 +30,7 @@ _UNITS: Final[Mapping[CompressionLevel, str]] = {
 
 def compress_records(
     records: Sequence[CompressedRecord],
-    target_level: CompressionLevel,
+    target_level: CompressionLevel | str,
     k: int = TOP_K,
     *,
     summarize: Summarize | None = None,
@@ -145,7 +145,7 @@ def _digits(level: CompressionLevel, sources: Sequence[str]) -> str:
 
 def _level(given: CompressionLevel | str) -> CompressionLevel:
     try:
-        level = CompressionLevel[given] if isinstance(given, str) else CompressionLevel(given)
+        level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
     except (KeyError, ValueError) as error:
         words = ", ".join(one.name for one in CompressionLevel)
         raise InvalidInput(f"The level {quoted(given)} is none of {words}.") from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from hexad.errors import Conflict, HexadError, InvalidInput
+from hexad.errors import Conflict, HexadError, InvalidInput, NotFound
 from hexad.ids import IdSource, content_hash
 from hexad.model.document import (
     DOCUMENT_BYTES_LIMIT,
@@ -17,6 +17,7 @@ from hexad.model.document import (
     Document,
     DocumentType,
     DocumentVersion,
+    RemovedDocument,
     WorkingCopy,
     check_document_path,
 )
@@ -25,6 +26,7 @@ from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_tag_name
 from hexad.storage.connection import Database
 from hexad.storage.document_copies import WorkingCopies, read_copy
 from hexad.storage.documents import DocumentFilter, Documents
+from hexad.storage.removed_documents import RemovedDocuments
 from hexad.text.normalize import slugs
 
 SEARCH_LIMIT: Final = 10_000
@@ -40,6 +42,7 @@ class DocumentNeeds:
     ids: IdSource
     mask: Callable[[str], str]
     source: str  # of documents for which nobody says where they came from
+    key: Callable[[], bytes]  # for the hash that is left of what is purged
 
 
 class DocumentRepository:
@@ -48,6 +51,7 @@ class DocumentRepository:
     def __init__(self, needs: DocumentNeeds) -> None:
         self._needs, self._db = needs, needs.db
         self._documents = Documents(needs.db)
+        self._removed = RemovedDocuments(needs.db, self._documents)
         self._copies = WorkingCopies(needs.directory, self._documents)
 
     # Writing ----------------------------------------------------------------------------------------------------
@@ -165,6 +169,75 @@ class DocumentRepository:
             source=before.source if source is None else self._text(source, "source"),
         )
         return after if after == before else replace(after, updated_at=self._db.clock.now())
+
+    # Taking away ------------------------------------------------------------------------------------------------
+
+    def remove_document(self, path_or_id: str, *, purge: bool = False) -> RemovedDocument:
+        """Take a document and its working copy away, and return what is known of it then.
+
+        It is kept with all its versions, and `restore_document` brings it back. With `purge` it is not: what is left
+        is a keyed hash; that also goes for one that was removed before. `path_or_id` is an id, else a logical path.
+
+        Raises `NotFound`, and `Conflict` for a working copy that was changed by hand, until `read_copies` or
+        `write_copies` settled it.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.documents.add_document("tone.md", "Answer briefly.", "system_instruction")
+        ...     gone = hx.xdb.documents.remove_document("tone.md")
+        ...     back = hx.xdb.documents.restore_document("tone.md")
+        ...     gone.purged, back.content
+        (False, 'Answer briefly.')
+        """
+        document = self._documents.get(path_or_id) or self._documents.by_path(path_or_id)
+        if document is None:
+            return self._purged(path_or_id, purge=purge)
+        if self._copies.state(document) is CopyState.CHANGED:
+            raise Conflict(
+                f"The working copy of {document.path!r} was changed by hand; `read_copies` takes it in, "
+                "`write_copies` throws it away."
+            )
+        self._db.require_writable()
+        # The copy goes first: a program that is killed in between leaves a document whose copy is missing, and not a
+        # copy that `read_copies` would take for a new document.
+        said = {version.content_hash for version in self._documents.versions(document.id)}
+        self._copies.remove(document, said)
+        with self._db.transaction():
+            said |= {version.content_hash for version in self._documents.versions(document.id)}
+            self._removed.archive(document.id, at=self._db.clock.now())
+            if purge:
+                self._removed.purge(document.id, at=self._db.clock.now(), key=self._needs.key())
+        self._copies.remove(document, said)
+        found = self._removed.find(document.id)
+        assert found is not None
+        return found
+
+    def _purged(self, path_or_id: str, *, purge: bool) -> RemovedDocument:
+        gone = self._removed.find(path_or_id) if purge else None
+        if gone is None:
+            raise NotFound(f"Document {path_or_id!r} is not there; `list_documents` names what there is.")
+        with self._db.transaction():
+            self._removed.purge(gone.id, at=self._db.clock.now(), key=self._needs.key())
+        return replace(gone, purged=True)
+
+    def restore_document(self, path_or_id: str) -> Document:
+        """Bring back a document that was removed, the last one where a path names several, and write its copy.
+
+        Raises `NotFound`, and `Conflict` when it was purged or its path is taken by another one.
+        """
+        gone = self._removed.find(path_or_id)
+        if gone is None:
+            raise NotFound(
+                f"Document {path_or_id!r} was not removed; `removed_documents` names those that were."
+            )
+        with self._db.transaction():
+            self._removed.restore(gone.id)
+        self._copies.write(gone.id)
+        return self._documents.require(gone.id)
+
+    def removed_documents(self) -> list[RemovedDocument]:
+        """Return the documents that were removed, purged ones too, the last first."""
+        return self._removed.list()
 
     # Reading ----------------------------------------------------------------------------------------------------
 

@@ -10,15 +10,25 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound, StorageFailure
+from hexad.errors import (
+    Conflict,
+    HexadError,
+    IntegrityError,
+    InvalidInput,
+    NotFound,
+    StorageFailure,
+    StoreLocked,
+)
+from hexad.experience.sight import Sight
 from hexad.experience.submissions import Graftings, check_submission_id
 from hexad.model.memory import JSONValue, format_time
-from hexad.model.tag import Comment, TagApplication
+from hexad.model.tag import Comment, TagApplication, TagSource
 from hexad.model.ticks import Ranges, intersection, union
 from hexad.model.tiers import Submission, TimeWindow
 from hexad.storage import files
@@ -26,6 +36,7 @@ from hexad.storage.cold import ColdRanges
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.evidence import EvidenceRows, EvidenceWriter, Mask
+from hexad.storage.flocks import TimedFlock
 from hexad.storage.segment_files import file_hash
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
@@ -38,13 +49,14 @@ TIMESTEPS, TAGS, WINDOWS, MANIFEST = "timesteps.parquet", "tags.json", "windows.
 _FILES: Final = (TIMESTEPS, TAGS, WINDOWS)
 _CHANGING: Final = ("created_at", "hexad_version")
 _JSON_BYTES_LIMIT: Final = 1 << 30
-_ATTEMPTS: Final = 5
+_LOCK: Final = ".exports.lock"
+_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceNeeds:
-    """What packages are made of. `mask` takes secrets out of generated tokens, `version` is Hexad's; `owner` is this
-    process, `alive` says which have the store open.
+    """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts, `version` is
+    Hexad's.
     """
 
     db: Database
@@ -52,9 +64,8 @@ class EvidenceNeeds:
     reader: StreamReader
     graftings: Graftings
     mask: Mask
+    sight: Sight
     version: str
-    owner: str
-    alive: Callable[[], Collection[str]]
 
 
 class EvidencePackages:
@@ -68,40 +79,62 @@ class EvidencePackages:
             TagApplications(needs.db),
             Comments(needs.db),
         )
-        self._writer = EvidenceWriter(needs.reader, self._sessions, mask=needs.mask)
+        self._writer = EvidenceWriter(
+            needs.reader,
+            self._sessions,
+            mask=needs.mask,
+            visible=lambda concept: needs.sight.sees_all([concept]),
+        )
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def export(self, submission_id: str, out: Path | None = None) -> Path:
+    def export(self, submission_id: str, out: Path | str | None = None) -> Path:
         """Write the package of a submission and return its folder; one that says the same already stays as it is.
 
         Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
         """
         submission = self._needs.graftings.get(submission_id)
-        path = self._default(submission.id) if out is None else Path(out).absolute()
-        self._check_place(path, submission)
-        self._check_there(submission, path)
+        path = self._default(submission.id) if out is None else _place(out)
         if out is None:
             self._db.require_writable()
+        self._check_place(path, submission)
         files.ensure_dir(path.parent)
-        self._finish(path)
-        self._remove_abandoned(path)
-        temporary = path.with_name(f".{path.name}.{self._needs.owner}.{secrets.token_hex(6)}.tmp")
-        files.ensure_dir(temporary)
-        try:
-            self._write(temporary, submission)
+        with self._alone():
+            self._finish(path)
+            self._check_place(path, submission)
             self._check_there(submission, path)
-            self._place(temporary, path, submission)
-        finally:
-            files.remove_tree(temporary)
+            temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+            try:
+                files.ensure_dir(temporary)
+                self._write(temporary, submission)
+                self._check_there(submission, path)
+                self._place(temporary, path)
+            finally:
+                files.remove_tree(temporary)
         return path
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let one export at a time change packages of this store."""
+        lock = TimedFlock(self._needs.directory.with_name(_LOCK), clock=self._db.clock)
+        try:
+            if not lock.acquire(_WAIT_S):
+                raise StoreLocked(f"Another export has been at work for {_WAIT_S:g} seconds; try again.")
+            try:
+                yield
+            finally:
+                lock.release()
+        finally:
+            lock.close()
 
     def _default(self, submission_id: str) -> Path:
         return self._needs.directory / submission_id
 
     def _check_place(self, path: Path, submission: Submission) -> None:
         """Raise `Conflict` for a place that holds anything but a package of this submission."""
-        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        with files.operation("open", path, "look at"):
+            there = path.exists()
+        if not there or (path.is_dir() and not any(path.iterdir())):
             return
         try:
             known = _manifest(path).get("submission")
@@ -167,50 +200,41 @@ class EvidencePackages:
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         found = {
             one.id: one
-            for session, some in ranges.items()
-            for ticks in some
-            for one in self._applications.touching(session, ticks, event_ids=rows.events.get(session, ()))
+            for session, ticks, events in _places(ranges, rows)
+            for one in self._applications.touching(session, ticks, event_ids=events)
         }
-        return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+        hidden = self._needs.sight.hidden({one.tag_id for one in found.values()})
+        shown = (one for one in found.values() if one.tag_id not in hidden or one.source is TagSource.MANUAL)
+        return sorted(shown, key=lambda one: (one.created_at, one.id))
 
     def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
         found = {
             one.id: one
-            for session, some in ranges.items()
-            for ticks in some
-            for one in self._comments.touching(session, ticks, event_ids=rows.events.get(session, ()))
+            for session, ticks, events in _places(ranges, rows)
+            for one in self._comments.touching(session, ticks, event_ids=events)
         }
         return sorted(found.values(), key=lambda one: (one.created_at, one.id))
 
-    def _place(self, temporary: Path, path: Path, submission: Submission) -> None:
+    def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""
-        for _ in range(_ATTEMPTS):
-            if files.publish_dir(temporary, path):
-                return
-            self._check_place(path, submission)
-            if _says_the_same(temporary, path) and not self._problems(path):
-                return
-            # Until the new one has the name, a program that is killed leaves the old one aside: `_finish` puts it back.
-            files.publish_dir(path, _aside(path))
-            if files.publish_dir(temporary, path):
-                files.remove_tree(_aside(path))
-                return
-        raise StorageFailure(f"Others write to {path} all the time; try again.")
+        if files.publish_dir(temporary, path) or (
+            _says_the_same(temporary, path) and not self._problems(path)
+        ):
+            return
+        # A program that is killed before the new one has the name leaves the old one aside: `_finish` puts it back.
+        if not (files.publish_dir(path, _aside(path)) and files.publish_dir(temporary, path)):
+            raise StorageFailure(f"Something else writes to {path} at the same time; give another place.")
+        files.remove_tree(_aside(path))
 
     @staticmethod
     def _finish(path: Path) -> None:
-        """Put back what a program that was killed had moved aside."""
+        """Put back what a program that was killed had moved aside, and remove what it left half done."""
         aside = _aside(path)
         if aside.is_dir() and (path.exists() or not files.publish_dir(aside, path)):
             files.remove_tree(aside)
-
-    def _remove_abandoned(self, path: Path) -> None:
-        """Remove what killed programs left half done."""
-        ours = re.compile(rf"\.{re.escape(path.name)}\.(.+)\.[0-9a-f]{{12}}\.tmp")
-        alive = {*self._needs.alive(), self._needs.owner}
+        half = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.tmp")
         for one in path.parent.iterdir():
-            made = ours.fullmatch(one.name)
-            if made is not None and made[1] not in alive:
+            if half.fullmatch(one.name):
                 files.remove_tree(one)
 
     # Checking ---------------------------------------------------------------------------------------------------
@@ -224,14 +248,16 @@ class EvidencePackages:
         return self._problems(path)
 
     def _found(self, given: str | Path) -> Path:
-        if not isinstance(given, str | Path):
-            raise InvalidInput(f"{given!r} is neither the id of a submission nor the path of a package.")
-        places = [Path(given)]
+        places = [_place(given)]
         if isinstance(given, str):
             with contextlib.suppress(InvalidInput):  # no id, so it is a path
                 places.insert(0, self._default(check_submission_id(given)))
         for path in places:
-            self._finish(path)
+            with files.operation("open", path, "look at"):
+                there = path.is_dir()
+            if not there and path.name and _aside(path).is_dir() and not self._db.readonly:
+                with self._alone():
+                    self._finish(path)
             if path.is_dir():
                 return path
         raise NotFound(f"There is no package {str(given)!r}; `export_submission` makes one.")
@@ -277,11 +303,26 @@ class EvidencePackages:
         ]
 
 
+def _place(given: Path | str) -> Path:
+    if not isinstance(given, str | Path) or not str(given) or "\0" in str(given):
+        raise InvalidInput(f"{given!r} is no path of a folder.")
+    return Path(given).absolute()
+
+
 def _by_session(windows: Sequence[TimeWindow]) -> dict[str, Ranges]:
     ranges: dict[str, list[tuple[int, int]]] = {}
     for window in windows:
         ranges.setdefault(window.session_id, []).append((window.start_tick, window.end_tick))
     return {session: union(ranges[session]) for session in sorted(ranges)}
+
+
+def _places(
+    ranges: Mapping[str, Ranges], rows: EvidenceRows
+) -> Iterator[tuple[str, tuple[int, int], Sequence[str]]]:
+    """Yield session and ticks of each range; with the first of a session its events, which are looked for once."""
+    for session, some in ranges.items():
+        for at, ticks in enumerate(some):
+            yield session, ticks, () if at else rows.events.get(session, ())
 
 
 def _shown(window: TimeWindow) -> dict[str, JSONValue]:

@@ -71,12 +71,13 @@ def moment(  # one parameter for each field of document 2's `record`
         intake.name(role, "role")
     if token_id is not None:
         flags |= HAS_TOKEN
-        token_id = _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
+        if type(token_id) is not int or not -_TOKEN_LIMIT <= token_id < _TOKEN_LIMIT:
+            token_id = _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
     if token_count != 1 or type(token_count) is not int:
         token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
         raise InvalidInput(f"content = {content!r} is no text; give a string.")
-    text = _storable(content)
+    text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
     return (
         None if timestamp is None else time_micros(timestamp),
         kind,

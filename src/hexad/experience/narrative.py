@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,11 +20,15 @@ NARRATIVE_CHARACTERS: Final = 1_600
 LEAST_CHARACTERS: Final = 240
 """So much a summary may have whatever it replaces: less would not hold its first sentence."""
 TOPICS: Final = 3
+NAMED_SHARE: Final = 0.1
+"""A topic counts beside the strongest one if it has such a part of its activations."""
 NAMED_TAGS: Final = 5
 NAME_CHARACTERS: Final = 60
 SENTENCES_AT_ONCE: Final = 160
 
 _HEAD: Final = re.compile(r"(?:On|In) [^\n]{4,24} I worked mainly on [^\n]*\n?")
+_BLANK_LINES: Final = re.compile(r"\n\s*\n")
+_DIGITS: Final = re.compile(r"\d+")
 _TAGS: Final = re.compile(r"(?:\A|(?<=\n))Tags: [^\n]*\.\n?")
 
 Names = Callable[[str], str]
@@ -59,8 +63,10 @@ def plain_name(id: str) -> str:
     return id.rpartition("::")[2] or id
 
 
-def narrate(gist: Gist, *, names: Names = plain_name) -> str:
+def narrate(gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
     """Return a summary of summaries: for a day or more it begins with when it was and what it was mainly about.
+
+    `covered` are concepts that a stronger one speaks for, because it is above or below them: others are named before.
 
     >>> from datetime import UTC, datetime
     >>> quarter = Gist(
@@ -76,19 +82,24 @@ def narrate(gist: Gist, *, names: Names = plain_name) -> str:
     Tags: release.
     The parser became twice as fast.
     """
-    parts = _head(gist, names) if gist.level > CompressionLevel.SESSION else []
+    parts = _head(gist, names, covered) if gist.level > CompressionLevel.SESSION else []
     texts = [text for text in map(_body, gist.texts) if text]
     room = gist.limit - sum(len(part) + 1 for part in parts)
     if texts and room > 0:
         parts.append(digest(texts, room))
     if not parts:
-        parts = _head(gist, names)
+        parts = _head(gist, names, covered)
     return cut("\n".join(parts), gist.limit)
 
 
 def digest(texts: Sequence[str], limit: int) -> str:
-    """Return the sentences of many texts that say most, in their order; no text is too late to be considered."""
+    """Return the sentences of many texts that say most, in their order; no text is too late to be considered.
+
+    Of sentences that differ in numbers alone, as those of logs do, the first is considered.
+    """
     texts = list(dict.fromkeys(texts))
+    if sum(map(len, texts)) > limit:
+        texts = _varied(texts)
     while len(texts) > 1 and not _considered(texts):
         groups = list(_groups(texts))
         # Each group gives as much as keeps the whole within what is considered at once, so that each round is less.
@@ -97,7 +108,22 @@ def digest(texts: Sequence[str], limit: int) -> str:
         if sum(map(len, shorter)) >= sum(map(len, texts)):
             break
         texts = shorter
-    return extract("\n\n".join(texts), limit)
+    return _BLANK_LINES.sub("\n", extract("\n\n".join(texts), limit))
+
+
+def _varied(texts: Sequence[str]) -> list[str]:
+    seen: set[str] = set()
+    found = []
+    for text in texts:
+        kept = []
+        for start, end in iter_sentences(text):
+            form = _DIGITS.sub("0", " ".join(text[start:end].casefold().split()))
+            if form not in seen:
+                seen.add(form)
+                kept.append(text[start:end])
+        if kept:
+            found.append("\n\n".join(kept))
+    return found
 
 
 def _considered(texts: Sequence[str]) -> bool:
@@ -111,9 +137,7 @@ def _groups(texts: Sequence[str]) -> Sequence[Sequence[str]]:
     sentences = size = 0
     for text in texts:
         count = _sentences(text)
-        if groups[-1] and (
-            sentences + count > SENTENCES_AT_ONCE or size + len(text) > CONSIDERED_CHARACTERS
-        ):
+        if groups[-1] and (sentences + count > SENTENCES_AT_ONCE or size + len(text) > CONSIDERED_CHARACTERS):
             groups.append([])
             sentences = size = 0
         groups[-1].append(text)
@@ -130,8 +154,8 @@ def _body(text: str) -> str:
     return _TAGS.sub("", _HEAD.sub("", text, count=1), count=1).strip()
 
 
-def _head(gist: Gist, names: Names) -> list[str]:
-    concepts = _distinct(map(names, gist.concepts))
+def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:
+    concepts = _distinct(map(names, _in_order(gist.concepts, covered)))
     tags = [name for name in _distinct(map(names, gist.tags)) if name not in concepts]
     topics = concepts[:TOPICS]
     while len(topics) < TOPICS and tags:
@@ -142,6 +166,15 @@ def _head(gist: Gist, names: Names) -> list[str]:
     if tags:
         parts.append(f"Tags: {', '.join(tags[:NAMED_TAGS])}.")
     return parts
+
+
+def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[str]:
+    """Return the concepts as they are named: the strongest first, but those that others speak for after all that are
+    not much weaker than the strongest.
+    """  # fmt: skip
+    least = NAMED_SHARE * max(concepts.values(), default=0.0)
+    first = [one for one, score in concepts.items() if one not in covered and score >= least]
+    return [*first, *(one for one in concepts if one not in first)]
 
 
 def _distinct(names: Sequence[str] | map[str]) -> list[str]:

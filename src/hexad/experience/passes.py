@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from hexad.experience.compression import bucket, compress_records, gist_of
 from hexad.experience.narrative import Gist, Names, narrate, plain_name, span_name
+from hexad.experience.sight import Sight
 from hexad.experience.summarizer import LOCAL, Order, Summarizer
 from hexad.model.experience import CompressionLevel
 from hexad.model.tiers import CompressedRecord
 from hexad.storage.codec import to_micros
 from hexad.storage.compressed import Compressed, Stored
+from hexad.storage.concepts import Concepts
 from hexad.storage.connection import Database
 from hexad.storage.tags import Tags
 from hexad.storage.usage import ColdBytes, CompactionRow
@@ -68,11 +70,14 @@ class _Group:
 class Passes:
     """Compresses the oldest records of a level; HOT, WARM and SUBMITTED are no records, and so never touched."""
 
-    def __init__(self, db: Database, *, summarizer: Summarizer) -> None:
-        self._db, self._summarizer = db, summarizer
+    def __init__(self, db: Database, *, summarizer: Summarizer, sight: Sight) -> None:
+        self._db, self._summarizer, self._sight = db, summarizer, sight
         self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
+        self._concepts = Concepts(db)
 
-    def run(self, source: CompressionLevel, *, batch: int, k: int) -> Passed | None:
+    def run(
+        self, source: CompressionLevel, *, batch: int, k: int, stop: Callable[[], bool] = lambda: False
+    ) -> Passed | None:
         """Compress at most `batch` of the oldest records of `source`, which is not YEAR; None where there is none.
 
         Summaries are made outside of the transactions. What another process compressed meanwhile is left to it.
@@ -84,6 +89,8 @@ class Passes:
         written_by: Counter[str] = Counter()
         records = into = freed = 0
         for group in groups:
+            if stop():  # a model may take long for each summary
+                break
             record, author = self._record(group, k)
             gone = self._store(group, record)
             if gone is not None:
@@ -166,6 +173,13 @@ class Passes:
         return [*(one.record.summary for one in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
+        # A summary is text, of which nothing can be left out any more when it is shown.
+        hidden = self._sight.hidden(gist.tags)
+        gist = replace(
+            gist,
+            concepts=self._sight.activations(gist.concepts),
+            tags=[tag for tag in gist.tags if tag not in hidden],
+        )
         names = self._names(gist)
         span = span_name(gist.level, gist.start_time)
         tokens = gist.limit // CHARACTERS_PER_TOKEN
@@ -181,11 +195,22 @@ class Passes:
         written = self._summarizer.generated(gist.texts, order)
         if written is not None:
             return written.text, written.generated_by
-        return narrate(gist, names=names), LOCAL
+        return narrate(gist, names=names, covered=self._covered(gist)), LOCAL
 
     def _names(self, gist: Gist) -> Names:
         known = self._tags.by_ids([*gist.concepts, *gist.tags])
         return lambda id: known[id].name if id in known else plain_name(id)
+
+    def _covered(self, gist: Gist) -> set[str]:
+        """Return the concepts that a stronger one is above or below in the hierarchy."""
+        above = {concept: set(self._concepts.ancestors(concept)) for concept in gist.concepts}
+        covered: set[str] = set()
+        stronger: set[str] = set()
+        for concept, higher in above.items():
+            if not higher.isdisjoint(stronger) or any(concept in above[one] for one in stronger):
+                covered.add(concept)
+            stronger.add(concept)
+        return covered
 
     def _store(self, group: _Group, record: CompressedRecord) -> int | None:
         """Put the record in the place of its sources; returns the bytes that this freed.

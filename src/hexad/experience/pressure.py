@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
+from typing import Final
 
 from hexad.experience.passes import Passes
 from hexad.experience.relief import PressureNeeds, PressureSettings, Relief, Stop, never, stored_bytes
 from hexad.model.experience import CompressionLevel, Fidelity
 from hexad.model.pressure import Amount, CompressionReport, Stopped, StorageUsage
+from hexad.storage import files
 from hexad.storage.compressed import LevelTotals
 from hexad.storage.leases import Lease
 from hexad.storage.usage import OTHER_TABLES, ColdBytes, extents, folder_bytes, tables_bytes
+
+LOOK_S: Final = 60.0
+"""How often the background measures everything, where everything has a limit."""
 
 
 class StorageManager:
@@ -24,12 +30,13 @@ class StorageManager:
     def __init__(self, needs: PressureNeeds, settings: PressureSettings) -> None:
         self._needs, self._settings = needs, settings
         self._cold = ColdBytes(needs.db)
-        self._passes = Passes(needs.db, summarizer=needs.summarizer)
+        self._passes = Passes(needs.db, summarizer=needs.summarizer, sight=needs.sight)
         self._lease = Lease(
             needs.directory / "stream" / "compress.lock", clock=needs.clock, purpose="compression"
         )
         self._turn = threading.Lock()  # the lease is the process's, so threads need one of their own
         self._seen: tuple[object, ...] | None = None
+        self._looked_at = -math.inf
 
     @property
     def max_storage_bytes(self) -> int:
@@ -143,14 +150,20 @@ class StorageManager:
         relief = Relief(self._needs, self._passes, settings, stop)
         if not relief.due:
             return relief.report(Stopped.UNDER_THRESHOLD)
+        files.ensure_dir(self._lease.path.parent)
         with self._turn, self._lease.held_for() as mine:
             return relief.report(relief.compress() if mine else Stopped.ELSEWHERE)
 
     def compress_when_due(self, *, stop: Stop = never) -> CompressionReport | None:
-        """Do what `check_and_compress` does where something was stored since the last look; None where nothing was."""
+        """Do what `check_and_compress` does where COLD grew since the last look, or a limit for everything is set and
+        the last look is a minute ago; None where neither is.
+        """  # fmt: skip
         state = (*self._cold.written(), self.max_storage_bytes)
-        if self.total_limit_bytes is None and state == self._seen:
+        now = self._needs.clock.monotonic()
+        late = self.total_limit_bytes is not None and now - self._looked_at >= LOOK_S
+        if not late and state == self._seen:
             return None
+        self._looked_at = now
         report = self.check_and_compress(stop=stop)
         if report.stopped in {Stopped.UNDER_THRESHOLD, Stopped.NOTHING_LEFT}:
             # What was compressed counts as stored; when nothing is left to do, only what others store is news.

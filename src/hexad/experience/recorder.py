@@ -76,17 +76,19 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._registered = self._closed = False
 
-    def add(self, session: int, moment: Moment) -> int:
-        """Record for a session; return the tick. Under `always` it is on the disk.
+    def add(self, session: int, moment: Moment, tick: int | None = None) -> int:
+        """Record for a session; return the tick, which is `tick` if given. Under `always` it is on the disk.
 
         Raises `StorageFailure` when the disk refuses; then it was not recorded. After a failure in the background
-        nothing is taken before what waits could be written.
+        nothing is taken before what waits could be written. `Conflict` when somebody may have been given the tick.
         """
         self._require_own_process()
         if self._trouble is not None:
             self.flush()
         always = self._durability is StreamDurability.ALWAYS
         with self._lock:
+            if tick is not None:
+                self._aim(session, tick)
             ticks = self._ticks.get(session)
             if ticks is not None and ticks.next < ticks.end and not self._closed:
                 tick = ticks.next
@@ -164,6 +166,15 @@ class Recorder:
         first = self._sessions.reserve(session, size)
         ticks.next, ticks.end = first + missing, first + size
         return [*have, *range(first, first + missing)]
+
+    def _aim(self, session: int, tick: int) -> None:
+        """Let the next tick be this one; the lock is held. Those before it that were not used are a gap."""
+        ticks = self._ticks.setdefault(session, _Ticks())
+        if not ticks.next <= tick < ticks.end:
+            ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
+            self._sessions.claim(session, tick, ticks.size)
+            ticks.end = tick + ticks.size
+        ticks.next = tick
 
     def resume(self, session: int, highest: int) -> None:
         """Go on after the session's highest tick: what is left of a block goes when others have ticks above it."""

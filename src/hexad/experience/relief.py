@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from hexad.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.experience.contract import Contracts
 from hexad.experience.passes import Passed, Passes
+from hexad.experience.sight import Sight
 from hexad.experience.summarizer import Summarizer
 from hexad.model.experience import CompressionLevel
 from hexad.model.parse import parse_whole, quoted
@@ -77,7 +78,7 @@ class PressureSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PressureNeeds:
     """What the storage manager is handed. `directory` is the store's; `expire` compacts all of an ended session's
-    window, `reclaim` gives back the bytes of timesteps that left the stream.
+    window and returns what it did, `reclaim` gives back the bytes of timesteps that left the stream.
     """  # fmt: skip
 
     db: Database
@@ -87,8 +88,9 @@ class PressureNeeds:
     flush: Callable[[], None]
     contracts: Contracts
     summarizer: Summarizer
+    sight: Sight
     reclaim: Callable[[], object]
-    expire: Callable[[str], object] | None = None
+    expire: Callable[[str], Collection[object]]
 
 
 def stored_bytes(needs: PressureNeeds) -> int:
@@ -107,6 +109,7 @@ class Relief:
         self._total_limit = settings.total_limit_bytes
         self._steps: dict[CompressionLevel, CompressionStep] = {}
         self._expired: list[str] = []
+        self._tried: set[str] = set()
         self._written_by: Counter[str] = Counter()
         self._measure()
         self._before = self._bytes
@@ -118,8 +121,8 @@ class Relief:
 
     def compress(self) -> Stopped:
         """Compress until all is under the threshold, and return why it went no further."""
-        if self._total_excess > 0 and self._needs.expire is not None:
-            self._expire(self._needs.expire)
+        if self._total_excess > 0:
+            self._expire()
         batch, fruitless = BATCH, 0
         while self._excess > 0:
             if self._stop():
@@ -189,7 +192,9 @@ class Relief:
     def _pass(self, most: int) -> Passed | None:
         for source in _LEVELS:
             batch = self._batch(self._levels.get(source, LevelTotals()), most)
-            passed = self._passes.run(source, batch=batch, k=self._settings.top_k_activations)
+            passed = self._passes.run(
+                source, batch=batch, k=self._settings.top_k_activations, stop=self._stop
+            )
             if passed is not None:
                 return passed
         return None
@@ -216,7 +221,7 @@ class Relief:
         )
         self._written_by.update(passed.written_by)
 
-    def _expire(self, expire: Callable[[str], object]) -> None:
+    def _expire(self) -> None:
         """Let sessions that have ended leave their context, the one that ended first before the others."""
         needs = self._needs
         for session_ids in iter(self._ended, []):
@@ -225,8 +230,9 @@ class Relief:
             for session_id in session_ids:
                 if self._stop():
                     return
-                expire(session_id)
-                self._expired.append(session_id)
+                self._tried.add(session_id)
+                if needs.expire(session_id):
+                    self._expired.append(session_id)
                 left = before - sum(needs.reader.counts())
                 if left * per_timestep >= self._total_excess:
                     break
@@ -236,4 +242,4 @@ class Relief:
                 return
 
     def _ended(self) -> list[str]:
-        return [one for one in ended_sessions(self._needs.db) if one not in self._expired]
+        return [one for one in ended_sessions(self._needs.db) if one not in self._tried]

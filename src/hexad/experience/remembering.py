@@ -6,84 +6,100 @@ tell of, with the summary's own id as source id: done twice, it is done once. Wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
 from hexad.errors import AccessDenied, HexadError, InvalidInput, LimitExceeded
 from hexad.experience.narrative import span_name
+from hexad.experience.sight import Sight
 from hexad.model.contract import Draft, MemoryWriter
-from hexad.model.experience import CompressionLevel
 from hexad.model.memory import JSONValue, Status, Trust
 from hexad.model.tiers import CompactionRecord, CompressedRecord
 from hexad.observe import log
 from hexad.storage.compactions import Compactions
+from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
-from hexad.storage.memory_names import MemoryNames
-from hexad.storage.meta import Meta
-from hexad.storage.sources import Sources
+from hexad.storage.remembered import Remembered
 from hexad.text.normalize import slug
 
 SPACE: Final = "experience"
 KIND: Final = "log"
-_NEXT: Final = "compactions_remembered"
-"""Up to which compaction all are memories."""
 _BATCH: Final = 50
+_OUTLIVED: Final = 1_000
 
 
 class Remembrance:
-    """Writes what compaction and compression leave as memories. `writer` is asked for when there is one to write."""
+    """Keeps the memories of past experience in step with what is left of it. `writer` gives the way in, None for none.
 
-    def __init__(self, db: Database, writer: Callable[[], MemoryWriter] | None) -> None:
-        self._db, self._writer = db, writer
-        self._meta, self._compactions = Meta(db), Compactions(db)
+    A memory names the concepts that `sight` lets be seen when it is written, and keeps them.
+    Nothing is raised for a writer that fails: what it did not take is tried again with the next call.
+    """
+
+    def __init__(self, db: Database, writer: Callable[[], MemoryWriter] | None, *, sight: Sight) -> None:
+        self._db, self._writer, self._sight = db, writer, sight
+        self._remembered = Remembered(db, space=SPACE)
+        self._compactions, self._compressed = Compactions(db), Compressed(db)
+
+    def catch_up(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Write compactions and COLD records that are no memories yet, by whomever they were made, and archive the
+        memories of those that were compressed further. Returns how many were written or archived.
+        """  # fmt: skip
+        return self.compactions(stop=stop) + self._records(stop) + self._archive(stop)
 
     def compactions(self, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Write the compactions that are no memories yet, by whomever they were made; returns how many.
-
-        Nothing is raised for a writer that fails: what it did not take is tried again with the next one.
-        """
+        """Write the compactions that are no memories yet; returns how many."""
         done = 0
         while self._writer is not None and not stop():
-            found = self._compactions.after(self._remembered(), limit=_BATCH)
+            found = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
+            for number, record in found:
+                if not self._written(self._draft_of_compaction(self._sight.compaction(record))):
+                    return done
+                if not self._noted(self._remembered.note_compaction, number):
+                    return done
+                done += 1
             if not found:
                 break
-            for number, record in found:
-                if not self._written(self._draft_of_compaction(record)):
+        return done
+
+    def _records(self, stop: Callable[[], bool]) -> int:
+        done = 0
+        while self._writer is not None and not stop():
+            numbers = self._remembered.new_records(limit=_BATCH)
+            found = self._compressed.by_numbers(numbers)
+            for number in numbers:
+                if number in found and not self._written(
+                    _draft_of_record(self._sight.compressed(found[number]))
+                ):
                     return done
-                self._advance(number)
+                if not self._noted(self._remembered.note_record, number):
+                    return done
                 done += 1
+            if not numbers:
+                break
         return done
 
-    def records(self, new: Sequence[CompressedRecord], *, gone: Sequence[CompressedRecord] = ()) -> int:
-        """Write records of a session or more, and archive the memories of those that were compressed further.
-
-        Replies are none: `recall` of the stream finds them. Returns how many were written.
-        """
-        done = sum(self._written(_draft_of_record(one)) for one in new if one.level > CompressionLevel.REPLY)
-        for one in gone:
-            if self._is_memory(one.id):
-                self._written(replace(_draft_of_record(one), status=Status.ARCHIVED))
+    def _archive(self, stop: Callable[[], bool]) -> int:
+        if self._writer is None:
+            return 0
+        done = 0
+        for source_id, text in self._remembered.outlived(limit=_OUTLIVED):
+            draft = Draft(
+                text=text, space=SPACE, source_id=source_id, status=Status.ARCHIVED, trust=Trust.AGENT
+            )
+            if stop() or not self._written(draft):
+                break
+            done += 1
         return done
 
-    def archive(self, compactions: Sequence[CompactionRecord]) -> None:
-        """Archive the memories of compactions that were folded into something coarser."""
-        for one in compactions:
-            if self._is_memory(one.id):
-                self._written(replace(self._draft_of_compaction(one), status=Status.ARCHIVED))
-
-    def _remembered(self) -> int:
-        return int(self._meta.get(_NEXT) or 0)
-
-    def _advance(self, number: int) -> None:
-        with self._db.transaction():
-            if number > self._remembered():  # another program may have come further
-                self._meta.put(_NEXT, str(number))
-
-    def _is_memory(self, source_id: str) -> bool:
-        source = Sources(self._db).find(f"caller:{SPACE}", space=SPACE)
-        return source is not None and MemoryNames(self._db).identify_by_source(source, source_id) is not None
+    @staticmethod
+    def _noted(note: Callable[[int], None], number: int) -> bool:
+        try:
+            note(number)
+        except HexadError as error:
+            log.warning("Summaries of experience will be written as memories once more: %s", error)
+            return False
+        return True
 
     def _written(self, draft: Draft) -> bool:
         """Return whether a draft is done with: written, or such as can never be."""

@@ -99,9 +99,12 @@ class Graftings:
 
     def _still_so(self, evidence: Sequence[RangeTotals]) -> bool:
         """Whether all of it is in the stream still."""
+        ranges: dict[str, list[tuple[int, int]]] = {}
+        for one in evidence:
+            ranges.setdefault(one.session_id, []).append(one.ticks)
         return not any(
-            intersection(self._gone.ranges(self._number(one.session_id), one.ticks), [one.ticks])
-            for one in evidence
+            intersection(self._gone.ranges(self._number(session), _hull(some)), some)
+            for session, some in ranges.items()
         )
 
     def _number(self, session_id: str) -> int:
@@ -211,5 +214,5 @@ def check_submission_id(submission_id: str) -> str:
     return submission_id
 
 
-def _hull(ranges: Ranges) -> tuple[int, int]:
+def _hull(ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return ranges[0][0], ranges[-1][1]

@@ -82,19 +82,23 @@ class TagIndex:
             raise InvalidInput(
                 "A concept's tag needs a concept_id such as 'pack::Term', and no other tag has one."
             )
+        if concept_id is not None:
+            self._concept_id(concept_id)
         if entity_type is not None and kind is not TagType.ENTITY:
             raise InvalidInput(f"entity_type = {entity_type!r} is for entities, not for a {kind.value} tag.")
+        if entity_type is not None:
+            entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
         said = None if description is None else self._text(description, "description")
         with self._db.transaction():
             known = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
             if known is not None:
                 return _same(known, concept_id=concept_id, entity_type=entity_type, description=said)
             tag = Tag(
-                id=self._needs.ids.new("tag") if concept_id is None else _concept_id(concept_id),
+                id=self._needs.ids.new("tag") if concept_id is None else concept_id,
                 name=wanted,
                 tag_type=kind,
                 concept_id=concept_id,
-                entity_type=None if entity_type is None else check_tag_name(entity_type),
+                entity_type=entity_type,
                 bud_status=BudStatus.COLLECTING if kind is TagType.BUD else None,
                 created_at=self._db.clock.now(),
                 created_by=self._needs.created_by,
@@ -191,10 +195,10 @@ class TagIndex:
 
     def create_bud_tag(self, name: str, description: str, *, related_concepts: Sequence[str] = ()) -> Tag:
         """Create a bud that stands at `collecting` and is near to some concepts, also of packs that come later."""
-        concepts = word_list(related_concepts, "related_concepts")
+        ids = [self._concept_id(one) for one in word_list(related_concepts, "related_concepts")]
         with self._db.transaction():
             tag = self.create_tag(name, TagType.BUD, description=description)
-            self._tags.relate_bud(tag.id, [_concept_id(one) for one in concepts])
+            self._tags.relate_bud(tag.id, ids)
         return tag
 
     def related_concepts_of_bud(self, tag_id: str) -> tuple[str, ...]:
@@ -245,20 +249,16 @@ class TagIndex:
     def _text(self, text: str, what: str) -> str:
         return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
 
+    def _concept_id(self, concept_id: str) -> str:
+        named = self._without_secrets(concept_id, "concept id")
+        if not isinstance(named, str) or not named.strip() or len(named) > 2 * TAG_NAME_CHARS_LIMIT:
+            raise InvalidInput(f"{str(named)[:80]!r} is no concept; give an id such as 'pack::Term'.")
+        return check_size(named, "concept id", limit_bytes=NOTE_BYTES_LIMIT)
+
     def _without_secrets(self, name: str, what: str) -> str:
         if isinstance(name, str) and self._needs.mask(name) != name:
             raise InvalidInput(f"The {what} of the tag holds what looks like a secret; give another one.")
         return name
-
-
-def _concept_id(concept_id: str) -> str:
-    if (
-        not isinstance(concept_id, str)
-        or not concept_id.strip()
-        or len(concept_id) > 2 * TAG_NAME_CHARS_LIMIT
-    ):
-        raise InvalidInput(f"{str(concept_id)[:80]!r} is no concept; give an id such as 'pack::Term'.")
-    return check_size(concept_id, "concept id", limit_bytes=NOTE_BYTES_LIMIT)
 
 
 def _limit(limit: int) -> int:

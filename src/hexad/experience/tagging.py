@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, cast
 
-from hexad.errors import InvalidInput, InvalidTarget, NotFound
+from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
 from hexad.experience.tag_index import TagIndex, TagIndexNeeds
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
@@ -26,7 +26,6 @@ from hexad.model.tag import (
     check_confidence,
     check_size,
     check_ticks,
-    concepts_above,
     event_target,
     parse_timestep_id,
     range_target,
@@ -36,9 +35,9 @@ from hexad.model.ticks import union
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.tag_applications import TagApplications
+from hexad.storage.tags import Tags
 
 _PAGE: Final = 10_000
-_SEPARATOR: Final = "::"
 
 
 class StreamEvents:
@@ -108,6 +107,17 @@ class Given:
     session_id: str | None = None
 
 
+def _given(target: Target) -> Given:
+    ends = (target.range_start, target.range_end)
+    in_ticks = target.target_type is TargetType.RANGE
+    return Given(
+        timestep_id=target.timestep_id,
+        event_id=target.event_id if target.target_type is TargetType.EVENT else None,
+        tick_range=cast("TickRange", ends) if in_ticks else None,
+        session_id=target.session_id,
+    )
+
+
 class Tagging:
     """What `hx.xdb` does with tags and comments on experience."""
 
@@ -123,7 +133,7 @@ class Tagging:
         events = StreamEvents(experience)
         self._db, self._experience, self._ids, self._mask = db, experience, ids, mask
         self._events = events
-        self._applications, self._comments = TagApplications(db), Comments(db)
+        self._applications, self._comments, self._tags = TagApplications(db), Comments(db), Tags(db)
         self.places = TagPlaces(db, events=events, hidden=experience.sight.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
@@ -170,7 +180,7 @@ class Tagging:
             # Kept where it cannot change any more: what is compressed later is still found by it.
             return event_target(session.id, target.event_id, self._events.whole(session.id, target.event_id))
         if target.timestep_id is not None:
-            if self._experience.get(target.timestep_id) is None:
+            if not self._experience.was_recorded(session.id, target.range_start or 0):
                 raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
         elif target.range_start is not None and target.range_start > session.last_tick:
             raise NotFound(
@@ -197,10 +207,77 @@ class Tagging:
             self._applications.add([application])
         return application
 
+    def add_application(self, application: TagApplication) -> TagApplication:
+        """Store an application as it is given, an id where it has none; its tag must be there.
+
+        Raises `NotFound`, `InvalidInput`, `InvalidTarget` and `LimitExceeded` as `tag` does, `Conflict` for an id that
+        is taken.
+        """
+        if application.source is TagSource.INHERITED:
+            raise InvalidInput(
+                "What is inherited follows by itself from narrower concepts; it is not stored."
+            )
+        note = application.note
+        wanted = replace(
+            application,
+            id=self._free_id(application.id, "ta"),
+            target=self.target(_given(application.target)),
+            confidence=check_confidence(application.confidence),
+            note=None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT)),
+        )
+        with self._db.transaction():
+            if self._applications.has(wanted.id):
+                raise Conflict(f"A tag application {wanted.id!r} is there already; give another id, or none.")
+            self._applications.add([wanted])
+        return wanted
+
+    def add_comment(self, comment: Comment) -> Comment:
+        """Store a remark as it is given, an id where it has none. Raises as `comment` does, and `Conflict`."""
+        wanted = replace(
+            comment,
+            id=self._free_id(comment.id, "comment"),
+            target=self.target(_given(comment.target)),
+            content=self._remark(comment.content),
+            updated_at=None,
+        )
+        with self._db.transaction():
+            if self._comments.has(wanted.id):
+                raise Conflict(f"A comment {wanted.id!r} is there already; give another id, or none.")
+            self._comments.add(wanted)
+        return wanted
+
+    def _free_id(self, given: str, prefix: str) -> str:
+        return self._experience.intake.name(given, "id") if given else self._ids.new(prefix)
+
     def untag(self, application_id: str) -> None:
         """Take one application away; raises `NotFound`."""
         with self._db.transaction():
             self._applications.remove(application_id)
+
+    def remove(self, name_or_id: str, *, force: bool) -> int:
+        """Remove a tag with its uses; return how many those were. Raises `NotFound`, and `Conflict` for what stays."""
+        with self._db.transaction():
+            tag = self.require(name_or_id)
+            pack = self._tags.pack_of(tag.id)
+            if pack is not None:
+                raise Conflict(
+                    f"Tag {tag.name!r} is a concept of the pack {pack!r} and stays; `untag` takes single uses away."
+                )
+            waiting = self._tags.open_submissions(tag.id)
+            if waiting:
+                raise Conflict(
+                    f"The bud {tag.name!r} stands in the submission {waiting[0]!r}, which is not answered yet; "
+                    "`resolve_submission` first."
+                )
+            uses = self._applications.count(tag.id)
+            if not force and (uses or tag.tag_type is TagType.BUD):
+                what = f"is used {uses} times" if uses else "is a bud"
+                raise Conflict(
+                    f"Tag {tag.name!r} {what}; with force=True it is removed, and its uses with it."
+                )
+            self._applications.remove_of_tag(tag.id)
+            self._tags.remove(tag.id)
+        return uses
 
     def applications(
         self, name_or_id: str, *, session_id: str | None, limit: int, offset: int
@@ -250,39 +327,6 @@ class Tagging:
         found = self.places.ranges(session_id, tags, match=match, ticks=ticks)
         return {session: tagged.ranges for session, tagged in found.items() if tagged.ranges}
 
-    def tag_automatically(
-        self, session_id: str, steps: Iterable[tuple[int, Mapping[str, float]]], *, threshold: float
-    ) -> int:
-        """Tag ticks with the concepts that were active from `threshold` on; returns how many applications that made.
-
-        `steps` are ticks in order with their activations. Neighbours with the same concept are one range with the
-        highest of their confidences. A concept that no pack has becomes a tag.
-        """
-        runs = list(_runs(steps, threshold))
-        if not runs:
-            return 0
-        self._experience.session(session_id)
-        with self._db.transaction():
-            now = self._db.clock.now()
-            for concept_id in sorted({concept_id for concept_id, _, _ in runs}):
-                if self.index.get_tag(concept_id) is None:
-                    term = concept_id.rpartition(_SEPARATOR)[2] or concept_id
-                    self.index.create_tag(term, TagType.CONCEPT, concept_id=concept_id)
-            self._applications.add(
-                [
-                    TagApplication(
-                        id=self._ids.new("ta"),
-                        tag_id=concept_id,
-                        target=_run_target(session_id, ticks),
-                        confidence=confidence,
-                        source=TagSource.AUTO,
-                        created_at=now,
-                    )
-                    for concept_id, ticks, confidence in runs
-                ]
-            )
-        return len(runs)
-
     # Comments ---------------------------------------------------------------------------------------------------
 
     def comment(self, content: str, given: Given) -> Comment:
@@ -320,27 +364,3 @@ class Tagging:
         if not isinstance(content, str) or not content.strip():
             raise InvalidInput("A comment needs a text.")
         return self._mask(check_size(content, "comment", limit_bytes=COMMENT_BYTES_LIMIT))
-
-
-def _runs(
-    steps: Iterable[tuple[int, Mapping[str, float]]], threshold: float
-) -> Iterator[tuple[str, TickRange, float]]:
-    """Yield `(concept, ticks, highest confidence)` of neighbouring steps with the same concept, as they end."""
-    open_runs: dict[str, tuple[TickRange, float]] = {}
-    for tick, activations in steps:
-        strong = dict(concepts_above(activations, threshold=threshold))
-        for concept_id in [one for one in open_runs if one not in strong]:
-            yield (concept_id, *open_runs.pop(concept_id))
-        for concept_id, confidence in strong.items():
-            (first, _), highest = open_runs.get(concept_id, ((tick, tick), 0.0))
-            open_runs[concept_id] = ((first, tick), max(highest, confidence))
-    for concept_id, (ticks, confidence) in open_runs.items():
-        yield concept_id, ticks, confidence
-
-
-def _run_target(session_id: str, ticks: TickRange) -> Target:
-    if ticks[0] != ticks[1]:
-        return range_target(session_id, ticks)
-    return Target(
-        session_id=session_id, target_type=TargetType.TIMESTEP, range_start=ticks[0], range_end=ticks[1]
-    )

@@ -13,11 +13,12 @@ from typing import Final, TypeVar
 
 from hexad.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
 from hexad.experience.replies import ReplyMaker
+from hexad.experience.sight import Sight
 from hexad.experience.window_values import WindowValues
 from hexad.ids import IdSource
 from hexad.model.experience import CompressionLevel, Fidelity
 from hexad.model.tag import NOTE_BYTES_LIMIT, TICK_LIMIT, check_size, check_ticks
-from hexad.model.ticks import Ranges, count, union
+from hexad.model.ticks import Ranges, count, intersection, union
 from hexad.model.tiers import TimeWindow
 from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions
@@ -26,7 +27,7 @@ from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_totals import RangeTotals, range_totals
 from hexad.storage.submissions import Submissions
-from hexad.storage.windows import PROTECTING, NewWindow, WindowRow, Windows
+from hexad.storage.windows import PROTECTING, Holds, NewWindow, WindowRow, Windows
 
 GRACE: Final = timedelta(days=7)
 """How long a rejected submission's windows stay in full detail."""
@@ -37,7 +38,9 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierNeeds:
-    """What the tiers are handed. `warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts."""
+    """What the tiers are handed. `warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts,
+    `sight` hidden concepts out of what is shown.
+    """
 
     db: Database
     reader: StreamReader
@@ -46,6 +49,7 @@ class TierNeeds:
     flush: Callable[[], None]
     warm_quota: Callable[[], int]
     mask: Callable[[str], str]
+    sight: Sight
     grace: timedelta = GRACE
 
 
@@ -69,7 +73,7 @@ class Tiers:
         self._windows, self._submissions = Windows(needs.db), Submissions(needs.db)
         self._sessions, self._compactions = Sessions(needs.db), Compactions(needs.db)
         self._gone = ColdRanges(needs.db)
-        self._values = WindowValues(needs.db)
+        self._values = WindowValues(needs.db, needs.sight)
 
     # Pins -------------------------------------------------------------------------------------------------------
 
@@ -149,18 +153,16 @@ class Tiers:
                 f" {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a contract with"
                 " a larger `warm_quota_tokens`. Nothing was pinned."
             )
-        for row in self._windows.find(session_no=asked.session_no, ticks=found.ticks):
-            if row.ticks == found.ticks and row.fidelity in (Fidelity.WARM, Fidelity.HOT):
-                self._windows.pin(row.no, reason=reason)
+        for row in self._windows.exactly(asked.session_no, found.ticks):
+            if row.fidelity in (Fidelity.WARM, Fidelity.HOT):
+                self._windows.pin(row.no, _holds(found), reason=reason)
                 return row.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
                 session_no=asked.session_no,
                 ticks=found.ticks,
-                start_time=found.start_time,
-                end_time=found.end_time,
-                token_count=found.tokens,
+                holds=_holds(found),
                 fidelity=Fidelity.WARM,
                 pinned=True,
                 pinned_reason=reason,
@@ -227,41 +229,40 @@ class Tiers:
         """Turn into REPLY records what windows that were let go hold: of accepted ones everything, of others what has
         left the context. What another window protects stays.
         """  # fmt: skip
+        touched = union_by_session((row.session_no, row.ticks) for row in rows)
         ranges: dict[int, list[tuple[int, int]]] = {}
         done: list[WindowRow] = []
         with self._db.read():
-            # Those too that were let go before, and whose ticks one of these protected until now.
-            touched = {
-                one.no: one
-                for row in rows
-                for one in self._windows.let_go(session_no=row.session_no, ticks=row.ticks)
-            }
-            for row in touched.values():
-                ticks = self._to_go(row)
-                if ticks is not None:
-                    ranges.setdefault(row.session_no, []).append(ticks)
-                    if ticks == row.ticks:
-                        done.append(row)
+            for session, some in touched.items():
+                through = self._compactions.state(session).compacted_through
+                # Those too that were let go before, and whose ticks one of these protected until now.
+                for row in self._windows.let_go(session_no=session, ticks=(some[0][0], some[-1][1])):
+                    ticks = _to_go(row, through) if intersection(some, [row.ticks]) else None
+                    if ticks is not None:
+                        ranges.setdefault(session, []).append(ticks)
+                        if ticks == row.ticks:
+                            done.append(row)
             names = self._sessions.names(ranges)
-        for number, some in ranges.items():
-            self._needs.replies.release(names[number], union(some))
+        for number, going in ranges.items():
+            self._needs.replies.release(names[number], union(going))
         self._note_cold(done)
 
-    def _to_go(self, row: WindowRow) -> tuple[int, int] | None:
-        """Return the ticks of a window that are to be REPLY records by now."""
-        if row.fidelity is Fidelity.COLD:
-            return row.ticks
-        if row.fidelity is not Fidelity.HOT:
-            return None
-        through = self._compactions.state(row.session_no).compacted_through
-        return None if through < row.ticks[0] else (row.ticks[0], min(row.ticks[1], through))
-
-    def _note_cold(self, rows: Iterable[WindowRow]) -> None:
+    def _note_cold(self, rows: Collection[WindowRow]) -> None:
         """Note of windows that nothing of theirs is in full detail any more, where that is so."""
+        if not rows:
+            return
         with self._db.transaction():
-            for row in self._windows.by_numbers([row.no for row in rows]):
-                kept = self._windows.protected(row.session_no, row.ticks)
-                if row.fidelity not in PROTECTING and not any(kept.values()):
+            now = self._windows.by_numbers([row.no for row in rows])
+            kept = {
+                session: union(
+                    ticks
+                    for ranges in self._windows.protected(session, (some[0][0], some[-1][1])).values()
+                    for ticks in ranges
+                )
+                for session, some in union_by_session((row.session_no, row.ticks) for row in now).items()
+            }
+            for row in now:
+                if row.fidelity not in PROTECTING and not intersection(kept[row.session_no], [row.ticks]):
                     self._windows.release(row.no, Fidelity.COLD, CompressionLevel.REPLY)
 
     # Questions --------------------------------------------------------------------------------------------------
@@ -311,26 +312,18 @@ class Tiers:
     def submit(self, session_no: int, found: RangeTotals) -> int:
         """Keep a range as evidence, in the caller's transaction; returns the window's number, a shared one's too."""
         same = [
-            row
-            for row in self._windows.find(
-                session_no=session_no,
-                ticks=found.ticks,
-                fidelities=[Fidelity.SUBMITTED, Fidelity.WARM, Fidelity.HOT],
-            )
-            if row.ticks == found.ticks
+            row for row in self._windows.exactly(session_no, found.ticks) if row.fidelity is not Fidelity.COLD
         ]
         if same:
             strongest = min(same, key=lambda row: (row.fidelity is not Fidelity.SUBMITTED, row.no))
-            self._windows.submit(strongest.no)
+            self._windows.submit(strongest.no, _holds(found))
             return strongest.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
                 session_no=session_no,
                 ticks=found.ticks,
-                start_time=found.start_time,
-                end_time=found.end_time,
-                token_count=found.tokens,
+                holds=_holds(found),
                 fidelity=Fidelity.SUBMITTED,
             ),
             at=self._db.clock.now(),
@@ -351,6 +344,25 @@ class Tiers:
     def settle_numbers(self, numbers: Collection[int]) -> None:
         """Settle the windows of some rows."""
         self.settle(self._windows.by_numbers(numbers))
+
+
+def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, Ranges]:
+    """Return ticks by the session's number."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for session, ticks in given:
+        found.setdefault(session, []).append(ticks)
+    return {session: union(ranges) for session, ranges in found.items()}
+
+
+def _holds(found: RangeTotals) -> Holds:
+    return Holds(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
+
+
+def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:
+    """Return the ticks of a window that was let go which are to be REPLY records by now."""
+    if row.fidelity is Fidelity.COLD:
+        return row.ticks
+    return None if compacted_through < row.ticks[0] else (row.ticks[0], min(row.ticks[1], compacted_through))
 
 
 def decided(

@@ -12,7 +12,6 @@ from hexad.experience.compaction import Compactor
 from hexad.experience.compaction_draft import Drafter
 from hexad.experience.sight import Sight
 from hexad.experience.summarizer import Inference, Summarizer
-from hexad.model.experience import TICK_LIMIT
 from hexad.model.memory import JSONValue
 from hexad.model.tag import check_ticks
 from hexad.model.tiers import CompactionRecord, ContextEvent, ContextWindow
@@ -42,7 +41,7 @@ class ContextWindows:
         """Return what is in a session's window; raises `NotFound`."""
         fill = self.compactor.measure(session_id)
         state = fill.state
-        events = self.drafter.events(state, [(state.compacted_through + 1, TICK_LIMIT)])
+        events = self.drafter.events(state, [(state.compacted_through + 1, state.next_tick)])
         return ContextWindow(
             session_id=session_id,
             summary=state.summary,

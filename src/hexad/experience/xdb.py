@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +14,13 @@ from hexad.experience.accounts import Accounts
 from hexad.experience.auto_tags import AutoTagger
 from hexad.experience.batches import batches, held_together
 from hexad.experience.chunks import Rows, chunks
-from hexad.experience.intake import Intake, name
+from hexad.experience.intake import Intake
 from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
 from hexad.experience.sight import Sight
 from hexad.ids import IdSource
 from hexad.index.lenses import Lenses
+from hexad.model.activity import ActivityBucket
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import (
     CompressionLevel,
@@ -32,22 +32,28 @@ from hexad.model.experience import (
 )
 from hexad.model.lenses import LensRules
 from hexad.model.lifecycle import LifecycleContract
+from hexad.model.pressure import Amount
 from hexad.model.ticks import Ranges
-from hexad.model.tiers import CompressedRecord
+from hexad.model.tiers import CompressedRecord, EventRecord
 from hexad.storage.codec import to_micros
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
+from hexad.storage.event_reader import EventReader
 from hexad.storage.segments import SEAL_AGE_S, Sealer
+from hexad.storage.session_totals import session_totals
 from hexad.storage.sessions import Sessions
+from hexad.storage.stream_activity import ActivityQuestion, activity
 from hexad.storage.stream_frames import Frames
+from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_search import recall_text
+from hexad.text.search_terms import SearchTerms
 
 ALL_SESSIONS = "*"
 LOOK_CALLS = 256
 """After so many calls recording looks whether another process loaded a pack: looking takes as long as ten records."""
-_SINGLE_LIMIT = 3.4e38
 _WINDOW_LIMIT = (1 << 31) - 1
 
 
@@ -84,6 +90,7 @@ class Experience:
         self._duck = Duck()
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
+        self._events = EventReader(needs.db, directory, self._duck, self.reader)
         self._tagger = None
         if needs.auto_tag_threshold is not None and not needs.db.readonly:
             self._tagger = AutoTagger(
@@ -169,6 +176,11 @@ class Experience:
         """Return all sessions in the order of their creation."""
         return self._sessions.list()
 
+    def session_totals(self) -> dict[str, Amount]:
+        """Return how much there is of each session that has any experience."""
+        self._recorder.flush()
+        return session_totals(self._db, self.reader)
+
     def session(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""
         return self._sessions.get(session_id)
@@ -191,12 +203,14 @@ class Experience:
 
     # Recording --------------------------------------------------------------------------------------------------
 
-    def record(self, session_id: str | None, moment: Moment) -> tuple[str, int]:
-        """Record for a session, this thread's current one by default; return it, and the tick."""
+    def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
+        """Record for a session, this thread's current one by default; return it, and the tick: the one that is given,
+        or the next.
+        """  # fmt: skip
         wanted, number = self._recorded(session_id)
-        tick = self._recorder.add(number, moment)
+        given = self._recorder.add(number, moment, tick)
         self.accounts.add(number, moment[4])
-        return wanted, tick
+        return wanted, given
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
@@ -255,12 +269,30 @@ class Experience:
 
     def query(self, question: StepQuery) -> list[TimestepRecord]:
         """Return what the stream holds, this process's own records included."""
-        self._recorder.flush()
-        if not self.sight.may_ask(question):
-            if question.session_id is not None:
-                self._sessions.get(question.session_id)
+        if not self._may_ask(question):
             return []
+        if question.text is not None:
+            return self.sight.timesteps(recall_text(self.reader, self._events, self._sessions, question))
         return self.sight.timesteps(self.reader.query(question))
+
+    def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
+        """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
+        if not self._may_ask(question):
+            return []
+        return self.sight.events(self._events.recall(question, terms))
+
+    def _may_ask(self, question: StepQuery) -> bool:
+        self._recorder.flush()
+        if question.session_id is not None:
+            self._sessions.get(question.session_id)
+        return self.sight.may_ask(question)
+
+    def activity(self, question: ActivityQuestion) -> list[ActivityBucket]:
+        """Return how much was recorded when, and how active the concepts were that may be seen."""
+        self._recorder.flush()
+        if self.lenses is not None:
+            question = question.seen_by(self.lenses.refresh())
+        return activity(self._db, self.reader, question)
 
     def get(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none with this id."""
@@ -270,6 +302,11 @@ class Experience:
         except NotFound:
             return None
         return found[0] if found else None
+
+    def was_recorded(self, session_id: str, tick: int) -> bool:
+        """Whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
+        self._recorder.flush()
+        return was_recorded(self.reader, self._sealer.manifest, session_id, tick)
 
     def cold_ticks(self, session_id: str, event_id: str) -> Ranges:
         """Return the ticks of an event that left the stream and have a record of their own still."""
@@ -325,6 +362,7 @@ class Experience:
         try:
             self._recorder.close()
         finally:
+            self.accounts.finish()
             self._duck.close()
 
 
@@ -342,30 +380,3 @@ def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
             f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
         )
     return given
-
-
-def activation_ranges(
-    given: Mapping[str, tuple[float, float]] | Sequence[str] | None,
-) -> dict[str, tuple[float, float]]:
-    """Return what `recall` asks of concepts: by name alone, any activation will do."""
-    if given is None:
-        return {}
-    if isinstance(given, str):
-        raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
-    if not isinstance(given, Mapping):
-        return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
-    ranges = {}
-    for concept, bounds in given.items():
-        try:
-            low, high = (float(one) for one in bounds)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
-        if math.isnan(low) or math.isnan(high):
-            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
-        ranges[name(concept, "a concept")] = (_single(low), _single(high))
-    return ranges
-
-
-def _single(bound: float) -> float:
-    """Return the bound, infinite where single precision, in which scores are kept, does not reach it."""
-    return bound if abs(bound) <= _SINGLE_LIMIT else math.copysign(math.inf, bound)

@@ -8,9 +8,12 @@ from hexad.experience.pressure import StorageManager
 from hexad.experience.tagging import Tagging
 from hexad.experience.window import ContextWindows
 from hexad.experience.xdb import Experience
+from hexad.facade.xdb_activity import ActivityCalls
 from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
+from hexad.facade.xdb_events import EventCalls
+from hexad.facade.xdb_log import ExperienceLog
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_session import BoundSession
@@ -20,10 +23,21 @@ from hexad.facade.xdb_windows import WindowCalls, WindowParts
 from hexad.model.actor import Actor
 from hexad.model.experience import SessionInfo, StreamReport
 from hexad.model.memory import JSONValue
+from hexad.model.pressure import Amount
+from hexad.model.tag import TagType
 
 
 class Xdb(
-    RecordCalls, RecallCalls, ColdCalls, TagCalls, DocumentCalls, ContextCalls, StorageCalls, WindowCalls
+    RecordCalls,
+    RecallCalls,
+    EventCalls,
+    ActivityCalls,
+    ColdCalls,
+    TagCalls,
+    DocumentCalls,
+    ContextCalls,
+    StorageCalls,
+    WindowCalls,
 ):
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
@@ -79,14 +93,33 @@ class Xdb(
         """Return all sessions in the order of their creation."""
         return self._experience.sessions()
 
+    def session_totals(self) -> dict[str, Amount]:
+        """Return for each session that has experience how many records, timesteps and tokens there are of it.
+
+        `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
+        of several sessions and counts for none.
+        """
+        return self._experience.session_totals()
+
+    @property
+    def experience_log(self) -> ExperienceLog:
+        """The experience log by document 2's names, which takes and gives whole records."""
+        return ExperienceLog(self, self._experience, self._tagging)
+
     def get_state(self) -> dict[str, JSONValue]:
-        """Return who this is, this thread's current session and its last tick, and how much there is."""
+        """Return who this is, this thread's current session and its last tick, how many tags, buds and documents there
+        are, and the context window; behind these seven how many sessions and timesteps, and how many not sealed yet.
+        """  # fmt: skip
         session = self._experience.current
         sealed, unsealed = self._experience.counts()
         return {
             "be_id": self._actor.agent,
             "session_id": session,
             "current_tick": 0 if session is None else self._experience.last_tick(session),
+            "tag_count": self.tag_index.count(),
+            "bud_count": self.tag_index.count(TagType.BUD),
+            "document_count": self._documents.count(),
+            "context": self.get_context_state(),
             "session_count": len(self._experience.sessions()),
             "timestep_count": sealed + unsealed,
             "unsealed_count": unsealed,

@@ -42,7 +42,7 @@ class ColdCalls:
         ...     _ = [hx.xdb.record("output", f" {word}" * 20) for word in ("a", "b", "c", "d")]
         ...     _ = hx.xdb.request_compaction()
         ...     [(one.level.name, one.timesteps) for one in hx.xdb.compressed_records()]
-        [('REPLY', 4)]
+        [('REPLY', 2)]
         """
         return self._experience.compressed_records(
             self._experience.scope(session_id),
@@ -57,11 +57,9 @@ def level_of(given: CompressionLevel | str) -> CompressionLevel:
     """Return a level by its name or its number; raises `InvalidInput`."""
     try:
         level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
-    except (KeyError, ValueError) as error:
-        level, cause = CompressionLevel.TOKEN, error
-    else:
-        cause = None
+    except (KeyError, ValueError):
+        level = CompressionLevel.TOKEN
     if level is CompressionLevel.TOKEN:
         words = ", ".join(one.name for one in CompressionLevel if one is not CompressionLevel.TOKEN)
-        raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.") from cause
+        raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.")
     return level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexad.experience.documents import DocumentRepository
-from hexad.model.document import Document, DocumentType
+from hexad.model.document import Document, DocumentType, RemovedDocument
 
 
 class DocumentCalls:
@@ -19,6 +19,14 @@ class DocumentCalls:
     def get_document(self, path: str) -> Document | None:
         """Return the document at a logical path, None when there is none."""
         return self._documents.get_by_path(path)
+
+    def remove_document(self, path_or_id: str, *, purge: bool = False) -> RemovedDocument:
+        """Take a document away, to be brought back or for good, as `DocumentRepository.remove_document`."""
+        return self._documents.remove_document(path_or_id, purge=purge)
+
+    def restore_document(self, path_or_id: str) -> Document:
+        """Bring back a document that was removed, as `DocumentRepository.restore_document`."""
+        return self._documents.restore_document(path_or_id)
 
     def search_documents(
         self, query: str, *, doc_type: DocumentType | str | None = None, limit: int = 100

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.intake import name
 from hexad.model.experience import TICK_LIMIT, EventType
 from hexad.model.parse import parse_choice, parse_time
 
 RECALL_LIMIT: Final = 100_000
+_SINGLE_LIMIT: Final = 3.4e38
 
 
 def whole_number(value: int, what: str, *, low: int) -> int:
@@ -51,3 +54,30 @@ def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] |
     if isinstance(given, str):
         raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
     return [parse_choice(EventType, one, "event_types") for one in given]
+
+
+def activation_ranges(
+    given: Mapping[str, tuple[float, float]] | Sequence[str] | None,
+) -> dict[str, tuple[float, float]]:
+    """Return what `recall` asks of concepts: by name alone, any activation will do."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
+    if not isinstance(given, Mapping):
+        return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
+    ranges = {}
+    for concept, bounds in given.items():
+        try:
+            low, high = (float(one) for one in bounds)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
+        if math.isnan(low) or math.isnan(high):
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
+        ranges[name(concept, "a concept")] = (_single(low), _single(high))
+    return ranges
+
+
+def _single(bound: float) -> float:
+    """Return the bound, infinite where single precision, in which scores are kept, does not reach it."""
+    return bound if abs(bound) <= _SINGLE_LIMIT else math.copysign(math.inf, bound)

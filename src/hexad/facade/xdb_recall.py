@@ -8,8 +8,14 @@ from typing import Final, Literal
 
 from hexad.experience.intake import name
 from hexad.experience.tagging import Tagging
-from hexad.experience.xdb import Experience, activation_ranges
-from hexad.facade.xdb_given import event_types_of, tick_range_of, time_range_of, whole_number
+from hexad.experience.xdb import Experience
+from hexad.facade.xdb_given import (
+    activation_ranges,
+    event_types_of,
+    tick_range_of,
+    time_range_of,
+    whole_number,
+)
 from hexad.model.experience import EventType, StepQuery, TimestepRecord
 
 SURPRISING: Final = ("surprising", "confusing", "interesting", "unexpected")
@@ -43,7 +49,8 @@ class RecallCalls:
         `concepts` must be among a timestep's ten strongest, as a mapping with scores from lowest to highest.
         `tags` are ids or names: a timestep carries a tag by itself, by its event, by a range that holds it, or by a
         concept below the tag's; all of them are asked for, or with `match="any"` one.
-        `text_search` is a part of the content, capitals or not. Ranges of ticks include both ends, ranges of time
+        `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
+        that spell it are found. Ranges of ticks include both ends, ranges of time
         leave out theirs. What this process recorded is found at once, whether sealed or not.
 
         Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.

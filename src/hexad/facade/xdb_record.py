@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from hexad.experience.batches import batches, chunks_of_rows, held_together
+from hexad.experience.chunks import Rows
 from hexad.experience.moments import moment
 from hexad.experience.xdb import Experience
-from hexad.model.experience import EventType, timestep_id
+from hexad.model.experience import EventType, timestep_id, timestep_ids
 
 
 class RecordCalls:
@@ -59,16 +58,25 @@ class RecordCalls:
         session, tick = self._experience.record(session_id, one)
         return timestep_id(session, tick)
 
-    def record_many(self, rows: Iterable[Mapping[str, Any]], *, session_id: str | None = None) -> list[str]:
+    def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]:
         """Record many timesteps and return their ids when all are acknowledged.
 
-        A row has the parameters of `record`, and `timestamp` where it happened at another time. A row that cannot
-        be used raises `InvalidInput`; the rows before it may have been recorded where they are more than 64 MiB.
+        `rows` are mappings with the parameters of `record`, and `timestamp` where it happened at another time; or a
+        mapping of equally long columns with the same names, lists or NumPy arrays; or anything that Arrow can be read
+        from (`__arrow_c_stream__`: tables and frames of pyarrow, polars, pandas, DuckDB). Columns may have `concepts`
+        and `scores`, lists of equal length in each row, in place of `concept_activations`. None is as good as no value.
+
+        What cannot be used raises `InvalidInput`, which names the row, and nothing of the call is recorded; of more
+        than 64 MiB what stands before it may have been.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.start_session("monday")
+        ...     hx.xdb.record_many({"event_type": ["input", "output"], "content": ["When?", "Tuesday."]})
+        ['ts-monday-1', 'ts-monday-2']
         """
-        intake = self._experience.intake
-        found = held_together(batches(chunks_of_rows(rows), intake))
-        session, ticks = self._experience.record_batches(session_id, found)
-        return [timestep_id(session, tick) for tick in ticks]
+        session, ticks = self._experience.record_many(session_id, rows)
+        return timestep_ids(session, ticks)
 
     def flush(self) -> None:
         """Wait until everything that this process recorded is acknowledged.

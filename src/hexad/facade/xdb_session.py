@@ -7,10 +7,15 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from hexad.facade.xdb_activity import ActivityCalls
+from hexad.facade.xdb_cold import ColdCalls
+from hexad.facade.xdb_context import ContextCalls
+from hexad.facade.xdb_events import EventCalls
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
 from hexad.facade.xdb_windows import WindowCalls
+from hexad.model.tag import Comment
 
 if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
@@ -47,13 +52,24 @@ class BoundSession:
     record = of_session(RecordCalls.record)
     record_many = of_session(RecordCalls.record_many)
     recall = of_session(RecallCalls.recall)
+    recall_events = of_session(EventCalls.recall_events)
     recall_by_concept = of_session(RecallCalls.recall_by_concept)
     recall_surprising = of_session(RecallCalls.recall_surprising)
+    compressed_records = of_session(ColdCalls.compressed_records)
+    activity = of_session(ActivityCalls.activity)
     tag = of_session(TagCalls.tag)
     tag_applications = of_session(TagCalls.tag_applications)
     comment = of_session(TagCalls.comment)
+    get_context_state = of_session(ContextCalls.get_context_state)
+    request_compaction = of_session(ContextCalls.request_compaction)
+    compactions = of_session(ContextCalls.compactions)
+    context = of_session(ContextCalls.context)
     pin_window = of_session(WindowCalls.pin_window)
     windows = of_session(WindowCalls.windows)
+
+    def get_comments_for_range(self, start_tick: int, end_tick: int) -> list[Comment]:
+        """Return the comments of this session, as `Xdb.get_comments_for_range`."""
+        return self._xdb.get_comments_for_range(self.id, start_tick, end_tick)
 
     def end(self) -> None:
         """End this session, as `Xdb.end_session`."""

@@ -63,6 +63,16 @@ class TagCalls:
         """Take one use of a tag away; the tag stays. Raises `NotFound`."""
         self._tagging.untag(application_id)
 
+    def remove_tag(self, tag_name_or_id: str, *, force: bool = False) -> int:
+        """Remove a tag, and with `force` its uses too; return how many those were.
+
+        It also goes from the COLD records that it was significant for. Nothing of it is kept.
+
+        Raises `NotFound`; `Conflict` without `force` for a tag that is used and for a bud, always for a concept that a
+        loaded pack has and for a bud in a submission that is not answered yet.
+        """
+        return self._tagging.remove(tag_name_or_id, force=force)
+
     def tag_applications(
         self, tag_name_or_id: str, *, session_id: str | None = None, limit: int = 100, offset: int = 0
     ) -> list[TagApplication]:

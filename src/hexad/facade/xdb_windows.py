@@ -141,7 +141,7 @@ class WindowCalls:
 
         Raises `NotFound`, `Conflict` when the evidence is not in full detail any more, or something else is at `out`.
         """  # fmt: skip
-        return self._window_parts.evidence.export(submission_id, None if out is None else Path(out))
+        return self._window_parts.evidence.export(submission_id, out)
 
     def verify_export(self, submission_id_or_path: str | Path) -> list[str]:
         """Return what is wrong with a package, by a submission's id or by path; an empty list when nothing is.

@@ -153,7 +153,10 @@ class TagPlaces:
             ]
 
     def _events_at(self, session_id: str, tick: int) -> Sequence[str]:
-        return () if self._events is None else self._events.events_at(session_id, tick)
+        # Asking the stream takes most of the time, and mostly nothing hangs on the answer.
+        if self._events is None or not self._applications.any_event(session_id):
+            return ()
+        return self._events.events_at(session_id, tick)
 
     def _inherited(self, application: TagApplication) -> list[TagApplication]:
         return [

@@ -52,3 +52,18 @@ class PackReport:
     dangling: int
     orphans: tuple[str, ...]
     unchanged: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "pack_id": self.pack_id,
+            "version": self.version,
+            "concepts": self.concepts,
+            "created": self.created,
+            "removed": self.removed,
+            "aliases": self.aliases,
+            "relations": self.relations,
+            "dangling": self.dangling,
+            "orphans": list(self.orphans),
+            "unchanged": self.unchanged,
+        }

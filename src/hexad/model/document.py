@@ -86,6 +86,37 @@ class DocumentVersion:
     content_hash: str
     replaced_at: datetime | None
 
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the version as JSON."""
+        return {
+            "revision": self.revision,
+            "version": self.version,
+            "content": self.content,
+            "content_hash": self.content_hash,
+            "replaced_at": None if self.replaced_at is None else format_time(self.replaced_at),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedDocument:
+    """A document that was taken away; a purged one cannot be brought back."""
+
+    id: str
+    doc_type: DocumentType
+    path: str
+    removed_at: datetime
+    purged: bool
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return what is known of it as JSON."""
+        return {
+            "id": self.id,
+            "doc_type": self.doc_type.value,
+            "path": self.path,
+            "removed_at": format_time(self.removed_at),
+            "purged": self.purged,
+        }
+
 
 class CopyState(StrEnum):
     """How a working copy compares with its document."""
@@ -105,6 +136,10 @@ class WorkingCopy:
     document_id: str | None
     state: CopyState
 
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the copy as JSON."""
+        return {"path": self.path, "document_id": self.document_id, "state": self.state.value}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiesReport:
@@ -114,6 +149,15 @@ class CopiesReport:
     updated: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "created": list(self.created),
+            "updated": list(self.updated),
+            "restored": list(self.restored),
+            "skipped": [{"path": path, "reason": reason} for path, reason in self.skipped],
+        }
 
 
 def check_document_path(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -117,6 +117,8 @@ class SessionInfo:
     ended_at: datetime | None
     max_context_tokens: int
     last_tick: int
+    auto_compact: bool = True
+    compacted_through: int = 0
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the session as JSON."""
@@ -126,10 +128,9 @@ class SessionInfo:
             "ended_at": None if self.ended_at is None else format_time(self.ended_at),
             "max_context_tokens": self.max_context_tokens,
             "last_tick": self.last_tick,
+            "auto_compact": self.auto_compact,
+            "compacted_through": self.compacted_through,
         }
-
-    auto_compact: bool = True
-    compacted_through: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,12 @@ class StreamReport:
 def timestep_id(session_id: str, tick: int) -> str:
     """Return the id of a timestep."""
     return f"ts-{session_id}-{tick}"
+
+
+def timestep_ids(session_id: str, ticks: Iterable[int]) -> list[str]:
+    """Return the ids of many timesteps of a session."""
+    prefix = f"ts-{session_id}-"
+    return [prefix + str(tick) for tick in ticks]
 
 
 def parse_timestep_id(given: str) -> tuple[str, int]:

@@ -111,8 +111,10 @@ def _json(value: object, place: str, depth: int = 0) -> JSONValue:
     """Return a copy that is JSON through and through; TOML's dates and times become texts."""
     if depth > _DEPTH_LIMIT:
         raise InvalidInput(f"The contract is nested more than {_DEPTH_LIMIT} deep at {place[:80]}.")
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return _text(value, place)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidInput(f"The contract holds {value!r} at {place[:80]}; no JSON can say that.")
@@ -122,7 +124,17 @@ def _json(value: object, place: str, depth: int = 0) -> JSONValue:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise InvalidInput(f"The contract has a key that is no text at {place[:80]}.")
-        return {key: _json(one, f"{place}.{key}", depth + 1) for key, one in value.items()}
+        return {_text(key, place): _json(one, f"{place}.{key}", depth + 1) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_json(one, place, depth + 1) for one in value]
     raise InvalidInput(f"The contract holds {quoted(value)} at {place[:80]}, which is no JSON.")
+
+
+def _text(value: str, place: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"The contract holds half of a character at {place[:80]!r}; write it in UTF-8."
+        ) from error
+    return value

@@ -277,14 +277,3 @@ def check_size(text: str, what: str, *, limit_bytes: int) -> str:
     if size > limit_bytes:
         raise LimitExceeded(f"The {what} has {size} bytes, {limit_bytes} at most are kept; shorten it.")
     return text
-
-
-def concepts_above(activations: Mapping[str, float], *, threshold: float) -> tuple[tuple[str, float], ...]:
-    """Return the concepts that a rule tags by their activation, with the confidence: strongest first, ties by id.
-
-    An activation counts from `threshold` on; what is above 1 gives the confidence 1. NaN never counts.
-    """
-    if not threshold > 0:
-        raise InvalidInput(f"threshold = {threshold!r} must be above 0, or every concept would be a tag.")
-    strong = [(concept, min(score, 1.0)) for concept, score in activations.items() if score >= threshold]
-    return tuple(sorted(strong, key=lambda entry: (-activations[entry[0]], entry[0])))

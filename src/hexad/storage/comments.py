@@ -29,6 +29,10 @@ class Comments:
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    def has(self, comment_id: str) -> bool:
+        """Whether there is a comment with this id."""
+        return self._db.query_one("SELECT 1 FROM comments WHERE id = ?", (comment_id,)) is not None
+
     def add(self, comment: Comment) -> None:
         """Store a comment in the caller's transaction."""
         with self._db.joined() as con:

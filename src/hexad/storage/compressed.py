@@ -23,6 +23,8 @@ _FROM: Final = "compressed_records r LEFT JOIN sessions s ON s.no = r.session_no
 _ROW_BYTES: Final = 160
 """What a record takes besides its texts: numbers, keys of five indexes."""
 _CONCEPT_BYTES: Final = 40
+_COVERED_BYTES: Final = 24
+"""What each session takes that a record of a day or more covers."""
 _PARTS: Final = ("compressed_concepts", "compressed_tags", "compressed_record_sessions")
 
 
@@ -79,6 +81,7 @@ class Compressed:
             dump(cast("list[object]", lineage)),  # type: ignore[arg-type]
         )
         size = _ROW_BYTES + _CONCEPT_BYTES * len(record.peaks) + len(record.id)
+        size += 0 if record.session_id is not None else _COVERED_BYTES * len(covered)
         size += sum(len(text.encode()) for text in texts) + len(record.summary.encode())  # once more as words
         with self._db.joined() as con:
             row = con.execute(

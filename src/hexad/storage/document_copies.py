@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -46,16 +46,36 @@ class WorkingCopies:
 
     def write(self, document_id: str) -> None:
         """Make a document's copy what the document says, durably; whoever writes last writes the newest."""
-        seen = -1
+        seen, written = -1, None
         for _ in range(_TRIES):
-            document = self._documents.require(document_id)
+            document = self._documents.get(document_id)
+            if document is None:
+                if written is not None:  # it was removed meanwhile
+                    self.remove(written, {written.content_hash})
+                    return
+                document = self._documents.require(document_id)
             if document.revision == seen:
                 return
             file = self.file(document)
             files.ensure_dir(file.parent)
             files.atomic_write(file, document.content.encode())
             # Another process may have changed the document meanwhile, and have written its copy before this one.
-            seen = document.revision
+            seen, written = document.revision, document
+
+    def remove(self, document: Document, said: Collection[str]) -> None:
+        """Remove a document's copy if it says something of which `said` has the hash, and folders left empty."""
+        file = self.file(document)
+        text = read_copy(file)
+        if text is None or content_hash(text) not in said:
+            return
+        files.unlink(file)
+        for folder in file.relative_to(self.directory).parents:
+            if folder == Path("."):
+                break
+            try:
+                (self.directory / folder).rmdir()
+            except OSError:  # not empty
+                break
 
     def list(self) -> Iterator[WorkingCopy]:
         """Yield every copy, those of documents by path, then files without a document."""

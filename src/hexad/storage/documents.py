@@ -136,16 +136,7 @@ class Documents:
         """Store a new document; raises `Conflict` when its path is taken, or is a folder of another one's."""
         folded = folded_name(document.path)
         with self._db.joined() as con:
-            taken = con.execute(
-                "SELECT path FROM documents WHERE folded = ?1 OR substr(folded, 1, length(?1) + 1) = ?1 || '/'"
-                " OR substr(?1, 1, length(folded) + 1) = folded || '/' LIMIT 1",
-                (folded,),
-            ).fetchone()
-            if taken is not None:
-                raise Conflict(
-                    f"A document is at {taken[0]!r}, which leaves no room for {document.path!r}; update that one, or "
-                    "give another path."
-                )
+            self.refuse_taken(document.path, folded)
             con.execute(
                 "INSERT INTO documents(id, doc_type, name, path, folded, version, revision, content, content_hash,"
                 " created_at, updated_at, source, summary, tags) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -168,6 +159,19 @@ class Documents:
             )
             self._put_tags(con.last_insert_rowid, document.tags)
             bump(con, "documents")
+
+    def refuse_taken(self, path: str, folded: str) -> None:
+        """Raise `Conflict` when a path is taken, or is a folder of another document's."""
+        taken = self._db.query_one(
+            "SELECT path FROM documents WHERE folded = ?1 OR substr(folded, 1, length(?1) + 1) = ?1 || '/'"
+            " OR substr(?1, 1, length(folded) + 1) = folded || '/' LIMIT 1",
+            (folded,),
+        )
+        if taken is not None:
+            raise Conflict(
+                f"A document is at {taken[0]!r}, which leaves no room for {path!r}; update that one, or give another "
+                "path."
+            )
 
     def replace(self, document: Document, *, at: datetime) -> None:
         """Store a changed document over the one with its id; the content that it replaces becomes a version."""
@@ -258,6 +262,15 @@ def check_documents(db: Database) -> Iterator[str]:
     )
     for (document_id,) in cast("list[tuple[str]]", gaps):
         yield f"Document {document_id!r} lacks some of its earlier versions. Put a backup in its place."
+    kept = db.query(
+        "SELECT r.id FROM removed_documents r WHERE EXISTS (SELECT 1 FROM documents d WHERE d.id = r.id)"
+        f" OR iif(r.body IS NULL, r.content_mac IS NULL, NOT json_valid(r.body)) LIMIT {_LISTED}"
+    )
+    for (document_id,) in cast("list[tuple[str]]", kept):
+        yield (
+            f"What is kept of the removed document {document_id!r} cannot be brought back. Put a backup in its place, "
+            "or purge it."
+        )
     if not db.readonly:
         try:
             with db.joined() as con:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 from hexad.storage import files
 
 if TYPE_CHECKING:
@@ -48,16 +48,15 @@ class Duck:
         """
         import duckdb
 
-        with self._lock:
-            if self._con is None:
-                # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
-                atexit.register(_close, weakref.ref(self))
-                self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
-            cursor = self._con.cursor()
+        cursor = self._cursor()
         try:
             if table is not None:
                 cursor.register("rows", table)
             yield cursor
+        except duckdb.OutOfMemoryException as error:
+            raise StorageFailure(
+                f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
+            ) from error
         except duckdb.IOException as error:
             raise StorageFailure(f"Cannot read or write {what}: {error}") from error
         except OSError as error:
@@ -68,6 +67,37 @@ class Duck:
             ) from error
         finally:
             cursor.close()
+
+    @contextmanager
+    def arrow(self, capsule: object) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a cursor that sees an Arrow stream as `stream`; it can be read once.
+
+        Raises `InvalidInput` for what cannot be read or converted, `LimitExceeded` for what is too large.
+        """
+        import duckdb
+
+        cursor = self._cursor()
+        try:
+            cursor.register("stream", capsule)
+            yield cursor
+        except duckdb.OutOfMemoryException as error:
+            raise LimitExceeded(
+                f"The rows do not fit into {_CONFIG['memory_limit']} of memory; give a part of them at a time."
+            ) from error
+        except duckdb.Error as error:
+            raise InvalidInput(f"The rows cannot be read as Arrow: {error}") from error
+        finally:
+            cursor.close()
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        with self._lock:
+            if self._con is None:
+                # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
+                atexit.register(_close, weakref.ref(self))
+                self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
+            return self._con.cursor()
 
     def close(self) -> None:
         """Free what it holds. Idempotent."""

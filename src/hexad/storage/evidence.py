@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.model.experience import EventType, StepQuery
-from hexad.model.ticks import Ranges
+from hexad.model.ticks import Ranges, union
 from hexad.storage import files
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import ENDS, KINDS, STARTS
@@ -28,8 +28,9 @@ _MASK_MARGIN_TICKS: Final = 4_096
 _ROWS: Final = (
     "SELECT 'ts-' || n.id || '-' || s.tick AS id, n.id AS session_id, s.tick AS tick,"
     ' make_timestamptz(s.ts) AS "timestamp", k.word AS event_type, coalesce(m.content, s.content) AS content,'
-    " map(list_transform(s.concepts, lambda one: getvariable('concepts')[CASE WHEN one >= {provisional}"
-    " THEN one - {provisional} + {known} ELSE one END + 1]), s.scores) AS concept_activations, s.event AS event_id,"
+    " map_from_entries(list_filter(list_zip(list_transform(s.concepts, lambda one: getvariable('concepts')["
+    "CASE WHEN one >= {provisional} THEN one - {provisional} + {known} ELSE one END + 1]), s.scores),"
+    " lambda one: one[1] IS NOT NULL)) AS concept_activations, s.event AS event_id,"
     " s.flags & {starts} <> 0 AS event_start, s.flags & {ends} <> 0 AS event_end, s.token AS token_id, s.role AS role,"
     " s.tokens AS token_count FROM (SELECT * {steps}) s JOIN names n ON n.no = s.session JOIN kinds k ON k.no = s.kind"
     " LEFT JOIN masked m ON m.session = s.session AND m.tick = s.tick ORDER BY n.id, s.tick"
@@ -49,38 +50,32 @@ class EvidenceRows:
 class EvidenceWriter:
     """Writes timesteps of the stream into files of their own."""
 
-    def __init__(self, reader: StreamReader, sessions: Sessions, *, mask: Mask) -> None:
-        self._reader, self._sessions, self._mask = reader, sessions, mask
+    def __init__(
+        self, reader: StreamReader, sessions: Sessions, *, mask: Mask, visible: Callable[[str], bool]
+    ) -> None:
+        self._reader, self._sessions, self._mask, self._visible = reader, sessions, mask, visible
 
     def write(self, path: Path, ranges: Mapping[str, Ranges]) -> EvidenceRows:
-        """Write the timesteps of ranges of ticks by session, in that order, without secrets; durable on return.
+        """Write the timesteps of ranges of ticks by session, in that order, without secrets and without
+        concepts that are not visible; durable on return.
 
         `path` must not be there yet. Returns what was in full detail.
         """
         masked = self._masked(ranges)
-        with self._reader.asked(StepQuery(tagged=ranges)) as asked:
+        temporary = path.with_name(f"{path.name}.tmp")
+
+        def copy(asked: Asked) -> EvidenceRows:
             if asked.steps is None:
                 raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
             sql = self._prepared(asked, ranges, masked)
-            temporary = path.with_name(f"{path.name}.tmp")
             with files.operation("write", temporary, "write"):
                 quoted = str(temporary).replace("'", "''")
                 asked.cursor.execute(f"COPY ({sql}) TO '{quoted}' ({_PARQUET})", list(asked.params))
-            totals = asked.cursor.execute(
-                f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {asked.steps})",
-                list(asked.params),
-            ).fetchone()
-            named = asked.cursor.execute(
-                f"SELECT DISTINCT n.id, s.event FROM (SELECT session, event {asked.steps}) s"
-                " JOIN names n ON n.no = s.session WHERE s.event IS NOT NULL ORDER BY ALL",
-                list(asked.params),
-            ).fetchall()
+            return _counted(asked)
+
+        rows = self._reader.ask(StepQuery(tagged=ranges), copy)
         files.publish(temporary, path)
-        assert totals is not None
-        events: dict[str, list[str]] = {}
-        for session, event in named:
-            events.setdefault(session, []).append(event)
-        return EvidenceRows(timesteps=int(totals[0]), tokens=int(totals[1]), events=events)
+        return rows
 
     def count(self, path: Path) -> tuple[int, int]:
         """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
@@ -107,9 +102,11 @@ class EvidenceWriter:
         numbers = sorted(int(row[0]) for row in used)
         known = max((one for one in numbers if one < _PROVISIONAL), default=-1) + 1
         unknown = max((one - _PROVISIONAL for one in numbers if one >= _PROVISIONAL), default=-1) + 1
-        words = [""] * (known + unknown)
+        words: list[str | None] = [None] * (known + unknown)
         for one in numbers:
-            words[one - _PROVISIONAL + known if one >= _PROVISIONAL else one] = asked.concepts.id(one)
+            concept = asked.concepts.id(one)
+            if self._visible(concept):
+                words[one - _PROVISIONAL + known if one >= _PROVISIONAL else one] = concept
         asked.cursor.execute("SET VARIABLE concepts = CAST(? AS VARCHAR[])", [words])
         sessions = {self._sessions.number(session): session for session in ranges}
         asked.cursor.register(
@@ -130,29 +127,49 @@ class EvidenceWriter:
 
     def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
         """Return, by session and tick, the generated tokens that may not be shown as they are, and what is shown."""
-        found: dict[tuple[int, int], str] = {}
-        for session, some in ranges.items():
-            for first, last in some:
-                found.update(
-                    self._masked_in(session, (first - _MASK_MARGIN_TICKS, last + _MASK_MARGIN_TICKS))
-                )
-        return found
+        return dict(one for session, some in ranges.items() for one in self._masked_in(session, some))
 
-    def _masked_in(self, session: str, ticks: tuple[int, int]) -> Iterator[tuple[tuple[int, int], str]]:
-        question = StepQuery(session_id=session, ticks=ticks, event_types=[EventType.OUTPUT])
-        with self._reader.asked(question) as asked:
-            if asked.steps is None:
-                return
-            rows = asked.cursor.execute(
-                f"SELECT session, event, list(tick ORDER BY tick), list(content ORDER BY tick)"
-                f" FROM (SELECT session, event, tick, content {asked.steps}) GROUP BY session, event",
-                list(asked.params),
-            ).fetchall()
+    def _masked_in(self, session: str, ranges: Ranges) -> Iterator[tuple[tuple[int, int], str]]:
+        around = union((first - _MASK_MARGIN_TICKS, last + _MASK_MARGIN_TICKS) for first, last in ranges)
+        question = StepQuery(
+            session_id=session,
+            ticks=(around[0][0], around[-1][1]),
+            tagged={session: around},
+            event_types=[EventType.OUTPUT],
+        )
+        rows = self._reader.ask(question, _answers)
         for which, tokens in self._mask([row[3] for row in rows]):
             number, _, places, before = rows[which]
             for tick, token, was in zip(places, tokens, before, strict=True):
                 if token != was:
                     yield (int(number), int(tick)), token
+
+
+def _counted(asked: Asked) -> EvidenceRows:
+    totals = asked.cursor.execute(
+        f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {asked.steps})", list(asked.params)
+    ).fetchone()
+    named = asked.cursor.execute(
+        f"SELECT DISTINCT n.id, s.event FROM (SELECT session, event {asked.steps}) s"
+        " JOIN names n ON n.no = s.session WHERE s.event IS NOT NULL ORDER BY ALL",
+        list(asked.params),
+    ).fetchall()
+    assert totals is not None
+    events: dict[str, list[str]] = {}
+    for session, event in named:
+        events.setdefault(session, []).append(event)
+    return EvidenceRows(timesteps=int(totals[0]), tokens=int(totals[1]), events=events)
+
+
+def _answers(asked: Asked) -> list[tuple[Any, ...]]:
+    """Return generated tokens by session and event, in order."""
+    if asked.steps is None:
+        return []
+    return asked.cursor.execute(
+        "SELECT session, event, list(tick ORDER BY tick), list(content ORDER BY tick)"
+        f" FROM (SELECT session, event, tick, content {asked.steps}) GROUP BY session, event",
+        list(asked.params),
+    ).fetchall()
 
 
 def _words(key: str, words: Mapping[int, str]) -> dict[str, NDArray[Any]]:

@@ -15,14 +15,17 @@ from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files
 from hexad.storage.codec import to_micros
 from hexad.storage.duck import Duck
-from hexad.storage.segment_tops import KIND, SIDE_ROWS, quoted, write_tops
+from hexad.storage.segment_events import KIND as EVENTS
+from hexad.storage.segment_events import write_events
+from hexad.storage.segment_tops import KIND as TOPS
+from hexad.storage.segment_tops import SIDE_ROWS, quoted, write_tops
 from hexad.storage.stream_manifest import Manifest, Segment, SessionRange, Side
 
 if TYPE_CHECKING:
     import duckdb
 
 SUFFIX: Final = ".parquet"
-SIDE_SUFFIX: Final = f".{KIND}"
+SIDE_SUFFIXES: Final = {TOPS: f".{TOPS}", EVENTS: f".{EVENTS}"}
 TEMPORARY: Final = ".tmp"
 _PARQUET: Final = (
     "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, PARQUET_VERSION V2, ROW_GROUP_SIZE 122880"
@@ -30,6 +33,14 @@ _PARQUET: Final = (
 LOGS, SEGMENTS = "hexad_logs", "hexad_segments"
 """Under these names a segment's file says which logs or segments it was made of."""
 _HASH_CHUNK_BYTES: Final = 1 << 20
+
+
+_WRITERS: Final = {TOPS: write_tops, EVENTS: write_events}
+
+
+def side_kinds(rows: int) -> list[str]:
+    """Return what belongs beside a segment of so many rows."""
+    return [TOPS, EVENTS] if rows >= SIDE_ROWS else [EVENTS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +88,20 @@ class SegmentFiles:
                     )
                 ranges = _ranges(cursor, temporary)
             rows = sum(one.rows for one in ranges)
-            sides = [self.write_side(stem, temporary)] if rows >= SIDE_ROWS else []
+            sides = [self.write_side(kind, stem, temporary) for kind in side_kinds(rows)]
             files.publish(temporary, path)
         segment = Segment(name=path.name, rows=rows, bytes=path.stat().st_size, sha256=file_hash(path))
         return Written(segment=segment, ranges=ranges, sides=sides)
 
-    def write_side(self, stem: str, segment: Path) -> Side:
-        """Write the strongest timesteps of a segment's concepts beside it."""
-        path = self.directory / f"{stem}{SIDE_SUFFIX}"
+    def write_side(self, kind: str, stem: str, segment: Path) -> Side:
+        """Write what is derived from a segment beside it: its events, or its concepts' strongest timesteps."""
+        path = self.directory / f"{stem}{SIDE_SUFFIXES[kind]}"
         temporary = _temporary(path)
         with self._removed_on_failure(temporary):
             with self._duck.cursor(segment) as cursor, files.operation("write", temporary, "write"):
-                write_tops(cursor, segment, temporary)
+                _WRITERS[kind](cursor, segment, temporary)
             files.publish(temporary, path)
-        return Side(kind=KIND, name=path.name, bytes=path.stat().st_size, sha256=file_hash(path))
+        return Side(kind=kind, name=path.name, bytes=path.stat().st_size, sha256=file_hash(path))
 
     @contextlib.contextmanager
     def _removed_on_failure(self, temporary: Path) -> Any:
@@ -105,7 +116,7 @@ class SegmentFiles:
     def remove(self, segment: str) -> None:
         """Remove the files of a segment that the stream has no more."""
         stem = segment.removesuffix(SUFFIX)
-        for suffix in (SIDE_SUFFIX, SUFFIX):
+        for suffix in (*SIDE_SUFFIXES.values(), SUFFIX):
             files.unlink(self.directory / f"{stem}{suffix}")
 
 

@@ -38,11 +38,10 @@ def write_tops(cursor: duckdb.DuckDBPyConnection, segment: Path, to: Path) -> No
         " FROM read_parquet(?, hive_partitioning = false, file_row_number = true)",
         [str(segment)],
     ).fetchnumpy()
-    rows = cursor.execute(
+    ((total,),) = cursor.execute(
         "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [str(segment)]
-    ).fetchone()
-    assert rows is not None
-    cursor.register("tops", _strongest(found["concept"], found["score"], found["row"], total=rows[0]))
+    ).fetchall()
+    cursor.register("tops", _strongest(found["concept"], found["score"], found["row"], total=total))
     cursor.execute(
         "COPY (SELECT tops.concept, tops.score, tops.more, steps.* EXCLUDE (file_row_number)"
         f" FROM read_parquet('{quoted(segment)}', hive_partitioning = false, file_row_number = true) steps"

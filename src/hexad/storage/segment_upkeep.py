@@ -13,12 +13,12 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.model.experience import StreamReport
 from hexad.model.ticks import Ranges, count, intersection
-from hexad.storage.cold import ColdRanges, range_columns
+from hexad.storage.cold import ColdRanges
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
-from hexad.storage.segment_files import SEGMENTS, SUFFIX, SegmentFiles, file_hash
-from hexad.storage.segment_tops import KIND, SIDE_ROWS, quoted
-from hexad.storage.stream_filters import NOT_GONE
+from hexad.storage.segment_files import SEGMENTS, SUFFIX, SegmentFiles, file_hash, side_kinds
+from hexad.storage.segment_tops import quoted
+from hexad.storage.stream_filters import TickRanges
 from hexad.storage.stream_log import LOG_ROWS
 from hexad.storage.stream_manifest import Manifest, Segment, SessionRange
 
@@ -96,10 +96,11 @@ class SegmentUpkeep:
         path = self._files.directory / segment.name
         if (2 * rows >= segment.rows or (rows and segment.rows < SMALL_ROWS)) and path.exists():
             with self._duck.cursor(path) as cursor:
-                cursor.register("gone", range_columns(dict(gone)))
+                left = TickRanges(gone)
+                cursor.register("gone", left.table)
                 row = cursor.execute(
                     "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
-                    f" WHERE {NOT_GONE}",
+                    f"{left.outside('gone')}",
                     [str(path)],
                 ).fetchone()
             assert row is not None
@@ -129,10 +130,11 @@ class SegmentUpkeep:
                     gone[session] = tuple(sorted({*gone.get(session, ()), *ranges}))
             paths = ", ".join(f"'{quoted(self._files.directory / one.segment.name)}'" for one in with_rows)
             select = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false) steps"
+            cold = TickRanges(gone) if gone else None
             written = self._files.write(
-                f"{select} WHERE {NOT_GONE}" if gone else select,
+                select if cold is None else f"{select}{cold.outside('gone')}",
                 made_of=(SEGMENTS, names),
-                gone=range_columns(gone) if gone else None,
+                gone=None if cold is None else cold.table,
             )
             self._manifest.register(
                 written.segment,
@@ -148,16 +150,18 @@ class SegmentUpkeep:
         return sum(one.segment.rows for one in group) - left
 
     def _make_sides(self, problems: list[str], stop: Callable[[], bool]) -> None:
-        sides = self._manifest.sides(KIND)
+        sides = self._manifest.sides()
         for segment in self._manifest.segments():
-            if segment.rows < SIDE_ROWS or stop():
+            there = {
+                one.kind for one in sides.get(segment.name, ()) if (self._files.directory / one.name).exists()
+            }
+            missing = [kind for kind in side_kinds(segment.rows) if kind not in there]
+            if not missing or stop() or not self._is_whole(segment, problems):
                 continue
-            there = [(self._files.directory / one.name).exists() for one in sides.get(segment.name, ())]
-            if not any(there) and self._is_whole(segment, problems):
-                path = self._files.directory / segment.name
-                self._manifest.add_side(
-                    segment.name, self._files.write_side(segment.name.removesuffix(SUFFIX), path)
-                )
+            stem = segment.name.removesuffix(SUFFIX)
+            for kind in missing:
+                side = self._files.write_side(kind, stem, self._files.directory / segment.name)
+                self._manifest.add_side(segment.name, side)
 
 
 def _gone(held: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:

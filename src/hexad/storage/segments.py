@@ -26,7 +26,7 @@ from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.leases import Lease
-from hexad.storage.segment_files import LOGS, SIDE_SUFFIX, SUFFIX, TEMPORARY, SegmentFiles, leftover
+from hexad.storage.segment_files import LOGS, SIDE_SUFFIXES, SUFFIX, TEMPORARY, SegmentFiles, leftover
 from hexad.storage.segment_upkeep import SegmentUpkeep
 from hexad.storage.stream_filters import placed
 from hexad.storage.stream_frames import HAS_EVENT, KIND_CODES, Frames
@@ -128,7 +128,9 @@ class Sealer:
             ):
                 files.unlink(path)
         known = {side.name for sides in self.manifest.sides().values() for side in sides}
-        for path in sorted(self.segments.glob(f"*{SIDE_SUFFIX}")):
+        for path in sorted(self.segments.iterdir()):
+            if path.suffix not in SIDE_SUFFIXES.values():
+                continue
             segment = path.with_suffix(SUFFIX)
             # Beside a segment that is kept although nobody knows it, its sidecar stays too.
             if path.name not in known and (not segment.exists() or self.manifest.has(segment.name)):

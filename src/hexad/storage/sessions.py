@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import cast
 
-from hexad.errors import LimitExceeded, NotFound
+from hexad.errors import Conflict, LimitExceeded, NotFound
 from hexad.model.experience import CONTEXT_TOKENS, TICK_LIMIT, SessionInfo
 from hexad.storage.codec import from_micros, optional_time, to_micros
 from hexad.storage.connection import Database
@@ -68,6 +68,20 @@ class Sessions:
         if row is None:
             raise LimitExceeded("The session has used up its ticks; start another one.")
         return cast("int", row[0]) - count
+
+    def claim(self, number: int, first: int, count: int) -> None:
+        """Reserve `count` ticks from `first` on; raises `Conflict` when one of them may have been used."""
+        with self._db.transaction() as con:
+            row = con.execute("SELECT next_tick, id FROM sessions WHERE no = ?", (number,)).fetchone()
+            free, session_id = cast("tuple[int, str]", row or (TICK_LIMIT, ""))
+            if first < free:
+                raise Conflict(
+                    f"Tick {first} of session {session_id!r} may have been used; give one from {free} on, or 0 for the "
+                    "next."
+                )
+            if first + count > TICK_LIMIT:
+                raise LimitExceeded(f"Tick {first} is beyond the last that a session may have, {TICK_LIMIT}.")
+            con.execute("UPDATE sessions SET next_tick = ? WHERE no = ?", (first + count, number))
 
     def give_back(self, unused: Iterable[tuple[int, int, int]]) -> None:
         """Return ticks that were reserved and not used, where nobody has reserved any after them.

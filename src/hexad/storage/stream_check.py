@@ -9,11 +9,11 @@ from pathlib import Path
 from hexad.errors import IntegrityError
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
-from hexad.storage.segment_files import SIDE_SUFFIX, SUFFIX, TEMPORARY, file_hash, leftover
+from hexad.storage.segment_files import SIDE_SUFFIXES, SUFFIX, TEMPORARY, file_hash, leftover
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest
 
-_EXPECTED = frozenset({"log", "segments", "seal.lock"})
+_EXPECTED = frozenset({"log", "segments", "seal.lock", "compress.lock"})
 
 
 def check_stream(db: Database, directory: Path) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _strangers(directory: Path) -> Iterator[str]:
     for folder, suffixes in (
         (directory, ()),
         (directory / "log", (".log",)),
-        (directory / "segments", (SUFFIX, SIDE_SUFFIX, TEMPORARY)),
+        (directory / "segments", (SUFFIX, *SIDE_SUFFIXES.values(), TEMPORARY)),
     ):
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             known = path.name in _EXPECTED if folder == directory else path.name.endswith(suffixes)

@@ -11,22 +11,13 @@ from typing import Any, Final
 from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage.codec import from_micros
-from hexad.storage.stream_frames import ENDS, KIND_CODES, KINDS, STARTS
-from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_frames import KINDS
+from hexad.storage.stream_keys import KEYED
+from hexad.storage.stream_query import Asked, StreamReader
 from hexad.storage.stream_records import scored
 
 _SUM_DIGITS: Final = 6
 """Scores have seven digits of single precision: what a sum has beyond these is noise."""
-
-# An event is all timesteps of its id. Without one a message, a call or a response is an event of its own, and
-# generated tokens belong together until something else stands between them or one begins or ends an event.
-KEYED: Final = (
-    f"SELECT *, CASE WHEN event IS NULL THEN sum(begins) OVER (PARTITION BY session ORDER BY tick) ELSE 0 END AS run"
-    f" FROM (SELECT *, CASE WHEN event IS NULL AND kind = {KIND_CODES[EventType.OUTPUT]} AND lag(kind) OVER w = kind"
-    " AND lag(event) OVER w IS NULL AND lag(role) OVER w IS NOT DISTINCT FROM role"
-    f" AND flags & {STARTS} = 0 AND lag(flags) OVER w & {ENDS} = 0 THEN 0 ELSE 1 END AS begins"
-    " {steps} WINDOW w AS (PARTITION BY session ORDER BY tick))"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,27 +37,39 @@ class StreamEvent:
     activations: Sequence[tuple[str, float, float]]
 
 
+# Timesteps without an event that belong to different ranges are no neighbours: what stands between them is left out.
+_APART: Final = (
+    "SELECT * REPLACE (CASE WHEN event IS NULL THEN dense_rank() OVER (PARTITION BY session ORDER BY run, place)"
+    " ELSE run END AS run) FROM (SELECT k.*, p.first_tick AS place FROM ({keyed}) k JOIN places p"
+    " ON p.session = k.session AND k.tick BETWEEN p.first_tick AND p.last_tick)"
+)
+
+
 def stream_events(reader: StreamReader, question: StepQuery) -> list[StreamEvent]:
     """Return the events of the timesteps that a question lets through, by session and first tick."""
-    with reader.asked(question) as asked:
-        if asked.steps is None:
-            return []
-        cursor = asked.cursor
-        cursor.execute(f"CREATE TEMP TABLE keyed AS {KEYED.format(steps=asked.steps)}", list(asked.params))
-        groups = cursor.execute(
-            "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
-            " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
-            " ORDER BY session, min(tick)"
-        ).fetchall()
-        scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
-        for session, event, run, concept, total, peak in cursor.execute(
-            "SELECT session, event, run, concept, sum(score), max(score) FROM (SELECT session, event, run,"
-            " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
-        ).fetchall():
-            highest = next(score for _, score in scored([concept], [peak]))
-            scores[session, event, run].append(
-                (asked.concepts.id(concept), round(total, _SUM_DIGITS), highest)
-            )
+    return reader.ask(question, lambda asked: _events(asked, apart=question.tagged is not None))
+
+
+def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
+    if asked.steps is None:
+        return []
+    cursor = asked.cursor
+    keyed = KEYED.format(steps=asked.steps)
+    if apart:
+        keyed = _APART.format(keyed=keyed)
+    cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
+    groups = cursor.execute(
+        "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
+        " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
+        " ORDER BY session, min(tick)"
+    ).fetchall()
+    scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
+    for session, event, run, concept, total, peak in cursor.execute(
+        "SELECT session, event, run, concept, sum(score), max(score) FROM (SELECT session, event, run,"
+        " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
+    ).fetchall():
+        highest = next(score for _, score in scored([concept], [peak]))
+        scores[session, event, run].append((asked.concepts.id(concept), round(total, _SUM_DIGITS), highest))
     return [
         StreamEvent(
             session=session,

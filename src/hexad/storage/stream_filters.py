@@ -18,17 +18,55 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NOT_GONE: Final = (
-    "NOT EXISTS (SELECT 1 FROM gone WHERE gone.session = steps.session"
-    " AND steps.tick BETWEEN gone.first_tick AND gone.last_tick)"
-)
+_BLOCK_BITS: Final = 12
+_BLOCKS_LIMIT: Final = 200_000
+
+
+class TickRanges:
+    """Ranges of ticks by session, as a table for DuckDB and what keeps the rows of `steps` inside or outside of them.
+
+    Every range stands there once for each block of ticks that it shares one with, so that a row is held against the
+    ranges of its own block alone. As a condition with `EXISTS` DuckDB kept every row of the stream in memory.
+    """
+
+    def __init__(self, ranges: Mapping[int, Ranges]) -> None:
+        import numpy as np
+
+        plain = range_columns(dict(ranges))
+        first, last = plain["first_tick"], plain["last_tick"]
+        bits = _BLOCK_BITS
+        while float(((last >> bits) - (first >> bits) + 1).sum(dtype=np.float64)) > _BLOCKS_LIMIT + len(
+            first
+        ):
+            bits += 2
+        counts = (last >> bits) - (first >> bits) + 1
+        rows = np.repeat(np.arange(len(first)), counts)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.plain = plain
+        self.table = {name: column[rows] for name, column in plain.items()}
+        self.table["block"] = (first >> bits)[rows] + within
+        self._bits = bits
+
+    def inside(self, name: str) -> str:
+        """Return what follows `steps` in a statement, where the table is registered under `name`."""
+        return f" SEMI JOIN {name} ON {self._on(name)}"
+
+    def outside(self, name: str) -> str:
+        """Return the contrary of `inside`."""
+        return f" ANTI JOIN {name} ON {self._on(name)}"
+
+    def _on(self, name: str) -> str:
+        return (
+            f"{name}.session = steps.session AND {name}.block = (steps.tick >> {self._bits})"
+            f" AND steps.tick BETWEEN {name}.first_tick AND {name}.last_tick"
+        )
 
 
 def row_filter(
     question: StepQuery,
     session: int | None,
-    places: Mapping[str, NDArray[np.int64]] | None,
-    gone: Mapping[str, NDArray[np.int64]] | None,
+    places: TickRanges | None,
+    gone: TickRanges | None,
 ) -> Keep:
     """Return what rules rows of logs out by their numbers, before any text is touched."""
     kinds = None if question.event_types is None else [KIND_CODES[one] for one in question.event_types]
@@ -46,10 +84,12 @@ def row_filter(
             wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
         if kinds is not None:
             wanted &= np.isin(numbers["kind"], kinds)
+        if not wanted.any():  # mostly: a window is a small part of a log
+            return wanted
         if places is not None:
-            wanted &= placed(numbers, places)
+            wanted &= placed(numbers, places.plain)
         if gone is not None:
-            wanted &= ~placed(numbers, gone)
+            wanted &= ~placed(numbers, gone.plain)
         return wanted
 
     return keep
@@ -70,8 +110,8 @@ def placed(numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.
     return inside
 
 
-def tagged_places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[np.int64]] | None:
-    """Return where tags let timesteps through, as columns; None where no tag is asked for."""
+def tagged_places(question: StepQuery, sessions: Sessions) -> TickRanges | None:
+    """Return where tags let timesteps through; None where no tag is asked for."""
     if question.tagged is None:
         return None
     ranges: dict[int, Ranges] = {}
@@ -79,7 +119,7 @@ def tagged_places(question: StepQuery, sessions: Sessions) -> dict[str, NDArray[
         number = sessions.number(session_id)
         if number is not None:
             ranges[number] = tuple(some)
-    return range_columns(ranges)
+    return TickRanges(ranges)
 
 
 def conditions_of(
@@ -102,11 +142,6 @@ def conditions_of(
         add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
     if question.event_id is not None:
         add("event = ?", question.event_id)
-    if question.tagged is not None:
-        add(
-            "EXISTS (SELECT 1 FROM places WHERE places.session = steps.session"
-            " AND steps.tick BETWEEN places.first_tick AND places.last_tick)"
-        )
     if question.text is not None:
         add("contains(lower(content), lower(?))", question.text)
     for concept, (low, high) in question.activations.items():

@@ -119,6 +119,14 @@ class Manifest:
             )
         return found
 
+    def state(self) -> tuple[object, ...]:
+        """Return what changes whenever a segment comes or ticks leave the stream."""
+        row = self._db.query_one(
+            "SELECT (SELECT count(*) FROM stream_segments), (SELECT max(no) FROM stream_segments),"
+            " (SELECT total(last_tick - first_tick + 1) FROM stream_cold)"
+        )
+        return tuple(row or ())
+
     def replaced(self) -> list[str]:
         """Return the segments whose files are of no more use."""
         return [
@@ -179,6 +187,15 @@ class Manifest:
         )
         return [Segment(name=cast("str", r[0]), rows=cast("int", r[1]), bytes=cast("int", r[2]),
                         sha256=cast("str", r[3])) for r in rows]  # fmt: skip
+
+    def has_all(self, session: int, tick: int) -> bool:
+        """Whether a segment holds this tick for sure: every one between its first and its last of the session."""
+        row = self._db.query_one(
+            "SELECT 1 FROM stream_segment_sessions WHERE session_no = ?1 AND first_tick <= ?2 AND last_tick >= ?2"
+            " AND rows = last_tick - first_tick + 1 LIMIT 1",
+            (session, tick),
+        )
+        return row is not None
 
     def has(self, name: str) -> bool:
         """Whether the manifest names this segment."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from hexad.errors import NotFound, StorageFailure
 from hexad.model.experience import Fidelity, StepQuery, TimestepRecord
 from hexad.model.ticks import Ranges, holds
+from hexad.storage import stream_tops
 from hexad.storage.codec import to_micros
 from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.compressed import Compressed, Match
@@ -24,7 +25,7 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segment_tops import KIND
 from hexad.storage.sessions import Sessions
-from hexad.storage.stream_filters import NOT_GONE, conditions_of, placed, row_filter, tagged_places
+from hexad.storage.stream_filters import TickRanges, conditions_of, placed, row_filter, tagged_places
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest, Segment, Side
@@ -44,7 +45,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sources:
+class Sources:
     """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
 
     `sides` are the lists of concepts beside segments, where the question is about concepts.
@@ -63,7 +64,8 @@ class Asked:
     """Timesteps of the stream, for a statement of one's own.
 
     `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
-    columns are those of a segment. `reading` says which segments were only read in part.
+    columns are those of a segment. Where the question is about tagged ranges, the table `places` has these.
+    `reading` says which segments were only read in part.
     """
 
     cursor: duckdb.DuckDBPyConnection
@@ -92,11 +94,11 @@ class StreamReader:
         Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
         """
         for _ in range(_ATTEMPTS):
-            sources = self._sources(question)
+            sources = self.sources(question, cold=question)
             try:
                 found = self._query(question, sources)
             except StorageFailure:
-                if not self._outdated(sources):
+                if not self.outdated(sources):
                     raise
                 continue
             if found is not None:
@@ -104,7 +106,7 @@ class StreamReader:
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     def _query(
-        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
+        self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()
     ) -> list[TimestepRecord] | None:
         """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
 
@@ -128,51 +130,55 @@ class StreamReader:
 
         It is called again when a segment was replaced before it could be read.
         """
+        question = replace(question, strongest=None)  # a list that may be too short would go unnoticed
         for _ in range(_ATTEMPTS):
-            sources = self._sources(question)
+            sources = self.sources(question)
             try:
                 with self._asked(question, sources) as asked:
                     return use(asked)
             except StorageFailure:
-                if not self._outdated(sources):
+                if not self.outdated(sources):
                     raise
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     @contextmanager
     def asked(self, question: StepQuery) -> Iterator[Asked]:
         """Give what `ask` does, once."""
-        with self._asked(question, self._sources(question)) as asked:
+        question = replace(question, strongest=None)
+        with self._asked(question, self.sources(question)) as asked:
             yield asked
 
-    def _outdated(self, sources: _Sources) -> bool:
+    def outdated(self, sources: Sources) -> bool:
         """Whether a file of these went since: into another segment, or it was only beside one."""
         return any(not self._manifest.has(Path(one).name) for one in sources.paths) or not all(
             map(os.path.exists, sources.sides.values())
         )
 
     @contextmanager
-    def _asked(
-        self, question: StepQuery, sources: _Sources, whole: Set[str] = frozenset()
-    ) -> Iterator[Asked]:
+    def _asked(self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
         places = tagged_places(question, self._sessions)
-        nowhere = places is not None and not len(places["session"])
-        gone = range_columns(dict(sources.gone)) if sources.gone else None
+        nowhere = places is not None and not len(places.plain["session"])
+        gone = TickRanges(sources.gone) if sources.gone else None
         keep = row_filter(question, sources.session, places, gone)
         logs = [] if nowhere else sources.logs
         table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
         with self.duck.cursor(self._segments, table) as cursor:
+            joins = ""
             if places is not None:
-                cursor.register("places", places)
+                cursor.register("places", places.plain)
+                cursor.register("places_by_block", places.table)
+                joins += places.inside("places_by_block")
             if gone is not None:
-                cursor.register("gone", gone)
+                cursor.register("gone", gone.table)
+                joins += gone.outside("gone")
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
             relations, params = reading.relations(_COLUMNS, sides)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
-            steps, values = _steps(question, sources, concepts, relations)
+            steps, values = _steps(question, sources, concepts, relations, joins)
             yield Asked(
                 cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
             )
@@ -192,7 +198,7 @@ class StreamReader:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
-        sources = self._sources(_EVERYTHING)
+        sources = self.sources(_EVERYTHING)
         if not sources.gone:
             sealed = sum(one.rows for one in self._manifest.segments())
             return sealed, sum(len(frame) for log in sources.logs for frame in log.frames)
@@ -203,7 +209,11 @@ class StreamReader:
         sealed = max(self.ask(_EVERYTHING, _count) - unsealed, 0) if sources.paths else 0
         return sealed, unsealed
 
-    def _sources(self, question: StepQuery) -> _Sources:
+    def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> Sources:
+        """Return where the answers to a question are, and the COLD records for which `cold` holds.
+
+        Raises `NotFound` for a session that was never started.
+        """
         logs = self._read_logs()
         with self._db.read():
             session = None
@@ -221,17 +231,19 @@ class StreamReader:
             )
             retired = self._manifest.retired(list(logs))
             sides = self._manifest.sides(KIND) if question.activations else {}
-            return _Sources(
+            return Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / one.name) for one in segments],
                 sides=self._present(segments, sides),
                 session=session,
                 gone=self._gone.by_session(session, question.ticks),
-                cold=self._compressed.matches(question, session),
+                cold=[] if cold is None else self._compressed.matches(cold, session),
             )
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
+        if sum(one.rows for one in segments) < stream_tops.LISTS_FROM_ROWS:
+            return {}
         found = {
             str(self._segments / one.name): str(self._segments / side.name)
             for one in segments
@@ -261,15 +273,13 @@ def _count(asked: Asked) -> int:
 
 
 def _steps(
-    question: StepQuery, sources: _Sources, concepts: ConceptNumbers, relations: Sequence[str]
+    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str], joins: str
 ) -> tuple[str | None, list[Any]]:
     """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
     if not relations:
         return None, []
     conditions, values = conditions_of(question, sources.session, concepts)
-    if sources.gone:
-        conditions = f"{conditions} AND {NOT_GONE}"
-    return f"FROM ({' UNION ALL '.join(relations)}) steps WHERE {conditions}", values
+    return f"FROM ({' UNION ALL '.join(relations)}) steps{joins} WHERE {conditions}", values
 
 
 def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Place = tuple[float, int, int]
 """Where something stands among the strongest: less is before. The score with its sign turned, session, tick."""
+LISTS_FROM_ROWS: Final = 300_000
+"""Where all segments in question have fewer rows together, reading them is as quick as to ask their lists first."""
 _FLOORS: Final = (
     "SELECT filename, concept, bool_or(more), max({'score': -score, 'session': session, 'tick': tick})"
     " FROM read_parquet(?, hive_partitioning = false, filename = true) WHERE list_contains(?, concept)"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges
 from hexad.storage.codec import from_micros
-from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_query import Asked, StreamReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,22 +31,14 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
 
     The ranges of a session are sorted and apart, as `union` returns them.
     """
-    found = []
+    found: list[RangeTotals] = []
     for session_id in sorted(ranges):
         some = ranges[session_id]
         if not some:
             continue
         hull = (some[0][0], some[-1][1])
         question = StepQuery(session_id=session_id, ticks=hull, tagged={session_id: some})
-        with reader.asked(question) as asked:
-            if asked.steps is None:
-                continue
-            rows = asked.cursor.execute(
-                "SELECT p.first_tick, p.last_tick, min(s.tick), max(s.tick), min(s.ts), max(s.ts), count(*),"
-                f" sum(s.tokens) FROM (SELECT tick, ts, tokens {asked.steps}) s"
-                " JOIN places p ON s.tick BETWEEN p.first_tick AND p.last_tick GROUP BY ALL ORDER BY p.first_tick",
-                list(asked.params),
-            ).fetchall()
+        rows = reader.ask(question, _totals)
         found += [
             RangeTotals(
                 session_id=session_id,
@@ -59,3 +52,16 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
             for first, last, lowest, highest, since, until, steps, tokens in rows
         ]
     return found
+
+
+def _totals(asked: Asked) -> list[tuple[Any, ...]]:
+    if asked.steps is None:
+        return []
+    return asked.cursor.execute(
+        "SELECT p.first_tick, p.last_tick, min(s.tick), max(s.tick), min(s.ts), max(s.ts), count(*), sum(s.tokens)"
+        f" FROM (SELECT tick, ts, tokens {asked.steps}) s"
+        # A place is there once for each block of ticks that it shares.
+        " JOIN (SELECT DISTINCT first_tick, last_tick FROM places) p ON s.tick BETWEEN p.first_tick AND p.last_tick"
+        " GROUP BY ALL ORDER BY p.first_tick",
+        list(asked.params),
+    ).fetchall()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hexad.model.experience import TICK_LIMIT, StepQuery
-from hexad.model.ticks import union
-from hexad.storage.stream_events import KEYED
-from hexad.storage.stream_query import StreamReader
-from hexad.storage.stream_totals import RangeTotals, range_totals
+from hexad.storage.codec import from_micros
+from hexad.storage.stream_keys import KEYED
+from hexad.storage.stream_query import Asked, StreamReader
+from hexad.storage.stream_totals import RangeTotals
 
 
 class LiveStep(NamedTuple):
@@ -19,20 +19,57 @@ class LiveStep(NamedTuple):
     event: object
 
 
-def live_steps(reader: StreamReader, session_id: str, *, after: int, limit: int) -> list[LiveStep]:
-    """Return the first timesteps of a session that are in the stream after a tick, in their order."""
-    question = StepQuery(session_id=session_id, ticks=(after + 1, TICK_LIMIT))
-    with reader.asked(question) as asked:
+def live_steps(reader: StreamReader, session_id: str, *, after: int, last: int, limit: int) -> list[LiveStep]:
+    """Return the first timesteps of a session that are in the stream after a tick, up to the tick `last`, in order."""
+    reach = 2 * limit
+    while True:
+        # All ticks at once would put a long session in order to look at its beginning.
+        until = min(after + reach, last)
+        found = _steps(reader, session_id, (after + 1, until), limit)
+        if len(found) >= limit or until >= last:
+            return found
+        reach *= 8
+
+
+def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit: int) -> list[LiveStep]:
+    if ticks[0] > ticks[1]:
+        return []
+
+    def read(asked: Asked) -> list[LiveStep]:
         if asked.steps is None:
             return []
         rows = asked.cursor.execute(
             f"SELECT tick, tokens, event, run FROM ({KEYED.format(steps=asked.steps)}) ORDER BY tick LIMIT ?",
             [*asked.params, limit],
         ).fetchall()
-    return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
+        return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
+
+    return reader.ask(StepQuery(session_id=session_id, ticks=ticks), read)
 
 
 def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTotals | None:
     """Return what is in the stream of a session after a tick, None when nothing is."""
-    found = range_totals(reader, {session_id: union([(after + 1, TICK_LIMIT)])})
-    return found[0] if found else None
+    asked_for = (after + 1, TICK_LIMIT)
+    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _totals)
+    if row is None or not row[4]:
+        return None
+    lowest, highest, since, until, steps, tokens = row
+    return RangeTotals(
+        session_id=session_id,
+        asked=asked_for,
+        ticks=(lowest, highest),
+        start_time=from_micros(since),
+        end_time=from_micros(until),
+        timesteps=steps,
+        tokens=int(tokens),
+    )
+
+
+def _totals(asked: Asked) -> tuple[Any, ...] | None:
+    if asked.steps is None:
+        return None
+    return asked.cursor.execute(
+        "SELECT min(tick), max(tick), min(ts), max(ts), count(*), sum(tokens)"
+        f" FROM (SELECT tick, ts, tokens {asked.steps})",
+        list(asked.params),
+    ).fetchone()

@@ -68,6 +68,20 @@ class TagApplications:
                 ),
             )
 
+    def has(self, application_id: str) -> bool:
+        """Whether there is an application with this id."""
+        return (
+            self._db.query_one("SELECT 1 FROM tag_applications WHERE id = ?", (application_id,)) is not None
+        )
+
+    def any_event(self, session_id: str) -> bool:
+        """Whether any event of a session is tagged."""
+        row = self._db.query_one(
+            "SELECT 1 FROM tag_applications WHERE session_id = ? AND event_id IS NOT NULL LIMIT 1",
+            (session_id,),
+        )
+        return row is not None
+
     def change(self, application: TagApplication) -> None:
         """Give the application with this id another target and confidence, in the caller's transaction."""
         assignments = ", ".join(f"{column} = ?" for column in NEW_TARGET_COLUMNS.split(", "))
@@ -83,6 +97,14 @@ class TagApplications:
             con.execute("DELETE FROM tag_applications WHERE id = ?", (application_id,))
             if not con.changes:
                 raise NotFound(f"Tag application {application_id!r} is not there; was it removed before?")
+
+    def remove_of_tag(self, tag_id: str) -> int:
+        """Take every application of a tag away; return how many there were."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM tag_applications WHERE tag_no = (SELECT no FROM tags WHERE id = ?)", (tag_id,)
+            )
+            return con.changes
 
     def get(self, application_id: str) -> TagApplication:
         """Return one application; raises `NotFound`."""

@@ -179,6 +179,37 @@ class Tags:
             bump(con, TAGS)
             return self.require(tag_id)
 
+    def remove(self, tag_id: str) -> None:
+        """Remove a tag that no application has any more, also where COLD records name it; raises `NotFound`."""
+        with self._db.joined() as con:
+            no = self.number(tag_id)
+            con.execute("DELETE FROM bud_concepts WHERE bud_no = ?", (no,))
+            con.execute("DELETE FROM compressed_tags WHERE tag_id = ?", (tag_id,))
+            con.execute(
+                "UPDATE compressed_records SET significant_tags = (SELECT json_group_array(value ORDER BY key)"
+                " FROM json_each(significant_tags) WHERE value <> ?1) WHERE EXISTS"
+                " (SELECT 1 FROM json_each(significant_tags) WHERE value = ?1)",
+                (tag_id,),
+            )
+            con.execute("DELETE FROM tags WHERE no = ?", (no,))
+            bump(con, TAGS)
+
+    def pack_of(self, tag_id: str) -> str | None:
+        """Return the loaded pack that a concept belongs to, None for any other tag."""
+        row = self._db.query_one(
+            "SELECT p.id FROM tags t JOIN concepts c ON c.tag_no = t.no JOIN concept_packs p ON p.no = c.pack_no"
+            " WHERE t.id = ?",
+            (tag_id,),
+        )
+        return None if row is None else cast("str", row[0])
+
+    def open_submissions(self, tag_id: str) -> list[str]:
+        """Return the submissions of a bud that nobody has answered yet."""
+        rows = self._db.query(
+            "SELECT id FROM submissions WHERE bud_tag_id = ? AND status = 'open' ORDER BY no", (tag_id,)
+        )
+        return [cast("str", row[0]) for row in rows]
+
     def relate_bud(self, tag_id: str, concept_ids: Collection[str]) -> None:
         """Note which concepts a bud is near to; those that it has stay."""
         with self._db.joined() as con:

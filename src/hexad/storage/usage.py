@@ -7,14 +7,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from hexad.model.experience import CompressionLevel, Fidelity, StepQuery
+from hexad.model.ticks import Ranges
 from hexad.storage.codec import dump, from_micros
-from hexad.storage.cold import range_columns
 from hexad.storage.compressed import Compressed, LevelTotals
 from hexad.storage.connection import Database, Row
-from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_filters import TickRanges
+from hexad.storage.stream_query import Asked, StreamReader
 from hexad.storage.windows import PROTECTING, Windows
 
 COLD_TABLES: Final = (
@@ -26,7 +27,7 @@ OTHER_TABLES: Final = (
     "time_windows", "submissions", "window_submissions", "tags", "tag_applications", "bud_concepts", "comments",
     "comment_versions", "concepts", "concept_aliases", "concept_packs", "concept_relations", "documents",
     "document_versions", "document_tags", "document_fts_data", "document_fts_idx", "document_fts_docsize",
-    "document_fts_config",
+    "document_fts_config", "removed_documents", "auto_tagged_logs",
 )  # fmt: skip
 
 
@@ -178,35 +179,36 @@ def folder_bytes(folder: Path) -> int:
 def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
     """Return how many timesteps and tokens of the stream are HOT, WARM and SUBMITTED."""
     protected = Windows(db).protected_by_session()
-    with reader.asked(StepQuery()) as asked:
-        if asked.steps is None:
-            return {one: Extent() for one in (Fidelity.HOT, *PROTECTING)}
-
-        def measure(condition: str) -> Extent:
-            # Read to its end: while a result is open DuckDB lets nothing be registered.
-            [row] = asked.cursor.execute(
-                f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT session, tick, tokens {asked.steps}) steps"
-                f" WHERE {condition}",
-                asked.params,
-            ).fetchall()
-            return Extent(timesteps=int(row[0]), tokens=int(row[1]))
-
-        found = {}
-        for fidelity in PROTECTING:
-            ranges = {number: some[fidelity] for number, some in protected.items() if some[fidelity]}
-            if not ranges:
-                found[fidelity] = Extent()
-                continue
-            asked.cursor.register("kept", cast("Mapping[str, Any]", range_columns(ranges)))
-            found[fidelity] = measure(
-                "EXISTS (SELECT 1 FROM kept WHERE kept.session = steps.session"
-                " AND steps.tick BETWEEN kept.first_tick AND kept.last_tick)"
-            )
-        everything = measure("true")
+    everything, found = reader.ask(StepQuery(), lambda asked: _measured(asked, protected))
     kept_timesteps = sum(one.timesteps for one in found.values())
     kept_tokens = sum(one.tokens for one in found.values())
     hot = Extent(timesteps=everything.timesteps - kept_timesteps, tokens=everything.tokens - kept_tokens)
     return {Fidelity.HOT: hot, **found}
+
+
+def _measured(
+    asked: Asked, protected: Mapping[int, Mapping[Fidelity, Ranges]]
+) -> tuple[Extent, dict[Fidelity, Extent]]:
+    """Return how much there is, and how much of it at each fidelity that protects it."""
+    found = dict.fromkeys(PROTECTING, Extent())
+    if asked.steps is None:
+        return Extent(), found
+
+    def measure(joined: str) -> Extent:
+        # Read to its end: while a result is open DuckDB lets nothing be registered.
+        [row] = asked.cursor.execute(
+            f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT session, tick, tokens {asked.steps}) steps"
+            f"{joined}",
+            list(asked.params),
+        ).fetchall()
+        return Extent(timesteps=int(row[0]), tokens=int(row[1]))
+
+    for fidelity in PROTECTING:
+        ranges = TickRanges({number: some[fidelity] for number, some in protected.items() if some[fidelity]})
+        if len(ranges.plain["session"]):
+            asked.cursor.register("kept", ranges.table)
+            found[fidelity] = measure(ranges.inside("kept"))
+    return measure(""), found
 
 
 def _compaction(row: Row) -> CompactionRow:

@@ -49,15 +49,22 @@ class WindowRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holds:
+    """What is in full detail of a window when somebody wants it kept."""
+
+    start_time: datetime
+    end_time: datetime
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewWindow:
     """What a window is made of."""
 
     id: str
     session_no: int
     ticks: tuple[int, int]
-    start_time: datetime
-    end_time: datetime
-    token_count: int
+    holds: Holds
     fidelity: Fidelity
     pinned: bool = False
     pinned_reason: str | None = None
@@ -145,6 +152,13 @@ class Windows:
         """Return the windows whose grace was over at `at`."""
         return self._read("w.grace_until <= :at AND w.fidelity = 'warm'", {"at": to_micros(at)})
 
+    def exactly(self, session_no: int, ticks: tuple[int, int]) -> list[WindowRow]:
+        """Return the windows with just these ticks, the oldest first."""
+        return self._read(
+            "w.session_no = :session AND w.first_tick = :first AND w.last_tick = :last",
+            {"session": session_no, "first": ticks[0], "last": ticks[1]},
+        )
+
     def let_go(
         self, *, session_no: int | None = None, ticks: tuple[int, int] | None = None
     ) -> list[WindowRow]:
@@ -176,28 +190,29 @@ class Windows:
                     window.id,
                     window.session_no,
                     *window.ticks,
-                    to_micros(window.start_time),
-                    to_micros(window.end_time),
+                    to_micros(window.holds.start_time),
+                    to_micros(window.holds.end_time),
                     window.fidelity.value,
                     window.pinned,
                     window.pinned_reason,
-                    window.token_count,
+                    window.holds.token_count,
                     to_micros(at),
                 ),
             )
             return con.last_insert_rowid
 
-    def pin(self, number: int, *, reason: str | None) -> None:
+    def pin(self, number: int, holds: Holds, *, reason: str | None) -> None:
         """Keep a window WARM for as long as it stays pinned; without a `reason` the one that it has stays."""
         self._change(
             number,
             "fidelity = 'warm', pinned = 1, grace_until = NULL, pinned_reason = coalesce(?, pinned_reason)",
             reason,
+            holds=holds,
         )
 
-    def submit(self, number: int) -> None:
+    def submit(self, number: int, holds: Holds) -> None:
         """Keep a window SUBMITTED; whether it is pinned is for the submission's end to say."""
-        self._change(number, "fidelity = 'submitted', grace_until = NULL")
+        self._change(number, "fidelity = 'submitted', grace_until = NULL", holds=holds)
 
     def warm(self, number: int, *, until: datetime) -> None:
         """Keep a window WARM and unpinned until its grace is over."""
@@ -212,7 +227,10 @@ class Windows:
             int(level),
         )
 
-    def _change(self, number: int, assignments: str, *values: SQLValue) -> None:
+    def _change(self, number: int, assignments: str, *values: SQLValue, holds: Holds | None = None) -> None:
+        if holds is not None:
+            assignments = f"{assignments}, token_count = ?, start_at = ?, end_at = ?"
+            values += (holds.token_count, to_micros(holds.start_time), to_micros(holds.end_time))
         with self._db.joined() as con:
             con.execute(f"UPDATE time_windows SET {assignments} WHERE no = ?", (*values, number))
 

@@ -11,6 +11,7 @@ from hexad.index.catalog import EMBED
 from hexad.index.fulltext import FullText
 from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
+from hexad.storage.cold_check import check_cold
 from hexad.storage.document_copies import check_copies
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
@@ -50,6 +51,7 @@ def check(
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
         found += _audiences(stores)
         found += check_stream(stores.db, directory / "stream")
+        found += check_cold(stores.db)
         found += check_documents(stores.db)
         found += check_copies(directory / "documents", Documents(stores.db))
     found += _files(directory)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def test_the_examples_without_answers_run_too(page, tmp_path, monkeypatch):
     (tmp_path / "docs" / "release.md").write_text(
         "# Release\n\nThe supervisor has to be green.\n", encoding="utf-8"
     )
+    shutil.copy(REPOSITORY / "tests/data/concepts/workshop.json", tmp_path / "concepts.json")
     fences = re.findall(
         r"^```python\n(.*?)^```$", (REPOSITORY / page).read_text(encoding="utf-8"), re.DOTALL | re.M
     )

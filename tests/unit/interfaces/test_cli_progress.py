@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
+import time
 from datetime import UTC, datetime
 
 import click
 import pytest
 
 import hexad
-from hexad.interfaces.cli.progress import LINE_EVERY_S, meter
+from hexad.interfaces.cli.progress import LINE_EVERY_S, meter, waiting
 
 
 class Terminal(io.StringIO):
@@ -70,3 +72,42 @@ def test_on_a_terminal_a_bar_appears_and_is_cleared(clock, monkeypatch):
     assert "[red]name[/red]" in click.unstyle(text)
     assert "\x1b[31m.md" not in text
     assert text.endswith("\x1b[2K")
+
+
+# Waiting ----------------------------------------------------------------------------------------------------
+
+
+def test_work_of_unknown_length_shows_that_it_goes_on_and_leaves_no_trace(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("hexad.interfaces.cli.progress.SHOWN_AFTER_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+
+    with waiting("Measuring"):
+        deadline = time.monotonic() + 30
+        while "Measuring …" not in terminal.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    assert "Measuring …" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\x1b[2K")  # the line is empty again
+
+
+def test_work_that_ends_before_the_sign_is_drawn_draws_none(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    for _ in range(50):
+        with waiting("Measuring"):
+            pass
+
+    assert "" == terminal.getvalue()
+
+
+def test_nothing_turns_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("hexad.interfaces.cli.progress.SHOWN_AFTER_S", 0.0)
+    before = threading.active_count()
+
+    with waiting("Measuring"):
+        assert before == threading.active_count()
+
+    assert ("", "") == capsys.readouterr()

@@ -26,7 +26,6 @@ from hexad.model.tag import (
     check_confidence,
     check_size,
     check_tag_name,
-    concepts_above,
     event_target,
     parse_timestep_id,
     range_target,
@@ -245,21 +244,6 @@ def test_what_is_too_long_or_no_text_is_refused():
         check_size("x" * (NOTE_BYTES_LIMIT + 1), "note", limit_bytes=NOTE_BYTES_LIMIT)
     with pytest.raises(InvalidInput, match="surrogate"):
         check_size("\ud800", "note", limit_bytes=9)
-
-
-@given(st.dictionaries(st.text(max_size=3), st.floats(), max_size=8), st.floats(0.01, 1.0))
-def test_the_rule_for_automatic_tags_takes_all_at_or_above_the_threshold(activations, threshold):
-    found = concepts_above(activations, threshold=threshold)
-
-    assert {c for c, score in activations.items() if score >= threshold} == {c for c, _ in found}
-    assert all(threshold <= confidence <= 1 for _, confidence in found)
-    scores = [activations[c] for c, _ in found]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_automatic_tags_need_a_threshold_above_zero():
-    with pytest.raises(InvalidInput, match="threshold"):
-        concepts_above({"a": 1.0}, threshold=0)
 
 
 @pytest.mark.row("H167")

@@ -11,7 +11,7 @@ from hexad.storage.connection import Database
 from hexad.storage.migrations import apply
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.sessions import Sessions
-from hexad.storage.windows import NewWindow, Windows
+from hexad.storage.windows import Holds, NewWindow, Windows
 
 ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda one: (one[0], one[0] + one[1]))
 
@@ -36,9 +36,7 @@ def add(db: Database, session: int, *ranges: tuple[int, int], fidelity: Fidelity
                     id=f"w-{session}-{fidelity}-{first}-{last}",
                     session_no=session,
                     ticks=(first, last),
-                    start_time=now,
-                    end_time=now,
-                    token_count=1,
+                    holds=Holds(start_time=now, end_time=now, token_count=1),
                     fidelity=fidelity,
                 ),
                 at=now,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -16,6 +17,7 @@ from hexad.interfaces.cli.render import clean
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
+    from rich.status import Status
 
     from hexad import Clock
 
@@ -111,6 +113,51 @@ def meter(label: str, *, clock: Clock, unit: str = "items", total: int | None = 
     """Show a piece of work on stderr while the block runs."""
     with Meter(label, clock=clock, unit=unit, total=total) as shown:
         yield shown
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """Show on a terminal that work of unknown length goes on, from half a second on, while the block runs.
+
+    Nobody may be asked anything inside: the sign moves on the line where the answer would be typed.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    sign = _Sign(label, plain=state().plain)
+    timer = Timer(SHOWN_AFTER_S, sign.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        sign.take_away()
+
+
+class _Sign:
+    """What turns while one waits. Shown by a timer's thread, taken away by the command's, in whatever order."""
+
+    def __init__(self, label: str, *, plain: bool) -> None:
+        self._label, self._plain = label, plain
+        self._lock = Lock()
+        self._status: Status | None = None
+        self._over = False
+
+    def show(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if not self._over:
+                console = Console(stderr=True, no_color=True if self._plain else None)
+                self._status = console.status(f"{self._label} …", spinner="line")
+                self._status.start()
+
+    def take_away(self) -> None:
+        with self._lock:
+            self._over = True
+            if self._status is not None:
+                self._status.stop()
 
 
 def _rate(rate: float) -> str:

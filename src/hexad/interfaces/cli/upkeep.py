@@ -11,7 +11,7 @@ from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
 from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
-from hexad.interfaces.cli.render import clean, count
+from hexad.interfaces.cli.render import clean, count, size
 
 
 @click.command(cls=Command)
@@ -87,7 +87,8 @@ def maintain() -> None:
     """Do the work that waits.
 
     Queued sources are ingested, what is past the time that a policy gives it is archived or purged, missing vectors
-    are computed, large or old logs of experience are sealed, and what was recalled is noted.
+    are computed, and what was recalled is noted. Of experience, large or old logs are sealed, windows that nobody
+    recorded to for long are compacted, and COLD records become coarser where they are over their limit.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
@@ -105,9 +106,15 @@ def maintain() -> None:
         click.echo(
             f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
         )
-    if report.sealed:
-        click.echo(f"{count(report.sealed, 'timestep')} sealed")
-    if report.freed_bytes:
-        click.echo(f"{report.freed_bytes:,} bytes freed of experience that is compressed")
+    experience = (
+        (report.sealed, count(report.sealed, "timestep"), "sealed"),
+        (report.compacted, count(report.compacted, "context window"), "compacted"),
+        (report.let_go, count(report.let_go, "window"), "let go after its time of grace"),
+        (report.compressed, count(report.compressed, "COLD record"), "compressed"),
+        (report.freed_bytes, size(report.freed_bytes), "freed of timesteps that are COLD"),
+    )
+    for number, what, done in experience:
+        if number:
+            click.echo(f"{what} {done}")
     if not any(report.to_dict().values()):
         note("Nothing was waiting.")

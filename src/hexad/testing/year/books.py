@@ -104,6 +104,9 @@ class Books:
     nights: list[Night] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # what the agent did, and how often
     tagged: Counter[str] = field(default_factory=Counter)  # custom tags, and how often
+    active: Counter[str] = field(
+        default_factory=Counter
+    )  # concepts, and timesteps at which they tag by themselves
 
     @property
     def timesteps(self) -> int:

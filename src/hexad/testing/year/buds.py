@@ -63,18 +63,17 @@ class Buds:
         """Hand in what is ready today, and take today's answers."""
         quarter = quarter_of(day)
         into = (day - date(day.year, 3 * quarter - 2, 1)).days
-        if into == SUBMITTED_DAY:
+        if into >= SUBMITTED_DAY:
             for bud in self._books.buds:
-                if bud.quarter == quarter and bud.examples:
-                    self._hand_in(xdb, bud, day)
+                if bud.quarter == quarter and bud.examples and not bud.submissions:
+                    self._hand_in(xdb, bud, day - timedelta(days=into))
         for due in [one for one in self._due if one[0] <= day]:
             self._due.remove(due)
             self._answer(xdb, due[1], accepted=due[2], now=now)
 
-    def _hand_in(self, xdb: Xdb, bud: Bud, day: date) -> None:
+    def _hand_in(self, xdb: Xdb, bud: Bud, first: date) -> None:
         xdb.mark_bud_ready(bud.tag_id)
         ways = ("graft",) if bud.promoted else ("graft", "meld")
-        first = day - timedelta(days=SUBMITTED_DAY)
         for at, way in enumerate(ways):
             submission = f"{way}-{self._shape.year}-q{bud.quarter}-{'second' if bud.promoted else 'first'}"
             for window_id in xdb.submit_graft(bud.tag_id, submission):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,9 @@ from typing import Final
 
 from hexad.engine import Hexad
 from hexad.facade.xdb import Xdb
-from hexad.model.experience import CompressionLevel, Fidelity, TimestepRecord
+from hexad.model.experience import CompressionLevel, EventType, Fidelity, TimestepRecord
 from hexad.model.pressure import CompressionReport, Stopped
+from hexad.model.tag import TagSource
 from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
 
 PAGE: Final = 100_000
@@ -38,6 +39,7 @@ def problems(hx: Hexad, books: Books, *, now: datetime) -> list[str]:
         *levels(hx.xdb, records, books),
         *evidence(hx.xdb, books, now=now),
         *vividness(records, books, now=now),
+        *otherwise(hx.xdb, records, books),
         *compactions(hx.xdb, books),
         *folksonomy(hx.xdb, books),
         *hx.check(),
@@ -125,6 +127,28 @@ def levels(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterato
         yield f"usage accounts for {total:,} tokens of {books.tokens:,}."
 
 
+def otherwise(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
+    """Yield what other questions answer otherwise: whole events, and activity by month."""
+    single = [one for one in records if one.compression_level <= CompressionLevel.REPLY]
+    events = xdb.recall_events(session_id="*", limit=PAGE)
+    counted = sum(one.timesteps for one in events), sum(one.token_count for one in events)
+    real = sum(one.timesteps for one in single), sum(one.token_count for one in single)
+    if counted != real:
+        yield f"{real} timesteps and tokens are there one by one or by event; events have {counted}."
+    texts: defaultdict[tuple[str, str | None], str] = defaultdict(str)
+    for one in single:
+        if one.event_type is EventType.OUTPUT:
+            texts[one.session_id, one.event_id] += one.content
+    for event in events:
+        wanted = texts.get((event.session_id, event.event_id), event.content)
+        if event.compression_level is CompressionLevel.TOKEN and event.content not in wanted:
+            yield f"Event {event.id} says {event.content!r}; its tokens {wanted!r}."
+    months = xdb.activity(by="month", session_id="*")
+    told = sum(one.timesteps for one in months), sum(one.tokens for one in months)
+    if told != (books.timesteps, books.tokens):
+        yield f"{(books.timesteps, books.tokens)} timesteps and tokens were recorded; months have {told}."
+
+
 def compactions(xdb: Xdb, books: Books) -> Iterator[str]:
     """Yield compactions that took more or less out of a context than they say, or one part of it twice."""
     for session, book in books.sessions.items():
@@ -171,11 +195,19 @@ def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:
 
 
 def folksonomy(xdb: Xdb, books: Books) -> Iterator[str]:
-    """Yield tags of which a use was lost."""
+    """Yield tags of which a use was lost, and concepts that did not tag what they were active at."""
     for name, uses in books.tagged.items():
-        found = len(xdb.tag_applications(name, session_id="*", limit=PAGE))
+        found = len(xdb.tag_applications(name, limit=PAGE))
         if found != uses:
             yield f"Tag {name!r} was used {uses} times; {found} are there."
+    for concept, timesteps in books.active.items():
+        covered = sum(
+            use.target.range_end - use.target.range_start + 1
+            for use in xdb.tag_applications(concept, limit=PAGE)
+            if use.source is TagSource.AUTO and use.target.range_start and use.target.range_end
+        )
+        if covered != timesteps:
+            yield f"{concept} was active enough at {timesteps:,} timesteps; {covered:,} are tagged."
 
 
 # What must go ---------------------------------------------------------------------------------------------------
@@ -201,22 +233,77 @@ def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime)
             yield f"{one.id} of {one.timestamp:%d %B} is HOT still."
             break
     cold = sorted(
-        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books)),
-        key=lambda one: (one.timestamp, -one.compression_level),
+        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books, now=now)),
+        key=lambda one: one.timestamp,
     )
-    for older, newer in itertools.pairwise(cold):
-        if older.compression_level < newer.compression_level:
+    coarsest, later = None, len(cold)
+    for one in reversed(cold):
+        # What a long session's context could not hold goes before the whole of an earlier, shorter one.
+        while later and cold[later - 1].timestamp > one.timestamp + timedelta(days=SETTLED_DAYS):
+            later -= 1
+            if coarsest is None or cold[later].compression_level > coarsest.compression_level:
+                coarsest = cold[later]
+        if coarsest is not None and one.compression_level < coarsest.compression_level:
             yield (
-                f"{older.timestamp:%d %B} is told by {older.compression_level.name}; {newer.timestamp:%d %B}, "
-                f"which is later, by {newer.compression_level.name}."
+                f"{one.timestamp:%d %B} is told by {one.compression_level.name}; {coarsest.timestamp:%d %B}, "
+                f"which is later, by {coarsest.compression_level.name}."
             )
 
 
-def _let_go(record: TimestepRecord, books: Books) -> bool:
-    """Whether a record may be of a window that was let go lately, and is finer than its neighbours for a while."""
-    spans = [books.sessions[kept.session_id] for kept in books.kept.values()]
+def _let_go(record: TimestepRecord, books: Books, *, now: datetime) -> bool:
+    """Whether a record may be of a window that was let go, and is finer than its neighbours for a while."""
+    spans = [books.sessions[kept.session_id] for kept in books.kept.values() if not kept.protected(now)]
     return any(
         span.first_at <= record.timestamp <= span.last_at
         for span in spans
         if span.first_at is not None and span.last_at is not None
     )
+
+
+# Again ----------------------------------------------------------------------------------------------------------
+
+
+def fingerprint(xdb: Xdb, books: Books) -> str:
+    """Return a hash of all that a store answers but ids: the same seed gives the same."""
+    found = hashlib.sha256()
+
+    def take(*values: object) -> None:
+        found.update(f"{values!r}\n".encode("utf-8", "surrogatepass"))
+
+    for one in everything(xdb):
+        take(
+            one.session_id, one.tick, one.end_tick, one.timestamp, one.event_type.value, one.content, one.role
+        )
+        take(
+            sorted(one.concept_activations.items()),
+            one.event_id,
+            one.token_id,
+            one.token_count,
+            one.timesteps,
+        )
+        take(one.fidelity.value, one.compression_level.name)
+    for record in xdb.compressed_records(session_id="*", limit=PAGE):
+        names = sorted(
+            tag.name for tag in map(xdb.tag_index.get_tag, record.significant_tags) if tag is not None
+        )
+        take(
+            record.level.name,
+            record.summary,
+            list(record.top_k_activations.items()),
+            names,
+            record.record_count,
+        )
+    for compaction in xdb.compactions(session_id="*", limit=PAGE):
+        take(compaction.session_id, compaction.range_start, compaction.range_end, compaction.trigger.value)
+        take(compaction.tokens_before, compaction.tokens_after, compaction.summary)
+    for window in xdb.windows():
+        take(
+            window.session_id, window.start_tick, window.end_tick, window.fidelity.value, window.pinned_reason
+        )
+        take(window.submission_ids, window.token_count)
+    for name in sorted(books.tagged):
+        for use in xdb.tag_applications(name, limit=PAGE):
+            take(name, use.target.session_id, use.target.range_start, use.target.range_end, use.note)
+    for bud in xdb.get_buds():
+        take(bud.name, bud.bud_status)
+    return found.hexdigest()

@@ -10,8 +10,13 @@ from random import Random
 from typing import Final
 
 from hexad.clock import FrozenClock
+from hexad.config import CONFIG_FILE
 from hexad.engine import Hexad
 from hexad.errors import LimitExceeded
+from hexad.ids import TimeSortedIds
+from hexad.opening import init
+from hexad.opening import open as open_hexad
+from hexad.storage.files import atomic_write
 from hexad.testing.year.books import Books, Night
 from hexad.testing.year.buds import Buds
 from hexad.testing.year.plan import Event, SessionPlan, Step, YearPlan, YearShape
@@ -25,10 +30,11 @@ PIN_DAYS: Final = 30
 """What was pinned because it was interesting is let go after so long."""
 _NIGHT: Final = time(23, 30)
 _REMARKS: Final = ("surprising", "interesting", "confusing", "worth a second look")
-_CONTRACTS: Final = {
-    (2, 1): {"warm_quota_tokens": 200_000, "cold_storage_bytes": 200 << 20, "context_window_tokens": 16_384},
-    (9, 1): {"warm_quota_tokens": 400_000, "cold_storage_bytes": 400 << 20, "context_window_tokens": 16_384},
-}
+_CONTRACTS: Final = (
+    (2, {"warm_quota_tokens": 200_000, "cold_storage_bytes": 200 << 20, "context_window_tokens": 16_384}),
+    (9, {"warm_quota_tokens": 400_000, "cold_storage_bytes": 400 << 20, "context_window_tokens": 16_384}),
+)
+"""From which month on there is which."""
 _TOO_SMALL: Final = {"warm_quota_tokens": 99_999}
 
 
@@ -46,21 +52,14 @@ class AgentYear:
     """A year of an agent's life, played into a store through its public calls.
 
     `open_store` opens the store; it is called again for each restart, and must use `clock`, which begins before the
-    year does. `pack` are the concepts that the agent knows.
+    year does. `pack` are the concepts that the agent knows. `in_folder` makes a store, a clock and all.
 
-    >>> import hexad, tempfile
-    >>> from datetime import UTC, datetime
+    >>> import tempfile
     >>> from pathlib import Path
-    >>> clock = hexad.FrozenClock(datetime(2024, 12, 31, tzinfo=UTC))
     >>> pack = Path("tests/data/concepts/workshop.json")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     year = AgentYear(
-    ...         lambda: hexad.open(folder, clock=clock, embedder=None, background=False),
-    ...         clock=clock,
-    ...         pack=pack,
-    ...         shape=YearShape(tokens_a_day=60, sessions_a_day=1),
-    ...     )
-    ...     with year:
+    ...     shape = YearShape(tokens_a_day=60, sessions_a_day=1)
+    ...     with AgentYear.in_folder(Path(folder), pack=pack, shape=shape) as year:
     ...         days = [day for day, _ in zip(year.days(), range(10))]
     ...         recorded = year.books.timesteps, sum(one.timesteps for one in year.hx.xdb.recall(limit=10_000))
     >>> len(days), recorded[0] == recorded[1] > 0
@@ -75,7 +74,7 @@ class AgentYear:
         pack: Path,
         shape: YearShape | None = None,
     ) -> None:
-        self._open, self._clock = open_store, clock
+        self._open, self.clock = open_store, clock
         self.shape = shape or YearShape()
         self.hx = open_store()
         self.hx.xdb.load_concept_pack(pack)
@@ -83,9 +82,26 @@ class AgentYear:
         self.interests = Interests(topics=self.books.topics)
         self.plan = YearPlan(self.shape, self.interests)
         self._buds = Buds(self.books, self.interests, self.shape)
+        self._contracts = list(_CONTRACTS)
         self._last_session: str | None = None
         for name, kind in (("the build server", "thing"), ("the archive", "place")):
             self.hx.xdb.create_entity_tag(name, kind)
+
+    @classmethod
+    def in_folder(cls, folder: Path, *, pack: Path, shape: YearShape | None = None) -> AgentYear:
+        """Return a year that is yet to be lived, in a new store in a folder, with a clock and seeded ids of its own."""
+        shape = shape or YearShape()
+        store = init(folder)
+        if shape.auto_tag_threshold is not None:
+            settings = f"auto_tag_threshold = {shape.auto_tag_threshold}\n"
+            atomic_write(store / CONFIG_FILE, settings.encode())
+        clock = FrozenClock(datetime(shape.year - 1, 12, 31, tzinfo=UTC))
+        ids = TimeSortedIds(clock, seed=shape.seed)
+
+        def open_store() -> Hexad:
+            return open_hexad(folder, clock=clock, ids=ids, embedder=None, background=False)
+
+        return cls(open_store, clock=clock, pack=pack, shape=shape)
 
     def __enter__(self) -> AgentYear:
         return self
@@ -99,7 +115,7 @@ class AgentYear:
             if at and at % self.shape.restart_days == 0:
                 self.restart()
             self._work(day)
-            self._move_to(datetime.combine(day, _NIGHT, tzinfo=UTC))
+            self.move_to(datetime.combine(day, _NIGHT, tzinfo=UTC))
             self._errands(day)
             self.sleep(day)
             yield day
@@ -113,8 +129,12 @@ class AgentYear:
     def restart(self) -> None:
         """End the program and start it again."""
         self.hx.close()
-        self.hx = self._open()
+        self.reopen()
         self.books.counts["restarts"] += 1
+
+    def reopen(self) -> None:
+        """Open the store, which was closed."""
+        self.hx = self._open()
 
     def sleep(self, day: date) -> None:
         """Do the upkeep of a night."""
@@ -123,17 +143,18 @@ class AgentYear:
         if pressure.records or day.weekday() == 6:
             self.books.nights.append(Night(day=day, usage=self.hx.xdb.usage(), pressure=pressure))
 
-    def _move_to(self, moment: datetime) -> None:
-        ahead = (moment - self._clock.now()).total_seconds()
+    def move_to(self, moment: datetime) -> None:
+        """Let time pass until a moment; nothing happens when it is over."""
+        ahead = (moment - self.clock.now()).total_seconds()
         if ahead > 0:
-            self._clock.advance(seconds=ahead)
+            self.clock.advance(seconds=ahead)
 
     # A day ------------------------------------------------------------------------------------------------------
 
     def _work(self, day: date) -> None:
         for at, plan in enumerate(self.plan.sessions(day)):
             chance = Random(f"{self.shape.seed}/{plan.id}/habits")
-            self._move_to(plan.begins)
+            self.move_to(plan.begins)
             if chance.random() < IMPORTED:
                 self._take_over(plan)
                 continue
@@ -159,16 +180,21 @@ class AgentYear:
         """Record an event, and note it."""
         ticks = []
         for step in event.steps:
-            self._clock.advance(seconds=step.after_s)
+            self.clock.advance(seconds=step.after_s)
             timestep = self.hx.xdb.record(**step.fields())
             ticks.append(int(timestep.rpartition("-")[2]))
-            self.note(event, step, session_id, ticks[-1], at=self._clock.now())
+            self.note(event, step, session_id, ticks[-1], at=self.clock.now())
         return _Place(session_id, ticks[0], ticks[-1], event.steps[0].event_id)
 
     def note(self, event: Event, step: Step, session_id: str, tick: int, *, at: datetime) -> None:
         """Note a timestep that was recorded."""
         self.books.session(session_id).add(tick, step, at=at)
         self.books.plant(event.topic, step, at=at)
+        threshold = self.shape.auto_tag_threshold
+        if threshold is not None:
+            self.books.active.update(
+                concept for concept, score in step.activations.items() if score >= threshold
+            )
 
     def _take_over(self, plan: SessionPlan) -> None:
         """Record a session that another program wrote down, in one call."""
@@ -183,7 +209,7 @@ class AgentYear:
         ids = self.hx.xdb.record_many(rows)
         for timestep, (event, step, at) in zip(ids, noted, strict=True):
             self.note(event, step, plan.id, int(timestep.rpartition("-")[2]), at=at)
-        self._move_to(at)
+        self.move_to(at)
         self.hx.xdb.end_session()
         self.books.counts["sessions taken over"] += 1
 
@@ -218,7 +244,7 @@ class AgentYear:
         elif does < 0.14:
             self._pin(place, "interesting")
         if place.event_id is not None and place.last > place.first:
-            bud = self._buds.collects(xdb, event.topic, self._clock.now().date(), place.session_id)
+            bud = self._buds.collects(xdb, event.topic, self.clock.now().date(), place.session_id)
             if bud is not None:
                 xdb.tag(bud.tag_id, event_id=place.event_id)
                 bud.examples.append((place.session_id, place.first, place.last))
@@ -227,21 +253,21 @@ class AgentYear:
     def _pin(self, place: _Place, reason: str) -> None:
         window = self.hx.xdb.pin_window((place.first, place.last), session_id=place.session_id, reason=reason)
         kept = self.books.keep(window.id, place.session_id, (window.start_tick, window.end_tick))
-        kept.pinned_at, kept.reason = self._clock.now(), reason
+        kept.pinned_at, kept.reason = self.clock.now(), reason
         self.books.counts["pins"] += 1
 
     # Errands ----------------------------------------------------------------------------------------------------
 
     def _errands(self, day: date) -> None:
-        contract = _CONTRACTS.get((day.month, day.day))
-        if contract is not None:
-            self.hx.xdb.set_contract({"resources": {"memory": dict(contract)}})
+        if self._contracts and day.month >= self._contracts[0][0]:
+            self.hx.xdb.set_contract({"resources": {"memory": self._contracts.pop(0)[1]}})
+            self.books.counts["contracts"] += 1
             try:
-                self.hx.xdb.set_contract({"resources": {"memory": dict(_TOO_SMALL)}})
+                self.hx.xdb.set_contract({"resources": {"memory": _TOO_SMALL}})
             except LimitExceeded:
                 self.books.counts["contracts refused"] += 1
-        self._let_go(self._clock.now())
-        self._buds.look_after(self.hx.xdb, day, self._clock.now())
+        self._let_go(self.clock.now())
+        self._buds.look_after(self.hx.xdb, day, self.clock.now())
 
     def _let_go(self, now: datetime) -> None:
         """Unpin what was only interesting, and long ago."""

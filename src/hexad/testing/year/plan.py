@@ -48,7 +48,11 @@ _TOKENS = re.compile(r"\s*\S+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YearShape:
-    """How large a year is. `window_tokens` None is the contract's window; `max_storage_bytes` bounds COLD records."""
+    """How large a year is: a day of `tokens_a_day`, in replies of about `tokens_a_reply`, on every `stride`th day.
+
+    `window_tokens` None is the contract's window. COLD records may have `max_storage_bytes`. `auto_tag_threshold` is
+    what the store's settings say.
+    """
 
     seed: int = 1
     year: int = 2025
@@ -58,13 +62,15 @@ class YearShape:
     working_days: float = 0.9  # of the days from Monday to Friday
     window_tokens: int | None = None
     max_storage_bytes: int = 1 << 20
+    auto_tag_threshold: float | None = None
     restart_days: int = 10
+    stride: int = 1
 
     @property
     def days(self) -> Sequence[date]:
-        """All days of the year."""
-        first = date(self.year, 1, 1)
-        return [first + timedelta(days=at) for at in range((date(self.year + 1, 1, 1) - first).days)]
+        """The days that are lived, and the last of the year."""
+        first, last = date(self.year, 1, 1), date(self.year, 12, 31)
+        return [first + timedelta(days=at) for at in range(0, (last - first).days, self.stride)] + [last]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +266,7 @@ def _reply(chance: Random, topic: Topic, plan: SessionPlan, turn: int) -> Iterat
 
 def _sentence(
     chance: Random, topic: Topic, forms: Sequence[str], interests: Interests
-) -> tuple[str, dict[str, float]]:
+) -> tuple[str, Mapping[str, float]]:
     """Return a sentence, and what is active in it: the topic, what it names, a neighbour, and weakly another."""
     a, b = chance.sample(topic.parts, 2)
     text = chance.choice(forms).format(
@@ -269,8 +275,8 @@ def _sentence(
     other: Part = chance.choice(chance.choice(interests.topics).parts)
     active = {other.concept: round(chance.uniform(0.02, 0.12), 3)}
     active[topic.concept] = round(chance.uniform(0.6, 0.95), 3)
-    active[chance.choice(topic.parts).concept] = round(chance.uniform(0.1, 0.3), 3)
+    active[chance.choice(topic.parts).concept] = round(chance.uniform(0.1, 0.25), 3)
     for part in (a, b):
         if part.word in text:
-            active[part.concept] = round(chance.uniform(0.45, 0.9), 3)
+            active[part.concept] = round(chance.uniform(0.3, 0.6), 3)
     return text, active

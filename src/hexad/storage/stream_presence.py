@@ -1,0 +1,39 @@
+"""Whether a timestep was recorded, mostly without asking DuckDB: before something is put on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hexad.model import ticks
+from hexad.model.experience import StepQuery
+from hexad.storage.stream_frames import Frames
+from hexad.storage.stream_manifest import Manifest
+from hexad.storage.stream_query import StreamReader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def was_recorded(reader: StreamReader, manifest: Manifest, session_id: str, tick: int) -> bool:
+    """Return whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
+    question = StepQuery(session_id=session_id, ticks=(tick, tick), limit=1)
+    sources = reader.sources(question)
+    session = sources.session
+    if session is None:
+        return False
+    if ticks.holds(sources.gone.get(session, ()), tick) or _in_logs(sources.logs, session, tick):
+        return True
+    if not sources.paths:
+        return False
+    # Most segments have every tick between their first and their last of a session.
+    return manifest.has_all(session, tick) or bool(reader.query(question))
+
+
+def _in_logs(logs: Sequence[Frames], session: int, tick: int) -> bool:
+    for log in logs:
+        for frame in log.frames:
+            numbers: dict[str, NDArray[Any]] = frame.numbers
+            if ((numbers["tick"] == tick) & (numbers["session"] == session)).any():
+                return True
+    return False

@@ -1,0 +1,89 @@
+"""What somebody looks for in a text: words at word beginnings, in any order and with simple endings, and phrases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_PHRASE = re.compile(r'"([^"]+)"')
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+_VOWEL = re.compile(r"[aeiouy]")
+_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
+_STEM_CHARS: Final = 3
+_ENDED_CHARS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTerms:
+    """Parts of a text that must all be there: `needles` are in every text that matches, in lower case."""
+
+    needles: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+
+    def match(self, text: str) -> bool:
+        """Whether all of it is in the text."""
+        low = text.lower()
+        return all(one in low for one in self.needles) and all(one.search(low) for one in self.patterns)
+
+
+def search_terms(query: str) -> SearchTerms:
+    """Return what a query asks for: what stands in quotes literally, of the rest each word.
+
+    A word is found at the beginning of words, and where only a simple ending differs. Capitals never matter.
+
+    >>> terms = search_terms('deploys planned "on Tuesday"')
+    >>> terms.match("We plan to deploy on Tuesday."), terms.match("We plan to deploy on a Tuesday.")
+    (True, False)
+    """
+    phrases = [one.lower() for one in _PHRASE.findall(query)]
+    words = list(dict.fromkeys(_WORD.findall(_PHRASE.sub(" ", query).lower())))
+    if not phrases and not words and query.strip():
+        phrases = [query.strip().lower()]
+    patterns, needles = [], phrases
+    for word in words:
+        forms, continued = sorted(set(_forms(word))), list(_continued(word))
+        needles = [*needles, _common([*forms, *continued])]
+        whole = "|".join([*map(re.escape, forms), *(re.escape(one) + _AFTER for one in continued)])
+        patterns.append(re.compile(f"{_BEFORE}(?:{whole})"))
+    return SearchTerms(tuple(one for one in needles if one), tuple(patterns))
+
+
+def _common(words: Sequence[str]) -> str:
+    """Return the beginning that all words share."""
+    least, greatest = min(words), max(words)
+    same = (at for at, (one, other) in enumerate(zip(least, greatest, strict=False)) if one != other)
+    return least[: next(same, min(len(least), len(greatest)))]
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield beginnings that say the same as the word: itself, and itself without a simple ending."""
+    yield word
+    if len(word) < _ENDED_CHARS or not word.isascii():
+        return
+    if word.endswith("ies"):
+        yield word[:-3] + "y"
+    elif word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        yield word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        yield word[:-1]
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= _STEM_CHARS and _VOWEL.search(base):
+            yield base
+            if _DOUBLED.search(base):
+                yield base[:-1]
+            if ending == "ed" and base.endswith("i"):
+                yield base[:-1] + "y"
+
+
+def _continued(word: str) -> Iterator[str]:
+    """Yield the words that a simple ending makes of a word whose last letter it takes away."""
+    if len(word) < _ENDED_CHARS or not word.isascii():
+        return
+    if word.endswith("e"):
+        yield from (word[:-1] + "ing", word + "d")
+    elif word.endswith("y"):
+        yield from (word[:-1] + "ies", word[:-1] + "ied")

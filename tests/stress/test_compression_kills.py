@@ -1,0 +1,104 @@
+"""Compression by several programs at once, and by programs that are killed: what was recorded adds up all the same."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import CompressionLevel, Hexad, Stopped
+from hexad.experience.passes import Passes
+
+TARGET = Path(__file__).with_name("compression_target.py")
+SESSIONS = 24
+
+
+def start(what: str, project: Path, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(TARGET), what, str(project), str(count)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def finish(running: subprocess.Popen[str]) -> str:
+    said, complained = running.communicate(timeout=300)
+    assert 0 == running.returncode, complained
+    return said
+
+
+def counts(hx: Hexad) -> tuple[int, int]:
+    found = hx.xdb.recall(session_id="*", limit=100_000)
+    return sum(one.timesteps for one in found), sum(one.token_count for one in found)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    finish(start("fill", tmp_path, SESSIONS))
+    return tmp_path
+
+
+@pytest.mark.parametrize("at", [1, 13, 30, 52])
+def test_a_program_that_is_killed_while_it_compresses_loses_and_doubles_nothing(project, at):
+    died = start("die", project, at)
+    died.communicate(timeout=300)
+    assert -signal.SIGKILL == died.returncode
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert (50 * SESSIONS, 50 * SESSIONS) == counts(hx)
+        assert [] == hx.check()
+        report = hx.xdb.check_and_compress(max_storage_bytes=0)
+        assert Stopped.NOTHING_LEFT is report.stopped
+        assert (50 * SESSIONS, 50 * SESSIONS) == counts(hx)
+        assert [CompressionLevel.YEAR] == [one.level for one in hx.xdb.compressed_records(session_id="*")]
+        assert [] == hx.check()
+
+
+def test_programs_that_compress_at_once_do_it_once(project):
+    several = [start("compress", project, 0) for _ in range(3)]
+    said = [finish(one).split() for one in several]
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        if any(stopped == "elsewhere" for stopped, _ in said):
+            hx.xdb.check_and_compress(max_storage_bytes=0)
+        assert (50 * SESSIONS, 50 * SESSIONS) == counts(hx)
+        [year] = hx.xdb.compressed_records(session_id="*")
+        assert CompressionLevel.YEAR is year.level
+        assert SESSIONS == sum(bool(hx.xdb.recall(session_id=f"s{at}")) for at in range(SESSIONS))
+        assert [] == hx.check()
+
+
+def test_two_passes_over_the_same_records_at_once_make_one_of_them(project):
+    """Without the lease that keeps programs apart: the transactions alone must do."""
+    first, second = (hexad.open(project, embedder=None, background=False) for _ in range(2))
+    with first, second:
+        slow, quick = (_passes(one) for one in (first, second))
+        interrupted = False
+
+        def inference(prompt: str) -> str:
+            nonlocal interrupted
+            if not interrupted:
+                interrupted = True
+                assert quick.run(CompressionLevel.REPLY, batch=100, k=10).into
+            return "The summary of the slow one."
+
+        first.xdb.set_summarizer(inference)
+        passed = slow.run(CompressionLevel.REPLY, batch=100, k=10)
+
+        assert interrupted
+        assert 0 == passed.into
+        assert (50 * SESSIONS, 50 * SESSIONS) == counts(first) == counts(second)
+        sessions = first.xdb.compressed_records(session_id="*", level="SESSION", limit=1_000)
+        assert len(sessions) == len({one.session_id for one in sessions})
+        assert not any("slow" in one.summary for one in sessions)
+
+
+def _passes(hx: Hexad) -> Passes:
+    return Passes(
+        hx._parts.base.db,
+        summarizer=hx._parts.experiencing.compacting.summarizer,
+        sight=hx._parts.experiencing.experience.sight,
+    )
