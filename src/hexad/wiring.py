@@ -323,7 +323,7 @@ class Parts(StreamUpkeep):
             queue_waiting=waiting,
             queue_failed=stuck,
             sizes=_sizes(self.place.directory),
-            keys=_key_words(self.place.keys),
+            keys=str(self.place.keys.state()),
             embeddings_paused=self.embedding.paused() if self.embedding is not None else None,
             generator=self.generator.name if self.generator is not None else None,
             backend=self.base.settings.memory_backend,
@@ -393,10 +393,3 @@ def _sizes(directory: Path) -> dict[str, int]:
             name = path.relative_to(directory).parts[0]
             sizes[name] = sizes.get(name, 0) + path.stat().st_size
     return sizes
-
-
-def _key_words(keys: KeyStore) -> str:
-    state = keys.state()
-    if not state.exists:
-        return f"no key file yet ({state.path.name}); it is made when it is needed"
-    return state.problem or f"{state.path.name}, mode {state.mode}"

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hexad.audit.canonical import body, canonical
-from hexad.audit.merkle import Frontier, fold, leaf_hash
+from hexad.audit.canonical import SALTED_END, body, canonical, four_field_hash, sealed
+from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
 from hexad.errors import IntegrityError
 from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
 from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Connection, Database, Row, SQLValue
 from hexad.storage.keys import KeyStore
@@ -31,9 +32,8 @@ if TYPE_CHECKING:
 ERASURE: Final = "erasure"
 TIMESTEP: Final = "timestep"
 KEY_FIELDS: Final = ("wrapping_key", "signing_seed")
-TILE_LEVEL: Final = 8
-"""Hashes of whole subtrees are kept from this level on, every eighth: the rest is hashed when it is asked for."""
 _NONCE_BYTES: Final = 16
+_REF_BYTES: Final = 16
 _ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
 
 
@@ -69,23 +69,29 @@ class Ledger:
     """The records of one ledger. Safe to share between threads and processes."""
 
     def __init__(self, db: Database, keys: KeyStore) -> None:
-        self._db, self._keys = db, keys
+        self.db, self._keys = db, keys
         self._subjects: dict[str, _Subject] = {}
 
     # Writing ----------------------------------------------------------------------------------------------------
 
     def append(self, records: Sequence[NewAuditRecord]) -> list[int]:
         """Append records in this order, in one transaction, and return their numbers: they are on the disk."""
-        with self._db.transaction() as con:
+        with self.db.transaction() as con:
             size, last, frontier = _state(con)
-            entries, contents, tiles = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]](), []
+            first, nonces = size, secrets.token_bytes(_NONCE_BYTES * len(records))
+            entries, contents = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]]()
+            leaves = list[bytes]()
             known: dict[str, _Subject] = {}
             for record in records:
                 subject = known.get(record.subject)
                 if subject is None:
                     subject = known[record.subject] = self._subject(con, record.subject)
-                payload, nonce, ciphertext = self._sealed(record, subject, size, last)
-                data = body(record, size, last, subject.ref.hex(), payload)
+                payload = "null"
+                if record.payload is not None:
+                    nonce = nonces[(size - first) * _NONCE_BYTES :][:_NONCE_BYTES]
+                    payload, ciphertext = _sealed(record.payload, subject, size, nonce)
+                    contents.append((size, nonce, ciphertext))
+                data = body(record, size, last.hex() or GENESIS, subject.ref, payload)
                 last = hashlib.sha256(data).digest()
                 entries.append(
                     (
@@ -93,12 +99,9 @@ class Ledger:
                         None if record.event_type is None else record.event_type.value, subject.ref,
                     )
                 )  # fmt: skip
-                if ciphertext is not None:
-                    contents.append((size, nonce, ciphertext))
-                tiles += [
-                    one for one in frontier.append(leaf_hash(last)) if one[0] and not one[0] % TILE_LEVEL
-                ]
+                leaves.append(leaf_hash(last))
                 size += 1
+            tiles = frontier.extend(leaves)
             con.executemany("INSERT INTO entries VALUES(?,?,?,?,?,?,?,?,?)", entries)
             con.executemany("INSERT INTO contents VALUES(?,?,?)", contents)
             con.executemany("INSERT INTO tiles VALUES(?,?,?)", tiles)
@@ -109,12 +112,12 @@ class Ledger:
 
     def taken(self, source: str) -> int:
         """Return up to which row of an outbox records were taken; 0 before the first."""
-        row = self._db.query_one("SELECT last FROM taken WHERE source = ?", (source,))
+        row = self.db.query_one("SELECT last FROM taken WHERE source = ?", (source,))
         return 0 if row is None else cast("int", row[0])
 
     def take(self, source: str, rows: Sequence[tuple[int, NewAuditRecord]]) -> int:
         """Append what stands in an outbox, each row once however often it is offered; returns how many were new."""
-        with self._db.transaction() as con:
+        with self.db.transaction() as con:
             last = self.taken(source)
             new = [(no, record) for no, record in rows if no > last]
             if new:
@@ -122,30 +125,12 @@ class Ledger:
                 con.execute("INSERT OR REPLACE INTO taken VALUES(?, ?)", (source, new[-1][0]))
         return len(new)
 
-    def _sealed(
-        self, record: NewAuditRecord, subject: _Subject, seq: int, last: bytes
-    ) -> tuple[str, bytes | None, bytes | None]:
-        """Return how contents stand in the record's bytes, and what is kept of them."""
-        if record.payload is None:
-            return "null", None, None
-        payload = dict(record.payload)
-        if record.kind == TIMESTEP:
-            before = last.hex() or GENESIS
-            four = f"{before}:{record.session_id}:{record.tick}:{payload.get('raw_content')}"
-            payload["four_field_hash"] = hashlib.sha256(four.encode("utf-8", "replace")).hexdigest()
-        plain = canonical(payload)
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        salt, cipher = _secrets(subject.key, nonce, seq)
-        ciphertext = cipher.encrypt(_ONE_USE, plain, None)
-        sealed, salted = hashlib.sha256(ciphertext).hexdigest(), hashlib.sha256(salt + plain).hexdigest()
-        return f'{{"ciphertext":"{sealed}","salted":"{salted}"}}', nonce, ciphertext
-
     def erase(self, seqs: Sequence[int], *, subject: str | None = None) -> tuple[int, str | None]:
         """Destroy the contents of these records, or all of a subject with its key, in the caller's transaction.
 
         Returns how many contents went and the subject's reference; the caller appends the record that says so.
         """
-        with self._db.joined() as con:
+        with self.db.joined() as con:
             ref = None
             if subject is not None:
                 row = con.execute(
@@ -178,7 +163,8 @@ class Ledger:
                 ref = cast("bytes", row[0])
                 known = self._subjects[name] = _Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
             return known
-        made = _Subject(secrets.token_bytes(16), secrets.token_bytes(32))
+        key = secrets.token_bytes(32)
+        made = _Subject(_ref(key), key)
         con.execute(
             "INSERT INTO subjects VALUES(?,?,?,?)",
             (
@@ -217,16 +203,21 @@ class Ledger:
 
     # Reading ----------------------------------------------------------------------------------------------------
 
+    def size(self) -> int:
+        """Return how many records there are."""
+        row = self.db.query_one("SELECT size FROM state")
+        return 0 if row is None else cast("int", row[0])
+
     def head(self) -> Head:
         """Return where the ledger ends."""
-        with self._db.read() as con:
+        with self.db.read() as con:
             size, last, frontier = _state(con)
         return Head(size=size, last=last, root=frontier.root())
 
     def query(self, asked: LedgerQuery) -> list[AuditRecord]:
         """Return the records that hold, in their order, with contents that were not erased."""
         where, params = _conditions(asked)
-        with self._db.read() as con:
+        with self.db.read() as con:
             rows = con.execute(
                 "SELECT e.seq, e.body, e.hash, c.nonce, c.ciphertext, s.key, s.name, s.ref FROM entries e"
                 " LEFT JOIN contents c ON c.seq = e.seq LEFT JOIN subjects s ON s.ref = e.subject"
@@ -237,12 +228,17 @@ class Ledger:
 
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
-        for seq, data in self._db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,)):
-            yield cast("int", seq), json.loads(cast("bytes", data))["detail"]
+        rows = self.db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,))
+        for seq, data in cast("list[tuple[int, bytes]]", rows):
+            try:
+                detail = json.loads(data)["detail"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise IntegrityError(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
+            yield seq, detail
 
     def time_of(self, seq: int) -> datetime:
         """Return when a record was made."""
-        row = self._db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
+        row = self.db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
         if row is None:
             raise IntegrityError(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
         return from_micros(cast("int", row[0]))
@@ -274,7 +270,9 @@ class Ledger:
             erased=said["payload"] is not None and not payload,
             prev_record_hash=said["prev"],
             record_hash=cast("bytes", digest).hex(),
-            four_field_hash=payload.get("four_field_hash"),
+            four_field_hash=None
+            if "raw_content" not in payload
+            else four_field_hash(said["prev"], said["session"], said["tick"], payload["raw_content"]),
         )
 
     def _opened(
@@ -293,10 +291,24 @@ class Ledger:
             raise IntegrityError(f"The contents of record audit-{seq} are not those that it was made with.")
         return cast("dict[str, Any]", json.loads(plain))
 
+    def whole_subjects(self) -> set[bytes]:
+        """Return the references of the subjects whose name and key are those that they were made with."""
+        rows = self.db.query("SELECT ref, name, lookup, key FROM subjects")
+        return {
+            row[0] for row in cast("list[tuple[bytes, bytes, bytes, bytes]]", rows) if self._is_subject(*row)
+        }
+
+    def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
+        try:
+            said = self._unwrap(name, ref).decode("utf-8", "replace")
+            return _ref(self._unwrap(key, ref)) == ref and self._lookup(said) == lookup
+        except IntegrityError:
+            return False
+
     def node(self, level: int, place: int) -> bytes:
         """Return the hash of a whole subtree (`merkle.Node`)."""
         if level and not level % TILE_LEVEL:
-            row = self._db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
+            row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
             if row is None:
                 raise IntegrityError(f"The ledger's tree has no hash at level {level}, place {place}.")
             return cast("bytes", row[0])
@@ -305,7 +317,7 @@ class Ledger:
         if below:
             hashes = [self.node(below, one) for one in range(first, end)]
         else:
-            rows = self._db.query(
+            rows = self.db.query(
                 "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
             )
             hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
@@ -315,6 +327,20 @@ class Ledger:
         for one in hashes:
             frontier.append(one)
         return fold(frontier.subtrees)
+
+
+def _sealed(payload: Mapping[str, JSONValue], subject: _Subject, seq: int, nonce: bytes) -> tuple[str, bytes]:
+    """Return how contents stand in the record's bytes, and their ciphertext."""
+    plain = canonical(payload)
+    salt, cipher = _secrets(subject.key, nonce, seq)
+    ciphertext = cipher.encrypt(_ONE_USE, plain, None)
+    salted = hashlib.sha256(salt + plain).hexdigest()
+    return f"{sealed(nonce, ciphertext)}{salted}{SALTED_END}", ciphertext
+
+
+def _ref(key: bytes) -> bytes:
+    """Return how records name the subject of a key: made of it, so that no other key can take its place."""
+    return hashlib.sha256(b"hexad subject\0" + key).digest()[:_REF_BYTES]
 
 
 def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:

@@ -106,7 +106,7 @@ class AuditLog:
         """
         keys = [Verifier.parse(one) for one in verifiers] or [self._verifier()]
         return verify(
-            self._open.db, checkpoints=[read_signed(one, keys) for one in checkpoints], progress=progress
+            self._ledger, checkpoints=[read_signed(one, keys) for one in checkpoints], progress=progress
         )
 
     def checkpoint(self) -> str:

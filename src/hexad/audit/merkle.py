@@ -6,13 +6,15 @@ consistency proof shows that a tree is the beginning of a larger one; both have 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
 from typing import Final
 
 HASH_BYTES: Final = 32
 _LEAF, _NODE = b"\x00", b"\x01"
-EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
+EMPTY_ROOT: Final = sha256(b"").digest()
+TILE_LEVEL: Final = 8
+"""Hashes of whole subtrees are kept from this level on, every eighth: the rest is hashed when it is asked for."""
 
 Node = Callable[[int, int], bytes]
 """Returns the hash of a whole subtree by its level (0: a leaf's hash) and its place among those of that level."""
@@ -20,12 +22,12 @@ Node = Callable[[int, int], bytes]
 
 def leaf_hash(data: bytes) -> bytes:
     """Return the hash of a leaf (RFC 6962, section 2.1)."""
-    return hashlib.sha256(_LEAF + data).digest()
+    return sha256(_LEAF + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     """Return the hash of two subtrees (RFC 6962, section 2.1)."""
-    return hashlib.sha256(_NODE + left + right).digest()
+    return sha256(_NODE + left + right).digest()
 
 
 class Frontier:
@@ -54,6 +56,33 @@ class Frontier:
         self.size += 1
         return finished
 
+    def extend(self, leaves: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
+        """Add the hashes of leaves; return the subtrees of the levels that are kept that are now whole."""
+        finished = list[tuple[int, int, bytes]]()
+        width, at = 1 << TILE_LEVEL, 0
+        while at < len(leaves):
+            if self.size % width or len(leaves) - at < width:
+                room = min(len(leaves) - at, width - self.size % width)
+                for leaf in leaves[at : at + room]:
+                    finished += self._add(0, leaf)
+                at += room
+            else:
+                finished += self._add(TILE_LEVEL, _whole(leaves[at : at + width]))
+                at += width
+        return finished
+
+    def _add(self, level: int, top: bytes) -> list[tuple[int, int, bytes]]:
+        """Add a whole subtree at its place; return those of the levels that are kept."""
+        place, self.size = self.size >> level, self.size + (1 << level)
+        finished = [(level, place, top)] if level else []
+        while place & 1:
+            top = sha256(_NODE + self._subtrees.pop() + top).digest()
+            level, place = level + 1, place >> 1
+            if not level % TILE_LEVEL:
+                finished.append((level, place, top))
+        self._subtrees.append(top)
+        return finished
+
     def root(self) -> bytes:
         """Return the tree's hash."""
         return fold(self._subtrees)
@@ -62,6 +91,14 @@ class Frontier:
     def subtrees(self) -> tuple[bytes, ...]:
         """The hashes of the whole subtrees, the largest first."""
         return tuple(self._subtrees)
+
+
+def _whole(hashes: Sequence[bytes]) -> bytes:
+    """Return the hash of a whole subtree, level by level: 256 leaves cost half of what they do one by one."""
+    while len(hashes) > 1:
+        pairs = iter(hashes)
+        hashes = [sha256(_NODE + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
+    return hashes[0]
 
 
 def fold(subtrees: Sequence[bytes]) -> bytes:

@@ -21,8 +21,8 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE INDEX entries_by_session ON entries(session, tick);
 CREATE INDEX entries_by_time ON entries(at);
-CREATE INDEX entries_by_kind ON entries(kind, seq);
-CREATE INDEX entries_by_subject ON entries(subject, seq);
+CREATE INDEX entries_by_kind ON entries(kind);
+CREATE INDEX entries_by_subject ON entries(subject);
 CREATE TABLE contents (
   seq INTEGER PRIMARY KEY REFERENCES entries(seq),
   nonce BLOB NOT NULL,                     -- key and salt come from it and the subject's key

@@ -31,6 +31,11 @@ class KeyState:
     mode: str | None
     problem: str | None
 
+    def __str__(self) -> str:
+        if not self.exists:
+            return f"no key file yet ({self.path.name}); it is made when it is needed"
+        return self.problem or f"{self.path.name}, mode {self.mode}"
+
 
 class KeyStore:
     """The secrets in one key file; made at the first use of any of them.

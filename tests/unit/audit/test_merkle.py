@@ -124,3 +124,28 @@ def test_what_cannot_be_proven_is_refused() -> None:
         consistency_proof(4, 3, nodes_of(leaves_of(4)))
     with pytest.raises(ValueError, match="has 2 subtrees"):
         Frontier(3, [EMPTY_ROOT])
+
+
+@pytest.mark.parametrize("first", [0, 1, 255, 256, 300])
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 700])
+def test_many_leaves_at_once_make_the_tree_that_one_after_the_other_makes(first: int, count: int) -> None:
+    single, many = Frontier(), Frontier()
+    leaves = leaves_of(first + count)
+    for leaf in leaves[:first]:
+        single.append(leaf)
+        many.append(leaf)
+
+    finished = [one for leaf in leaves[first:] for one in single.append(leaf)]
+
+    assert [one for one in finished if one[0] == 8] == many.extend(leaves[first:])
+    assert single.subtrees == many.subtrees
+
+
+def test_many_leaves_at_once_tell_every_subtree_that_is_kept() -> None:
+    leaves = leaves_of(1 << 16)
+
+    finished = Frontier().extend(leaves)
+
+    assert [(8, place) for place in range(256)] == [one[:2] for one in finished if one[0] == 8]
+    assert [(16, 0, root(leaves))] == [one for one in finished if one[0] == 16]
+    assert {8, 16} == {one[0] for one in finished}
