@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hexad.model.audit import AuditRecord, Reviewer, Verification
+
 if TYPE_CHECKING:
     from hexad.audit.log import AuditLog
     from hexad.audit.writer import AuditLogWriter
 
-__all__ = ["AuditLog", "AuditLogWriter"]
+__all__ = ["AuditLog", "AuditLogWriter", "AuditRecord", "Reviewer", "Verification"]
 
 
 def __getattr__(name: str) -> Any:

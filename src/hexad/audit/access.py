@@ -17,11 +17,13 @@ from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.model.audit import NewAuditRecord, Reviewer
 from hexad.model.memory import JSONValue
+from hexad.model.parse import parse_time
 from hexad.storage.codec import from_micros, to_micros
 
 ADDED: Final = "reviewer.added"
 REVOKED: Final = "reviewer.revoked"
 QUERY: Final = "reviewer.query"
+EXPORT: Final = "reviewer.export"
 REFUSED: Final = "reviewer.refused"
 SYSTEM: Final = "system"
 """The subject of records that are about no person and no session."""
@@ -45,7 +47,7 @@ class Reviewers:
         self._ledger, self._clock = ledger, clock
 
     def add(
-        self, name: str, *, expires_at: datetime | None = None, sessions: Sequence[str] | None = None
+        self, name: str, *, expires_at: datetime | str | None = None, sessions: Sequence[str] | None = None
     ) -> str:
         """Add a reviewer and return the credential, `NAME:SECRET`: it is shown this once and kept as a hash only.
 
@@ -57,8 +59,11 @@ class Reviewers:
                 f"A reviewer's name has letters, digits and . _ @ -, at most 128; not {name!r}."
             )
         now = self._clock.now()
-        if expires_at is not None and expires_at <= now:
-            raise InvalidInput(f"expires_at = {expires_at.isoformat()} is over; give a later time.")
+        until = parse_time(expires_at, "expires_at")
+        if until is not None and until <= now:
+            raise InvalidInput(f"expires_at = {until.isoformat()} is over; give a later time.")
+        if sessions is not None and (isinstance(sessions, str) or not all(map(_is_text, sessions))):
+            raise InvalidInput(f"sessions = {sessions!r} are no sessions; give a list of their ids.")
         known = self._all().get(name)
         if known is not None and not known.reviewer.revoked:
             raise Conflict(f"There is a reviewer {name!r} already; revoke that one first.")
@@ -67,7 +72,7 @@ class Reviewers:
             "name": name,
             "salt": base64.b64encode(salt).decode(),
             "scrypt": base64.b64encode(_digest(secret, salt)).decode(),
-            "expires_at": None if expires_at is None else to_micros(expires_at),
+            "expires_at": None if until is None else to_micros(until),
             "sessions": None if sessions is None else list(sessions),
         }
         self._ledger.append([NewAuditRecord(kind=ADDED, at=now, subject=SYSTEM, detail=detail)])
@@ -126,6 +131,10 @@ class Reviewers:
                 base64.b64decode(detail["scrypt"]),
             )
         return found
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _digest(secret: str, salt: bytes) -> bytes:

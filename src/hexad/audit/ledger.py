@@ -46,6 +46,8 @@ class LedgerQuery:
     times: tuple[datetime, datetime] | None = None
     event_types: Sequence[EventType] | None = None
     kinds: Sequence[str] | None = None
+    after: int = -1
+    before: int | None = None  # numbers of records, both left out
     limit: int = 100
     offset: int = 0
 
@@ -226,6 +228,13 @@ class Ledger:
             ).fetchall()
         return [self._record(row) for row in rows]
 
+    def count(self, asked: LedgerQuery) -> int:
+        """Return how many records hold, without limit and offset."""
+        where, params = _conditions(asked)
+        named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
+        row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
+        return 0 if row is None else cast("int", row[0])
+
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
         rows = self.db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,))
@@ -360,7 +369,11 @@ def _state(con: Connection) -> tuple[int, bytes, Frontier]:
 
 
 def _conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
-    where, params = ["true"], dict[str, SQLValue](limit=asked.limit, offset=asked.offset)
+    where = ["e.seq > :after"]
+    params = dict[str, SQLValue](after=asked.after, limit=asked.limit, offset=asked.offset)
+    if asked.before is not None:
+        where.append("e.seq < :before")
+        params["before"] = asked.before
     for column, values in (
         ("session", asked.sessions),
         ("kind", asked.kinds),

@@ -114,3 +114,15 @@ class Reviewer:
     expires_at: datetime | None
     sessions: Sequence[str] | None = None
     revoked: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the reviewer as JSON."""
+        return {
+            "name": self.name,
+            "added_at": self.added_at.isoformat().replace("+00:00", "Z"),
+            "expires_at": None
+            if self.expires_at is None
+            else self.expires_at.isoformat().replace("+00:00", "Z"),
+            "sessions": None if self.sessions is None else list(self.sessions),
+            "revoked": self.revoked,
+        }

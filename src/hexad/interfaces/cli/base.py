@@ -272,6 +272,7 @@ _SPOKEN: Final = (
     ("submission_id = ", "The id "),
     ("tick_range = ", "--ticks "),
     ("time_range = ", "--since and --until "),
+    ("expires_at = ", "--expires "),
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
     ("entity_type = ", "--entity-type "),
 )
