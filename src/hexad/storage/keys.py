@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import stat
 from collections.abc import Sequence
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 SECRET_BYTES = 32
 _VERSION = 1
 _STORE_FIELDS = ("redaction_salt", "signing_seed")
+
+
+_KEY_FILE_BYTES = 4_096
+_KEY_FILE = re.compile(rb'"(?:signing_seed|wrapping_key|redaction_salt)"\s*:\s*"[0-9a-fA-F]{64}"')
+
+
+def holds_keys(data: bytes) -> bool:
+    """Whether a file that begins so is a key file, of any store: what reads files for memories leaves it alone.
+
+    It is told by what it holds and not by its name, so that a copy or a link of it is no way to it either.
+    """
+    return _KEY_FILE.search(data, 0, _KEY_FILE_BYTES) is not None and data.lstrip()[:1] == b"{"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
