@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import multiprocessing
 import stat
 from collections.abc import Iterator
@@ -54,6 +55,7 @@ def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[Au
         yield made
 
 
+@pytest.mark.row("H094", "H095", "H096", "H155")
 def test_a_record_says_everything_and_follows_the_one_before(writer: AuditLogWriter, log: AuditLog) -> None:
     first = writer.record("monday", 1, "input", "Hello", {"p::Hidden": 0.9}, [])
     second = writer.record("monday", 1, "steering", "calm down", {}, [{"directive": "calm"}], subject="ada")
@@ -71,6 +73,7 @@ def test_a_record_says_everything_and_follows_the_one_before(writer: AuditLogWri
     assert hashlib.sha256(b"genesis:monday:1:Hello").hexdigest() == one.four_field_hash
 
 
+@pytest.mark.row("H176", "H184")
 def test_the_ledger_is_for_its_owner_alone(writer: AuditLogWriter, folder: Path) -> None:
     writer.record("s", 1, "input", "x", {}, [])
 
@@ -78,6 +81,7 @@ def test_the_ledger_is_for_its_owner_alone(writer: AuditLogWriter, folder: Path)
     assert {0o600} == {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
 
 
+@pytest.mark.row("H184")
 def test_nothing_is_readable_in_the_files(writer: AuditLogWriter, folder: Path) -> None:
     writer.record("s", 1, "input", "canary-content", {"p::CanaryLens": 1.0}, [], subject="canary-person")
 
@@ -102,6 +106,7 @@ def _write(folder: Path, name: str, count: int) -> None:
             writer.record(name, at, "output", "x", {}, [])
 
 
+@pytest.mark.row("H092", "H096")
 def test_several_programs_write_one_chain(folder: Path) -> None:
     context = multiprocessing.get_context("spawn")
     programs = [context.Process(target=_write, args=(folder, f"p{at}", 25)) for at in range(3)]
@@ -117,6 +122,7 @@ def test_several_programs_write_one_chain(folder: Path) -> None:
     assert list(range(25)) == [one.tick for one in found]
 
 
+@pytest.mark.row("H092", "H096")
 def test_a_restart_goes_on_with_the_chain(folder: Path, clock: FrozenClock) -> None:
     for _ in range(3):
         with AuditLogWriter(folder, "be", clock=clock) as writer:
@@ -125,9 +131,54 @@ def test_a_restart_goes_on_with_the_chain(folder: Path, clock: FrozenClock) -> N
         assert (15, True) == (log.verify().records, log.verify().ok)
 
 
+@pytest.mark.row("H092", "H156")
+def test_what_was_recorded_stays_byte_for_byte_whatever_comes_after(
+    writer: AuditLogWriter, log: AuditLog, folder: Path, clock: FrozenClock
+) -> None:
+    def records() -> list[tuple[object, ...]]:
+        opened = open_ledger(folder, clock=clock, create=False)
+        found = opened.db.query("SELECT * FROM entries ORDER BY seq")
+        opened.close()
+        return found
+
+    fill(writer, 5)
+    before, root = records(), log.root(5)
+
+    fill(writer, 300, session="tuesday")
+    credential = log.reviewers.add("rita")
+    log.query(reviewer_credential=credential)
+    opened = open_ledger(folder, clock=clock, create=False)
+    opened.ledger.erase([2])
+    opened.close()
+
+    assert before == records()[:5]
+    assert root == log.root(5)
+
+
+@pytest.mark.row("H155")
+def test_the_chain_can_be_followed_by_hand(
+    writer: AuditLogWriter, log: AuditLog, folder: Path, clock: FrozenClock
+) -> None:
+    """Each record is the SHA-256 of canonical JSON that ends with the hash before it; the first says `genesis`."""
+    fill(writer, 20)
+    opened = open_ledger(folder, clock=clock, create=False)
+    rows = opened.db.query("SELECT body, hash FROM entries ORDER BY seq")
+    opened.close()
+
+    before = "genesis"
+    for body, digest in rows:
+        assert isinstance(body, bytes) and isinstance(digest, bytes)
+        said = json.loads(body)
+        assert before == said["prev"]
+        assert body == json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        before = hashlib.sha256(body).hexdigest()
+        assert before == digest.hex()
+
+
 # Reviewers ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("H093")
 @pytest.mark.parametrize("credential", ["", "rita", "rita:wrong", "nobody:x", "rita:"])
 def test_without_a_credential_nothing_is_shown_and_the_attempt_is_kept(
     writer: AuditLogWriter, log: AuditLog, credential: str
@@ -143,6 +194,7 @@ def test_without_a_credential_nothing_is_shown_and_the_attempt_is_kept(
     ]
 
 
+@pytest.mark.row("H093")
 def test_a_query_is_a_record_itself(writer: AuditLogWriter, log: AuditLog) -> None:
     fill(writer, 3)
     credential = log.reviewers.add("rita")
@@ -155,6 +207,7 @@ def test_a_query_is_a_record_itself(writer: AuditLogWriter, log: AuditLog) -> No
     )
 
 
+@pytest.mark.row("H093")
 def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
     writer: AuditLogWriter, log: AuditLog, clock: FrozenClock
 ) -> None:
@@ -243,6 +296,7 @@ def test_a_ledger_that_is_not_there_is_not_made_by_a_reader(tmp_path: Path) -> N
 # Erasing --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("H156")
 def test_erased_contents_are_gone_and_the_ledger_still_verifies(
     writer: AuditLogWriter, log: AuditLog, folder: Path, clock: FrozenClock
 ) -> None:
