@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
+from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, LedgerBroken, NotFound
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.audit.access import SYSTEM
 from hexad.audit.ledger import ERASURE
@@ -98,6 +98,23 @@ def test_secrets_are_taken_out_before_they_are_recorded(writer: AuditLogWriter, 
 
     assert SECRET not in str(record)
     assert "REDACTED" in str(record.raw_content)
+
+
+def test_of_many_records_those_with_secrets_are_kept_without_them(
+    writer: AuditLogWriter, log: AuditLog
+) -> None:
+    texts = [f"use {SECRET} now" if at in (3, 7) else f"word {at}" for at in range(20)]
+    writer.record_many(
+        {"session_id": "s", "tick": at, "event_type": "output", "raw_content": text}
+        for at, text in enumerate(texts)
+    )
+
+    found = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="s")
+
+    assert [at for at in range(20) if at not in (3, 7)] == [
+        at for at, one in enumerate(found) if one.raw_content == texts[at]
+    ]
+    assert not any(SECRET in str(one) for one in found)
 
 
 def _write(folder: Path, name: str, count: int) -> None:
@@ -274,6 +291,13 @@ def test_a_checkpoint_is_checked_with_the_public_key_alone(writer: AuditLogWrite
         ({"lens_activations": {"a": float("nan")}}, "finite"),
         ({"event_type": "dream"}, "not one of"),
         ({"color": "red"}, "color"),
+        ({"subject": ""}, "no subject"),
+        ({"lens_activations": ["a"]}, "no mapping"),
+        ({"lens_activations": {1: 0.5}}, "no lens"),
+        ({"steering_applied": "calm"}, "no list"),
+        ({"steering_applied": ["calm"]}, "no list"),
+        ({"steering_applied": [{"how": object()}]}, "as JSON"),
+        ({"steering_applied": [{"how": float("inf")}]}, "as JSON"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_and_changes_nothing(
@@ -334,3 +358,29 @@ def test_contents_that_are_erased_without_a_record_of_it_are_missing(
 
     assert (False, 1) == (found.ok, found.first_bad)
     assert "no erasure record" in str(found.problem)
+
+
+def test_contents_that_were_changed_are_not_shown(
+    writer: AuditLogWriter, log: AuditLog, folder: Path, clock: FrozenClock
+) -> None:
+    fill(writer, 3)
+    credential = log.reviewers.add("rita")
+    opened = open_ledger(folder, clock=clock, create=False)
+    with opened.db.transaction() as con:
+        con.execute("UPDATE contents SET ciphertext = zeroblob(length(ciphertext)) WHERE seq = 1")
+    opened.close()
+
+    with pytest.raises(LedgerBroken, match="audit-1 were changed"):
+        log.query(reviewer_credential=credential)
+
+
+def test_the_keys_of_another_ledger_open_nothing(tmp_path: Path, clock: FrozenClock) -> None:
+    for name in ("one", "two"):
+        with AuditLogWriter(tmp_path / name, "be", clock=clock) as writer:
+            fill(writer, 2)
+    (tmp_path / "two" / "audit.key").replace(tmp_path / "one" / "audit.key")
+
+    with AuditLog(tmp_path / "one", clock=clock) as log:
+        assert not log.verify().ok
+        with pytest.raises(IntegrityError, match="does not open this ledger"):
+            log.query(reviewer_credential=log.reviewers.add("rita"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from hexad.audit.canonical import SALTED_END, body, canonical, four_field_hash, sealed
 from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
-from hexad.errors import IntegrityError
+from hexad.errors import IntegrityError, LedgerBroken
 from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
@@ -242,14 +242,14 @@ class Ledger:
             try:
                 detail = json.loads(data)["detail"]
             except (ValueError, KeyError, TypeError) as error:
-                raise IntegrityError(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
+                raise LedgerBroken(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
             yield seq, detail
 
     def time_of(self, seq: int) -> datetime:
         """Return when a record was made."""
         row = self.db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
         if row is None:
-            raise IntegrityError(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
+            raise LedgerBroken(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
         return from_micros(cast("int", row[0]))
 
     def _record(self, row: Row) -> AuditRecord:
@@ -293,11 +293,11 @@ class Ledger:
         try:
             plain = cipher.decrypt(_ONE_USE, ciphertext, None)
         except InvalidTag as error:
-            raise IntegrityError(
+            raise LedgerBroken(
                 f"The contents of record audit-{seq} were changed. Run `hexad audit verify`."
             ) from error
         if hashlib.sha256(salt + plain).hexdigest() != said["payload"]["salted"]:
-            raise IntegrityError(f"The contents of record audit-{seq} are not those that it was made with.")
+            raise LedgerBroken(f"The contents of record audit-{seq} are not those that it was made with.")
         return cast("dict[str, Any]", json.loads(plain))
 
     def whole_subjects(self) -> set[bytes]:
@@ -319,7 +319,7 @@ class Ledger:
         if level and not level % TILE_LEVEL:
             row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
             if row is None:
-                raise IntegrityError(f"The ledger's tree has no hash at level {level}, place {place}.")
+                raise LedgerBroken(f"The ledger's tree has no hash at level {level}, place {place}.")
             return cast("bytes", row[0])
         below = level - level % TILE_LEVEL
         first, end = place << (level - below), (place + 1) << (level - below)
@@ -331,7 +331,7 @@ class Ledger:
             )
             hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
             if len(hashes) != end - first:
-                raise IntegrityError(f"Of the records {first} to {end - 1} some are not there.")
+                raise LedgerBroken(f"Of the records {first} to {end - 1} some are not there.")
         frontier = Frontier()
         for one in hashes:
             frontier.append(one)
@@ -363,7 +363,7 @@ def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]
 def _state(con: Connection) -> tuple[int, bytes, Frontier]:
     row = con.execute("SELECT size, last, frontier FROM state").fetchone()
     if row is None:
-        raise IntegrityError("The ledger has lost its state. Put a backup in its place.")
+        raise LedgerBroken("The ledger has lost its state. Put a backup in its place.")
     size, last, edge = cast("tuple[int, bytes, bytes]", row)
     return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -19,10 +20,10 @@ from hexad.model.audit import NewAuditRecord
 from hexad.model.contract import AuditEvent
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice, parse_time
-from hexad.text.redact import RedactionRules, redact
+from hexad.model.parse import parse_choice, parse_time, quoted
+from hexad.text.masking import Masking
 
-_RULES: Final = RedactionRules()
+_TYPES: Final = {one.value: one for one in EventType}
 _ROW_KEYS: Final = frozenset(
     (
         "session_id",
@@ -56,8 +57,9 @@ class AuditLogWriter:
         self.be_id = be_id
         self._clock = clock or SystemClock()
         self._open = open_ledger(Path(storage_path), clock=self._clock, create=True)
-        self._salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
-        self._mask = mask or self._without_secrets
+        salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
+        self._masking = Masking(salt=lambda: salt, env_allow=frozenset())
+        self._mask = mask
 
     def record(
         self,
@@ -87,7 +89,14 @@ class AuditLogWriter:
 
     def record_many(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
         """Record many timesteps in one transaction, each a mapping of `record`'s parameters and perhaps `timestamp`."""
-        made = [self._record(row) for row in rows]
+        given = [self._checked(row) for row in rows]
+        contents = [row["raw_content"] for row in given]
+        # Looked through for secrets many at once: most hold none, and looking has a price for each look.
+        masked = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
+        for at, text in [*masked]:
+            contents[at] = text
+        now = self._clock.now()
+        made = [self._record(row, content, now) for row, content in zip(given, contents, strict=True)]
         return [f"audit-{seq}" for seq in self._open.ledger.append(made)]
 
     def event(self, event: AuditEvent) -> str:
@@ -109,42 +118,60 @@ class AuditLogWriter:
     ) -> None:
         self.close()
 
-    def _record(self, row: Mapping[str, Any]) -> NewAuditRecord:
-        if not row.keys() <= _ROW_KEYS:
-            raise InvalidInput(
-                f"A record has {', '.join(sorted(_ROW_KEYS))}; not {sorted(row.keys() - _ROW_KEYS)}."
-            )
+    def _checked(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row that can be recorded; raises `InvalidInput`."""
+        if not isinstance(row, Mapping) or not row.keys() <= _ROW_KEYS:
+            raise InvalidInput(f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; not {quoted(row)}.")
         session_id, tick, content = row.get("session_id"), row.get("tick"), row.get("raw_content")
         if not isinstance(session_id, str) or not session_id:
-            raise InvalidInput(f"session_id = {session_id!r} is no session; give its id.")
+            raise InvalidInput(f"session_id = {quoted(session_id)} is no session; give its id.")
         if not isinstance(tick, int) or isinstance(tick, bool) or not 0 <= tick < 1 << 53:
-            raise InvalidInput(f"tick = {tick!r} is no tick; give a whole number from 0 on.")
+            raise InvalidInput(f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.")
         if not isinstance(content, str):
-            raise InvalidInput(f"raw_content = {content!r} is no text.")
+            raise InvalidInput(f"raw_content = {quoted(content)} is no text.")
+        subject = row.get("subject")
+        if subject is not None and (not isinstance(subject, str) or not subject):
+            raise InvalidInput(f"subject = {quoted(subject)} is no subject; give whose data it is.")
         scores = row.get("lens_activations") or {}
+        if not isinstance(scores, Mapping):
+            raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")
         for lens, score in scores.items():
+            if not isinstance(lens, str):
+                raise InvalidInput(f"lens_activations names {quoted(lens)}, which is no lens's id.")
             if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
                 raise InvalidInput(f"The activation of {lens!r} is {score!r}; give a finite number.")
-        given = row.get("timestamp")
-        at = self._clock.now() if given is None else parse_time(given, "timestamp")
-        assert isinstance(at, datetime)
+        return row
+
+    def _record(self, row: Mapping[str, Any], content: str, now: datetime) -> NewAuditRecord:
+        at, given = parse_time(row.get("timestamp"), "timestamp") or now, str(row.get("event_type"))
         return NewAuditRecord(
             kind=TIMESTEP,
             at=at,
-            subject=row.get("subject") or f"session:{session_id}",
-            session_id=session_id,
-            tick=tick,
-            event_type=parse_choice(EventType, str(row.get("event_type")), "event_type"),
+            subject=row.get("subject") or f"session:{row['session_id']}",
+            session_id=row["session_id"],
+            tick=row["tick"],
+            event_type=_TYPES.get(given) or parse_choice(EventType, given, "event_type"),
             payload={
-                "raw_content": self._mask(content),
-                "lens_activations": dict(scores),
-                "steering_applied": _masked(list(row.get("steering_applied") or ()), self._mask),
+                "raw_content": content,
+                "lens_activations": dict(row.get("lens_activations") or {}),
+                "steering_applied": self._steering(row.get("steering_applied") or ()),
                 "be_id": self.be_id,
             },
         )
 
-    def _without_secrets(self, text: str) -> str:
-        return redact(text, rules=_RULES, salt=self._salt).text
+    def _steering(self, given: object) -> list[JSONValue]:
+        """Return the steering as JSON without secrets; raises `InvalidInput` for what is no list of mappings."""
+        if not given:
+            return []
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+            raise InvalidInput(f"steering_applied = {quoted(given)} is no list of mappings.")
+        try:
+            plain = json.loads(json.dumps(given, allow_nan=False, default=_plain))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
+            ) from error
+        return [_masked(one, self._mask or self._masking.text) for one in plain]
 
 
 class LedgerSink:
@@ -158,12 +185,19 @@ class LedgerSink:
         self._writer.event(event)
 
 
+def _plain(value: object) -> object:
+    """Return a mapping of another kind as one that JSON knows; raises `TypeError`."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
 def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
     """Return a JSON value with every text in it masked."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, Mapping):
-        return {str(key): _masked(one, mask) for key, one in value.items()}
+        return {key: _masked(one, mask) for key, one in value.items()}
     if isinstance(value, Sequence):
         return [_masked(one, mask) for one in value]
     return value
