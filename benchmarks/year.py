@@ -64,7 +64,7 @@ def run(options: Options) -> Report:
         tokens_a_reply=60 if options.quick else 200,
         sessions_a_day=1 if options.quick else 2,
         window_tokens=512 if options.quick else 2_048,
-        max_storage_bytes=27_000 if options.quick else 64_000,
+        max_storage_bytes=27_000 if options.quick else 48_000,
         auto_tag_threshold=0.8,
         stride=8 if options.quick else 1,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -150,7 +149,28 @@ def test_a_line_that_cannot_be_recorded_is_named_and_nothing_of_it_stays(tmp_pat
 
     assert (2, "", True) == (ran.code, ran.out, words in ran.err)
     assert 1 == len(ran.err.splitlines())
-    assert [] == pipe(tmp_path, "", "xdb", "recall", "--tokens", "--json").data
+    assert [] == [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("args", [("--follow",), ()])
+@pytest.mark.parametrize("more", [(), ("--max-context-tokens", "9000"), ("--compaction",)])
+def test_what_is_refused_begins_no_session_and_changes_none(tmp_path, args, more):
+    for other in ("there", "ended"):
+        pipe(tmp_path, "", "xdb", "record", "x", "--session", other, *(["--end"] * (other == "ended")))
+    before = pipe(tmp_path, "", "xdb", "sessions", "--json").data
+
+    for session in ("new", "there", "ended"):
+        assert 2 == pipe(tmp_path, "nonsense\n", "xdb", "record", "--session", session, *args, *more).code
+
+    assert before == pipe(tmp_path, "", "xdb", "sessions", "--json").data
+
+
+@pytest.mark.parametrize("bad", ["nonsense", '{"event_type": "input", "content": 7}'])
+def test_of_what_follows_all_lines_before_a_bad_one_stay(tmp_path, bad):
+    ran = pipe(tmp_path, f"{lines(ROWS[:2])}\n{bad}\n", "xdb", "record", "--session", "live", "--follow")
+
+    assert (2, True) == (ran.code, "Line 4: " in ran.err and "2 timesteps before it stay" in ran.err)
+    assert [row["content"] for row in ROWS[:2]] == stored(tmp_path)
 
 
 def test_a_program_that_goes_on_writing_is_recorded_as_it_writes(tmp_path):
@@ -176,8 +196,8 @@ def test_a_program_that_goes_on_writing_is_recorded_as_it_writes(tmp_path):
     _, told = process.communicate(timeout=60)
 
     assert (2, True) == (process.returncode, "Line 5: 'nonsense' is no JSON" in told)
-    assert re.search(r"[23] timesteps before it stay", told)
-    assert ["When does the ferry leave?", "At"] == stored(tmp_path)[:2]
+    assert "3 timesteps before it stay" in told
+    assert [row["content"] for row in ROWS[:3]] == stored(tmp_path)
 
 
 def stored(folder: Path) -> list[str]:
@@ -546,6 +566,21 @@ def test_a_document_keeps_what_it_said_before(toned, tmp_path):
     assert (3, True) == (missing.code, "it has: 1, kind" in missing.err)
 
 
+def test_nothing_piped_in_does_not_make_a_document_empty(toned, tmp_path):
+    refused = pipe(tmp_path, "", "docs", "update", "style/tone.md")
+
+    assert (2, True) == (refused.code, "--allow-empty" in refused.err)
+    assert "Answer" in toned("docs", "show", "style/tone.md").out
+    assert 0 == pipe(tmp_path, "", "docs", "update", "style/tone.md", "--allow-empty").code
+    assert "" == toned("docs", "show", "style/tone.md").out.strip()
+
+
+def test_a_path_that_a_document_has_is_not_given_to_another(toned, tmp_path):
+    refused = pipe(tmp_path, "Other.", "docs", "add", "--name", "t", "--path", "style/tone.md")
+
+    assert (4, True) == (refused.code, "is at 'style/tone.md' already; `hexad docs update`" in refused.err)
+
+
 def test_a_document_is_removed_brought_back_and_purged(toned):
     assert "would be removed" in toned("docs", "remove", "style/tone.md", "--dry-run").out
     gone = toned("docs", "remove", "style/tone.md")
@@ -661,7 +696,14 @@ def test_a_document_may_be_piped_in_under_a_name(tmp_path):
         (("tags", "concepts", "x", "--limit", "0"), 2, "limit = 0"),
         (("tags", "load-pack", "missing.json"), 3, "missing.json"),
         (("docs", "show", "none.md"), 3, "'none.md'"),
-        (("docs", "add", "missing.md"), 2, "'missing.md' cannot be read"),
+        (("docs", "add", "missing.md"), 3, "no file 'missing.md'"),
+        (("docs", "add", "fine.md", "--name", ""), 2, "of a document"),
+        (("xdb", "recall", "--session", ""), 3, "''"),
+        (("xdb", "recall", "--tokens", "--session", ""), 3, "''"),
+        (("xdb", "activity", "--session", ""), 3, "''"),
+        (("xdb", "compactions", "--session", ""), 3, "''"),
+        (("xdb", "compressed", "--session", ""), 3, "''"),
+        (("xdb", "windows", "--session", ""), 3, "''"),
         (("docs", "add", "binary"), 2, "'binary' is no UTF-8"),
         (("docs", "add", "fine.md", "--path", "../up"), 2, "'../up'"),
         (("docs", "update", "none.md", "fine.md"), 3, "'none.md'"),

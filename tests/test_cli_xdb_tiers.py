@@ -171,6 +171,23 @@ def test_at_a_terminal_it_asks_before_detail_is_given_up(submitted, tmp_path):
         assert status == submitted("xdb", "submissions", "--json").data[0]["status"]
 
 
+def test_at_a_terminal_it_asks_before_cold_records_become_coarser(monday, tmp_path):
+    monday("xdb", "compact", "--session", "monday")
+    for answer, code, kept in (("n", 1, True), ("y", 0, False)):
+        assert code == answered(tmp_path, answer, "compress", "--max-bytes", "1000")
+        assert kept is bool(monday("xdb", "compressed", "--level", "reply", "--json").data)
+
+
+def test_a_session_that_keeps_every_token_is_compacted_only_when_that_is_meant(monday):
+    monday("xdb", "record", "More.", "--session", "monday", "--no-compaction")
+
+    refused = monday("xdb", "compact", "--session", "monday")
+    assert (2, True, True) == (refused.code, "--yes" in refused.err, "every token" in refused.err)
+    assert [] == monday("xdb", "compactions", "--json").data
+    assert 0 == monday("xdb", "compact", "--session", "monday", "--yes").code
+    assert 1 == len(monday("xdb", "compactions", "--json").data)
+
+
 def test_a_package_is_checked_where_there_is_no_store(submitted, tmp_path, monkeypatch):
     submitted("xdb", "export", "graft-1")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -294,9 +311,14 @@ def test_cold_records_are_compressed_to_a_limit_that_is_given(monday):
 
     planned = monday("xdb", "compress", "--max-bytes", str(taken), "--dry-run", "--json").data
     unlimited = monday("xdb", "compress", "--dry-run", "--json").data
-    done = monday("xdb", "compress", "--max-bytes", str(taken), "--json").data
+    refused = monday("xdb", "compress", "--max-bytes", str(taken))
+    assert (2, True, True) == (refused.code, "--yes" in refused.err, "reply records" in refused.err)
+    assert taken == monday("xdb", "usage", "--json").data["cold_bytes"]
+    done = monday("xdb", "compress", "--max-bytes", str(taken), "--yes", "--json").data
 
     assert (True, taken, False) == (planned["due"], planned["cold_bytes"], unlimited["due"])
+    assert ["REPLY"] == [*planned["records"]] and {} == unlimited["records"]
+    assert 0 < planned["records"]["REPLY"] <= 20
     assert taken == done["bytes_before"] > done["bytes_after"]
     assert "REPLY" == done["steps"][0]["source"]
     again = monday("xdb", "compress")
@@ -315,7 +337,7 @@ def test_what_is_left_of_compressed_experience_is_listed_with_what_it_was_made_o
     )
     assert "concepts: Store 0.60" in text
     assert [] == monday("xdb", "compressed", "--level", "year", "--json").data
-    monday("xdb", "compress", "--max-bytes", "1000")
+    monday("xdb", "compress", "--max-bytes", "1000", "--yes")
     coarser = monday("xdb", "compressed", "--json").data
     assert "REPLY" not in {record["level"] for record in coarser}
     assert sum(reply["timesteps"] for reply in replies) == sum(record["timesteps"] for record in coarser)
@@ -371,7 +393,7 @@ KEYS = {
     "usage": "total_bytes cold_bytes cold_limit_bytes compression_threshold total_limit_bytes over_threshold"
     " logs_bytes segments_bytes documents_bytes exports_bytes tables_bytes by_fidelity by_level compactions"
     " warm_quota_tokens warm_used_tokens",
-    "compress --dry-run": "dry_run due cold_bytes limit_bytes compression_threshold",
+    "compress --dry-run": "dry_run due cold_bytes limit_bytes compression_threshold records",
     "contract": "active warm_quota_tokens cold_storage_bytes context_window_tokens sources document",
     "verify graft-1": "package problems",
     "export graft-1": "submission_id path files",

@@ -172,3 +172,17 @@ def test_it_says_what_counting_by_hand_says(xdb, rows, sealed):
             if one is not None:
                 assert (len(scores), max(scores)) == (one.count, one.peak)
                 assert one.mean == pytest.approx(sum(scores) / len(scores))
+
+
+@pytest.mark.parametrize("by", ["minute", "hour", "day", "week", "month"])
+def test_the_last_moment_that_there_is_is_in_a_bucket(hx: Hexad, by: str) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record_many(
+        {"event_type": "output", "content": "x", "timestamp": at}
+        for at in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z")
+    )
+
+    first, last = hx.xdb.activity(by=by)
+
+    assert (1, 1) == (first.timesteps, last.timesteps)
+    assert first.start < first.end < last.start < last.end

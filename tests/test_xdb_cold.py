@@ -138,3 +138,106 @@ def test_a_secret_that_is_spread_over_tokens_is_not_in_the_record(hx: Hexad) -> 
 
     assert secret not in stored.records[0].summary
     assert "REDACTED" in stored.records[0].summary
+
+
+def test_a_tag_that_is_taken_away_after_the_detail_went_is_on_no_record_that_nothing_else_tags(
+    hx: Hexad,
+) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for at in range(16):
+        hx.xdb.record("output", f"w{at} ", event_id=f"e{at // 4}", event_end=at % 4 == 3, token_count=10)
+    uses = [
+        hx.xdb.tag("noise", event_id="e0"),
+        hx.xdb.tag("noise", tick_range=(3, 6)),
+        hx.xdb.tag("noise", timestep_id="ts-s-6"),
+    ]
+    hx.xdb.request_compaction()
+
+    def found() -> list[tuple[int, int]]:
+        return [(one.start_tick, one.end_tick) for one in hx.xdb.recall_events(tags=["noise"])]
+
+    assert [(1, 4), (5, 8)] == found()
+    hx.xdb.untag(uses[1])
+    assert [(1, 4), (5, 8)] == found(), "both are tagged by something else"
+    hx.xdb.untag(uses[2])
+    assert [(1, 4)] == found()
+    hx.xdb.untag(uses[0])
+    assert [] == found() == hx.xdb.recall(tags=["noise"])
+    assert [()] * 2 == [one.significant_tags for one in hx.xdb.compressed_records(session_id="s")]
+
+
+@pytest.mark.row("H047")
+def test_what_is_tagged_after_the_detail_went_is_still_found_when_replies_become_a_session(hx: Hexad) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for at in range(16):
+        hx.xdb.record("output", f"w{at} ", event_id=f"e{at // 4}", event_end=at % 4 == 3, token_count=10)
+    hx.xdb.request_compaction()
+    hx.xdb.end_session()
+
+    hx.xdb.tag("late", tick_range=(2, 3), session_id="s")
+    hx.xdb.tag("pack::Late", event_id="e1", session_id="s")
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+
+    [year] = hx.xdb.compressed_records(session_id="*")
+    names = [hx.xdb.tag_index.get_tag(tag).name for tag in year.significant_tags]
+    assert ["late", "pack::Late"] == names
+    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", tags=["late"])]
+
+
+@pytest.mark.row("H074")
+def test_what_is_tagged_while_replies_are_made_is_on_them_too(spoken: Hexad) -> None:
+    made = replies(spoken).prepare("monday", [(1, 1_000)])
+    first, *others = made.records
+    spoken.xdb.tag("meanwhile", timestep_id=first.source_record_ids[0])
+
+    assert replies(spoken).store(made)
+
+    tag = spoken.xdb.tag_index.resolve("meanwhile")
+    assert tag is not None
+    found = {
+        one.id: tag.id in one.significant_tags for one in spoken.xdb.compressed_records(session_id="monday")
+    }
+    assert {first.id: True} | {one.id: False for one in others} == found
+
+
+def test_a_tag_on_a_record_counts_as_bytes_of_it(spoken: Hexad) -> None:
+    replies(spoken).release("monday", [(1, 1_000)])
+    before = spoken.xdb.usage().cold_bytes
+    application = spoken.xdb.tag("later", tick_range=(1, 1))
+    [tag] = spoken.xdb.get_tags_for_timestep("ts-monday-1")
+
+    assert before + len(f'"{tag.id}"') == spoken.xdb.usage().cold_bytes
+    spoken.xdb.untag(application)
+    assert before == spoken.xdb.usage().cold_bytes
+
+
+@pytest.mark.row("H034", "H041")
+def test_an_event_whose_beginning_is_cold_may_go_on_under_its_tags_and_comments(hx: Hexad) -> None:
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for event in ("long", "other"):
+        for at in range(4):
+            hx.xdb.record("output", f"w{at} ", event_id=event, token_count=10)
+    hx.xdb.request_compaction()
+    assert [Fidelity.COLD] == [one.fidelity for one in hx.xdb.recall(event_id="long")]
+
+    hx.xdb.tag("odd", event_id="long")
+    remark = hx.xdb.comment("Why so long?", event_id="long")
+    later = hx.xdb.record("output", "later", event_id="long", event_end=True)
+
+    assert ["w0 w1 w2 w3 ", "later"] == [one.content for one in hx.xdb.recall(tags=["odd"])]
+    assert ["odd"] == [one.name for one in hx.xdb.get_tags_for_timestep(later)]
+    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 9, 9)]
+    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 1, 1)]
+
+
+def test_a_tag_on_what_is_told_by_its_session_is_found_on_that_record(spoken: Hexad) -> None:
+    replies(spoken).release("monday", [(1, 9)])
+    spoken.xdb.end_session()
+    spoken.xdb.check_and_compress(max_storage_bytes=0)
+    assert CompressionLevel.REPLY < spoken.xdb.recall(session_id="*")[0].compression_level
+
+    spoken.xdb.tag("seen again", tick_range=(2, 3), session_id="monday")
+
+    (found,) = spoken.xdb.recall(tags=["seen again"], session_id="*")
+    assert Fidelity.COLD is found.fidelity
+    assert [] == spoken.check()

@@ -85,6 +85,32 @@ def test_the_context_state_has_the_documents_five_fields(hx):
     assert 7 == hx.xdb.get_context_state("monday")["current_tokens"]
 
 
+@pytest.mark.row("H132")
+@pytest.mark.parametrize("sealed", [False, True])
+def test_several_windows_are_told_as_each_by_itself(hx, sealed):
+    for name, steps in (("monday", 30), ("tuesday", 0), ("wednesday", 12), ("thursday", 3)):
+        hx.xdb.start_session(name, max_context_tokens=400)
+        for at in range(steps):
+            hx.xdb.record("input", f"{name} asks for the {at}th time why the parser breaks", token_count=7)
+    assert hx.xdb.request_compaction("monday") is not None
+    hx.xdb.context_manager.add_tokens(50, 2)
+    hx.xdb.end_session(session_id="wednesday")
+    if sealed:
+        hx.xdb.seal()
+
+    names = [one.id for one in hx.xdb.sessions()]
+    assert [hx.xdb.get_context_state(name) for name in names] == hx.xdb.get_context_states(names)
+    assert ["monday", "tuesday", "thursday"] == [one["session_id"] for one in hx.xdb.get_context_states()]
+    assert ["thursday", "monday"] == [
+        one["session_id"] for one in hx.xdb.get_context_states(["thursday", "monday"])
+    ]
+    assert [] == hx.xdb.get_context_states([])
+    with pytest.raises(NotFound, match="sunday"):
+        hx.xdb.get_context_states(["monday", "sunday"])
+    with pytest.raises(InvalidInput, match="session_ids"):
+        hx.xdb.get_context_states("monday")
+
+
 @pytest.mark.row("H134")
 def test_a_session_that_is_started_again_keeps_its_window_and_what_is_in_it(opened):
     hx = opened()

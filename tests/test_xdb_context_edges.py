@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -11,6 +12,7 @@ from hexad import CompactionTrigger, Fidelity, Hexad, StorageFailure
 from hexad.storage.sessions import Sessions
 from hexad.testing import HashEmbedder
 from hexad.text.tokens import estimate_tokens
+from opener import Opener
 
 
 def tell(hx: Hexad, words: int, *, name: str = "w", start: int = 0) -> None:
@@ -356,3 +358,29 @@ def test_a_program_that_ends_before_its_background_came_to_it_leaves_no_full_win
     again = opened()
     assert again.xdb.get_context_state("monday")["current_tokens"] < 400
     accounted(again, 2_000)
+
+
+class _Cancelled(BaseException):
+    """As asyncio's is: no `Exception`."""
+
+
+def _cancelled(_prompt: str) -> str:
+    raise _Cancelled
+
+
+@pytest.mark.parametrize(
+    ("inference", "summary"), [(lambda _: "All \ud800 well.", "All \ufffd well."), (_cancelled, None)]
+)
+def test_an_inference_that_answers_oddly_keeps_no_window_full(
+    opened: Opener, inference: Callable[[str], str], summary: str | None
+) -> None:
+    hx = opened()
+    hx.xdb.start_session("monday", 500)
+    hx.xdb.set_summarizer(inference)
+
+    tell(hx, 450)
+
+    made = hx.xdb.compactions()
+    assert made
+    assert summary is None or {summary} == {one.summary for one in made}
+    assert hx.xdb.get_context_state()["utilization"] < 0.8

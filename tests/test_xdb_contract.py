@@ -18,6 +18,7 @@ from hexad import (
     NotFound,
 )
 from hexad.model.lifecycle import MINIMUMS, parse_contract
+from tables import everything_stored
 
 MINIMUM = LimitSource.MINIMUM
 
@@ -234,3 +235,14 @@ def test_half_a_character_is_refused(hx, given):
         hx.xdb.set_contract(given)
 
     assert not hx.xdb.contract.active
+
+
+def test_a_secret_in_a_contract_is_not_kept(hx):
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    given = memory(warm_quota_tokens=200_000) | {"owner": {"name": "Anna", "api_key": token}}
+
+    contract = hx.xdb.set_contract(given)
+
+    assert (200_000, "Anna") == (contract.warm_quota_tokens, contract.document["owner"]["name"])
+    assert "[REDACTED:" in contract.document["owner"]["api_key"]
+    assert token not in everything_stored(hx)

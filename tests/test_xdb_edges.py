@@ -239,3 +239,88 @@ def test_a_file_that_is_no_segment_holds_up_no_sealing_and_is_named(opened, proj
         assert 1 == hx.xdb.seal().rows
         assert [True] == [str(stray) in problem for problem in hx.check()]
     stray.unlink()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"text_search": "\ud800"}, "text_search = '\\ud800' holds half a character"),
+        ({"text_search": 5}, "text_search = 5 is no text"),
+        ({"tick_range": 5}, "tick_range = 5 is no range"),
+        ({"time_range": 5}, "time_range = 5 is no range"),
+        ({"event_types": 5}, "event_types = 5 must be a list"),
+        ({"event_types": "input"}, "event_types = 'input' must be a list"),
+        ({"concepts": 5}, "concepts = 5 must be a list"),
+        ({"tags": 5}, "tags = 5 names no tags"),
+        ({"tags": [5]}, "tags = [5] names no tags"),
+        ({"match": "some"}, "match = 'some' is neither"),
+        ({"event_id": 5}, "event_id = 5 is no text"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_says_so(hx: Hexad, given: dict[str, object], words: str) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record("output", "x", event_id="e")
+
+    with pytest.raises(InvalidInput) as recalled:
+        hx.xdb.recall(**given)
+
+    assert words in str(recalled.value)
+    if "text_search" in given:
+        given = {"text": given["text_search"]}
+    with pytest.raises(InvalidInput):
+        hx.xdb.recall_events(**given)
+
+
+def test_an_id_that_is_no_text_is_no_timestep(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match="timestep_id = 5 is no text"):
+        hx.xdb.get_timestep(5)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "named"),
+    [
+        ("recall", {"session_id": ["s"]}, "session_id"),
+        ("recall_events", {"text": 5}, "text"),
+        ("record", {"event_type": "output", "content": "x", "session_id": ["s"]}, "session_id"),
+        ("start_session", {"session_id": None}, "session_id"),
+        ("get_timestep", {"timestep_id": None}, "timestep_id"),
+        ("tag", {"tag_name_or_id": 5, "timestep_id": "ts-s-1"}, "tag_name_or_id"),
+        ("tag", {"tag_name_or_id": "t", "timestep_id": 5}, "timestep_id"),
+        ("remove_tag", {"tag_name_or_id": None}, "tag_name_or_id"),
+        ("tag_applications", {"tag_name_or_id": 5}, "tag_name_or_id"),
+        ("find_tags", {"name_pattern": 5}, "name_pattern"),
+        ("find_concept", {"query": None}, "query"),
+        ("submit_graft", {"bud_tag_id": None, "submission_id": "g"}, "bud_tag_id"),
+        ("load_concept_pack", {"path": None}, "path"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_the_name_of_its_parameter(
+    hx: Hexad, call: str, given: dict[str, object], named: str
+) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.record("output", "x")
+
+    with pytest.raises(InvalidInput) as refused:
+        getattr(hx.xdb, call)(**given)
+
+    assert f"{named} = {given[named]!r} " in str(refused.value)
+    with pytest.raises(InvalidInput, match="record = 'x' is no timestep"):
+        hx.xdb.experience_log.record_timestep("x")
+
+
+def test_a_bud_is_named_by_its_name_too(hx: Hexad) -> None:
+    hx.xdb.start_session("s")
+    hx.xdb.tag("Ferries", timestep_id=hx.xdb.record("output", "x"))
+
+    assert "collecting" == hx.xdb.promote_to_bud("ferries").bud_status
+    assert "ready" == hx.xdb.mark_bud_ready("Ferries").bud_status
+    assert ["x"] == [step.content for step in hx.xdb.get_bud_examples("ferries")]
+
+
+def test_activations_that_are_no_mapping_are_refused(hx: Hexad) -> None:
+    hx.xdb.start_session("s")
+
+    with pytest.raises(InvalidInput, match="is no mapping from concepts to scores"):
+        hx.xdb.record("output", "x", ["p::A"])
+
+    assert [] == hx.xdb.recall()

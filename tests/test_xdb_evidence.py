@@ -325,11 +325,47 @@ def test_what_was_done_to_a_package_is_told(hx, name):
     )
 
 
+def forge(path: Path, manifest: dict) -> None:
+    """Write another manifest, with a hash of its own that is right."""
+    before = {key: value for key, value in manifest.items() if key != "sha256"}
+    digest = hashlib.sha256((json.dumps(before, ensure_ascii=False, indent=2) + "\n").encode()).hexdigest()
+    text = json.dumps(before | {"sha256": digest}, ensure_ascii=False, indent=2) + "\n"
+    (path / "manifest.json").write_text(text, "utf-8")
+
+
+@pytest.mark.row("H177")
+def test_every_byte_of_the_manifest_counts(hx):
+    path = hx.xdb.export_submission("graft-1")
+    place = path / "manifest.json"
+    data = place.read_bytes()
+
+    unnoticed = []
+    for at, byte in enumerate(data):
+        place.write_bytes(data[:at] + bytes([byte ^ 1]) + data[at + 1 :])
+        if not hx.xdb.verify_export("graft-1"):
+            unnoticed.append(at)
+    assert [] == unnoticed
+
+
+@pytest.mark.row("H177")
+@pytest.mark.parametrize("key", ["submission", "bud", "created_at", "hexad_version", "windows", "sha256"])
+def test_what_a_manifest_says_of_itself_cannot_be_changed_alone(hx, key):
+    path = hx.xdb.export_submission("graft-1")
+    manifest = told(path, "manifest.json")
+    (path / "manifest.json").write_text(
+        json.dumps(manifest | {key: "other"}, ensure_ascii=False, indent=2) + "\n"
+    )
+
+    assert ["manifest.json was changed: its SHA-256 is not that of what it says."] == hx.xdb.verify_export(
+        "graft-1"
+    )
+
+
 def test_a_manifest_that_counts_wrongly_is_told(hx):
     path = hx.xdb.export_submission("graft-1")
     manifest = told(path, "manifest.json")
     manifest["counts"] |= {"timesteps": 7, "comments": 0}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    forge(path, manifest)
 
     assert [
         "manifest.json says 7 timesteps, there are 6.",
@@ -356,10 +392,10 @@ def test_files_whose_hashes_were_forged_are_looked_into(hx):
     manifest = told(path, "manifest.json")
     entry = {"bytes": 2, "sha256": "04a71a2c3f8d9ab7e5d5ae1c5e1a3c3c1e0e0b9b5a3f2d8c6a3c4b5d6e7f8091"}
     manifest["files"] |= {"timesteps.parquet": entry, "windows.json": entry}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    forge(path, manifest)
     assert 2 == len([one for one in hx.xdb.verify_export("graft-1") if "was changed" in one])
     entry["sha256"] = hashlib.sha256(b"{]").hexdigest()
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    forge(path, manifest)
 
     [problem] = hx.xdb.verify_export("graft-1")
     assert "timesteps.parquet" in problem

@@ -317,3 +317,58 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
         ],
     }
     return {call: repr(answer) for call, answer in answers.items()}
+
+
+@pytest.mark.row("H097")
+def test_a_summary_of_days_names_no_concept_that_was_hidden_later(configured: Configured) -> None:
+    hx = configured("auto_tag_threshold = 0.8")
+    for day in range(3):
+        hx.xdb.start_session(f"day {day}", max_context_tokens=1_000)
+        for _ in range(6):
+            hx.xdb.record(
+                "output",
+                "It rained again. ",
+                {SEEN: 0.9, HIDDEN: 0.95, "secret::Envy": 0.85},
+                event_id="e",
+                token_count=60,
+            )
+        hx.xdb.request_compaction()
+        hx.xdb.end_session()
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+    [year] = hx.xdb.compressed_records(session_id="*")
+    assert "In 2026 I worked mainly on Deceit, Joy and Envy." in year.summary
+    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", text_search="deceit", limit=1)]
+
+    hx = configured('lenses = ["mind::*"]')
+
+    [seen] = hx.xdb.compressed_records(session_id="*")
+    assert year.summary.replace("Deceit, Joy and Envy", "Joy") == seen.summary
+    assert seen.summary == hx.xdb.get_compressed_record(year.id).summary
+    assert [] == hx.xdb.recall(session_id="*", text_search="deceit")
+    found = hx.xdb.recall(session_id="*", text_search="rained")
+    assert seen.summary == found[0].content
+    assert found[1:2] == hx.xdb.recall(session_id="*", text_search="rained", limit=1, offset=1)
+
+    hx = configured()
+
+    assert year == hx.xdb.get_compressed_record(year.id)
+
+
+def test_a_generator_is_not_told_what_was_hidden_after_days_were_compressed(configured: Configured) -> None:
+    hx = configured()
+    hx.xdb.start_session("s", max_context_tokens=1_000)
+    for _ in range(6):
+        hx.xdb.record("output", "It rained again. ", {HIDDEN: 0.95}, event_id="e", token_count=60)
+    hx.xdb.request_compaction()
+    hx.xdb.end_session()
+    step = hx.xdb.check_and_compress(max_storage_bytes=900)
+    while not any("Deceit" in one.summary for one in hx.xdb.compressed_records(session_id="*")):
+        step = hx.xdb.check_and_compress(max_storage_bytes=step.bytes_after - 1)
+    prompts: list[str] = []
+
+    hx = configured('lenses = ["mind::*"]')
+    hx.xdb.set_summarizer(lambda system, prompt: prompts.append(system + prompt) or "It rained.")
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+
+    assert prompts
+    assert [] == [one for one in prompts if "Deceit" in one]

@@ -569,6 +569,21 @@ def test_usage_counts_all_there_is_by_file_fidelity_and_level(hx):
     assert not usage.over_threshold
 
 
+@pytest.mark.row("H183")
+def test_usage_says_of_the_quota_what_pins_are_held_against(hx):
+    record(hx, "monday", JULY, "a b c d e f g h i j")
+    hx.xdb.pin_window((1, 6))
+    bud = hx.xdb.create_bud_tag("Rain", "Rain.").id
+    hx.xdb.tag(bud, tick_range=(5, 8))
+    hx.xdb.submit_graft(bud, "graft-1")
+    assert (6, 4) == (hx.xdb.usage().warm_used_tokens, hx.xdb.usage().by_fidelity[Fidelity.WARM].tokens)
+
+    hx.xdb.resolve_submission("graft-1", False)
+
+    assert (6, 8) == (hx.xdb.usage().warm_used_tokens, hx.xdb.usage().by_fidelity[Fidelity.WARM].tokens)
+    assert hx.xdb.usage().warm_used_tokens == hx.xdb.warm_tokens()
+
+
 @pytest.mark.row("H086")
 def test_cold_bytes_are_about_those_of_the_databases_pages(hx):
     for day in range(40):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexad import CompressionLevel, Conflict, Fidelity, Hexad, InvalidInput, NotFound
+from hexad.experience import replies
 from hexad.model.tag import BudStatus
 from hexad.model.tiers import SubmissionStatus
 from test_xdb_windows import compact_all, fidelities
@@ -130,12 +133,15 @@ def test_a_pinned_window_is_handed_in_and_costs_no_quota_from_then_on(hx):
         ("Nobody", "graft-1", NotFound, "'Nobody'"),
         ("plain", "graft-1", InvalidInput, "'plain' is no bud; `promote_to_bud`"),
         ("Curiosity", "graft-1", InvalidInput, "'Curiosity' has no example in full detail"),
-        ("Curiosity", "", InvalidInput, "empty"),
-        ("Curiosity", "../graft", InvalidInput, "'/' is not allowed"),
-        ("Curiosity", "..", InvalidInput, "'..'"),
-        ("Curiosity", ".graft", InvalidInput, "'.'"),
-        ("Curiosity", "graft.", InvalidInput, "'.'"),
-        ("Curiosity", "a b", InvalidInput, "' ' is not allowed"),
+        *(
+            (
+                "Curiosity",
+                wrong,
+                InvalidInput,
+                "cannot be used: use letters, digits, '_', '-' and single '.' inside",
+            )
+            for wrong in ("", "../graft", "..", ".graft", "graft.", "a b", "a/b")
+        ),
         ("Curiosity", "con", InvalidInput, "device"),
         ("Curiosity", "x" * 300, InvalidInput, "128"),
         ("Curiosity", 7, InvalidInput, "no text"),
@@ -369,6 +375,56 @@ def test_examples_are_found_at_whatever_fidelity_is_left(hx):
     assert examples == hx.xdb.tag_index.get_bud_examples(bud)
 
 
+def generated(hx: Hexad, *answers: str) -> int:
+    """Hand in a session of answers, a token for each four characters, as `graft-1`; return how many tokens."""
+    hx.xdb.start_session("long", compaction=False)
+    rows = [
+        {"event_type": "output", "content": text[at : at + 4], "event_id": f"answer-{number}"}
+        for number, text in enumerate(answers)
+        for at in range(0, len(text), 4)
+    ]
+    hx.xdb.record_many(rows)
+    hx.xdb.tag("Curiosity", tick_range=(1, len(rows)))
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+    return len(rows)
+
+
+@pytest.mark.row("H047", "H088")
+@pytest.mark.parametrize("at_once", [16, 17, 24, 64])
+def test_however_much_is_read_at_once_an_event_is_one_reply_without_its_secret(hx, monkeypatch, at_once):
+    monkeypatch.setattr(replies, "CHUNK_TIMESTEPS", at_once)
+    secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    texts = [
+        "It rained frogs, and some fish.",
+        f"The key is {secret} today.",
+        "",
+        "Then it hailed, and snowed.",
+    ]
+    count = generated(hx, *texts)
+
+    hx.xdb.resolve_submission("graft-1", True)
+
+    found = hx.xdb.recall(session_id="long")
+    assert count == sum(one.timesteps for one in found)
+    assert ["answer-0", "answer-1", "answer-3"] == [one.event_id for one in found]
+    assert [texts[0], texts[3]] == [one.content for one in found if one.event_id != "answer-1"]
+    assert not any(secret[at : at + 12] in one.content for one in found for at in range(28))
+
+
+@pytest.mark.row("H088")
+def test_ticks_that_were_never_used_cost_no_time(hx):
+    far = 1_000_000_000_000
+    step = replace(hx.xdb.recall(limit=1)[0], id="", session_id="monday", tick=far, content="far ")
+    hx.xdb.experience_log.record_timestep(step)
+    hx.xdb.tag("Curiosity", tick_range=(20, far))
+    hx.xdb.submit_graft("Curiosity", "graft-1")
+
+    hx.xdb.resolve_submission("graft-1", True)
+
+    [reply] = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
+    assert ("w20 far ", 20, far, 2) == (reply.content, reply.tick, reply.end_tick, reply.timesteps)
+
+
 def test_evidence_that_is_apart_does_not_become_one_reply(hx):
     hx.xdb.pin_window((10, 11))
     hx.xdb.tag("Curiosity", tick_range=(9, 12))
@@ -429,3 +485,13 @@ def test_an_answer_to_nothing_is_an_error(hx):
     with pytest.raises(NotFound, match="'Nobody'"):
         hx.xdb.get_windows_for_tag("Nobody")
     assert SubmissionStatus.OPEN is hx.xdb.get_submission("graft-1").status
+
+
+def test_an_id_that_holds_a_secret_is_refused_and_not_repeated(hx):
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+    with pytest.raises(InvalidInput, match=r"submission_id holds what looks like a secret") as refused:
+        submitted(hx, token)
+
+    assert token not in str(refused.value)
+    assert [] == hx.xdb.submissions()

@@ -46,6 +46,18 @@ def names(tags) -> list[str]:
 # Applying ---------------------------------------------------------------------------------------------------------
 
 
+def test_the_uses_of_a_tag_are_those_of_a_session_or_of_all(hx, steps):
+    hx.xdb.tag("seen", timestep_id=steps[0])
+    hx.xdb.start_session("another")
+    hx.xdb.tag("seen", timestep_id=hx.xdb.record("output", "x"))
+
+    def sessions(**asked):
+        return sorted(one.target.session_id for one in hx.xdb.tag_applications("seen", **asked))
+
+    assert ["another"] == sessions(session_id="another")
+    assert 2 == len(sessions()) == len(sessions(session_id="*"))
+
+
 @pytest.mark.row("H033", "H034", "H035", "H038", "H110", "H137")
 def test_a_tag_on_a_timestep_an_event_and_a_range_is_on_the_ticks_that_it_covers(hx, steps):
     hx.xdb.tag("single", timestep_id=steps[1])

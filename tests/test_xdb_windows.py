@@ -285,6 +285,26 @@ def test_what_is_unpinned_outside_of_the_context_becomes_replies(hx):
     assert 20 == sum(one.timesteps for one in hx.xdb.recall())
 
 
+@pytest.mark.row("H057", "H058")
+def test_a_window_of_which_a_part_is_coarser_names_all_that_stands_for_it(hx):
+    wide = hx.xdb.pin_window((1, 20))
+    narrow = hx.xdb.pin_window((11, 20))
+    compact_all(hx)
+    hx.xdb.unpin_window(wide.id)
+    hx.xdb.check_and_compress(max_storage_bytes=0)
+    [year] = [one for one in hx.xdb.compressed_records() if one.level is CompressionLevel.YEAR]
+
+    hx.xdb.unpin_window(narrow.id)
+
+    replies = [one for one in hx.xdb.compressed_records() if one.level is CompressionLevel.REPLY]
+    assert 20 == year.timesteps + sum(one.timesteps for one in replies)
+    window = hx.xdb.get_window(wide.id)
+    assert [year.id, *(one.id for one in replies)] == list(window.source_record_ids)
+    assert "w1 w2" in window.summary
+    assert "w11 w12" in window.summary
+    assert {one.id for one in replies} == set(hx.xdb.get_window(narrow.id).source_record_ids)
+
+
 def test_what_another_window_keeps_stays(hx):
     wide, narrow = hx.xdb.pin_window((1, 20)), hx.xdb.pin_window((9, 12))
     compact_all(hx)

@@ -70,23 +70,8 @@ def build_experiencing(
         )
     )
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
-    contracts = Contracts(needs.db, clock=needs.clock, actor=actor)
+    contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
     experience.contract = contracts.current
-    storage = StorageManager(
-        PressureNeeds(
-            db=needs.db,
-            directory=needs.directory,
-            clock=needs.clock,
-            reader=experience.reader,
-            flush=experience.flush,
-            contracts=contracts,
-            summarizer=compacting.summarizer,
-            sight=experience.sight,
-            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
-            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
-        ),
-        _pressure_settings(settings),
-    )
     tiers = Tiers(
         TierNeeds(
             db=needs.db,
@@ -99,6 +84,22 @@ def build_experiencing(
             sight=experience.sight,
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
+    )
+    storage = StorageManager(
+        PressureNeeds(
+            db=needs.db,
+            directory=needs.directory,
+            clock=needs.clock,
+            reader=experience.reader,
+            flush=experience.flush,
+            contracts=contracts,
+            summarizer=compacting.summarizer,
+            sight=experience.sight,
+            warm_tokens=tiers.warm_tokens,
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
+            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+        ),
+        _pressure_settings(settings),
     )
     windows = _window_parts(needs, experience, tagging, tiers, program)
     xdb = Xdb(
@@ -133,6 +134,7 @@ def _window_parts(
             tiers=tiers,
             resolve_tag=tagging.index.resolve,
             tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
+            secret_in=experience.masking.secret_in,
         )
     )
     evidence = EvidencePackages(

@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 import hexad
 from hexad import EventType, FrozenClock, Hexad, TimestepRecord
 from hexad.model.experience import StepQuery
+from hexad.model.ticks import Ranges, union
+from hexad.model.ticks import holds as covers
 from hexad.model.tiers import EventRecord
-from hexad.storage import segment_files, segment_tops, segment_upkeep, stream_tops
+from hexad.storage import segment_files, segment_tops, segment_upkeep, stream_spans, stream_tops
 from hexad.storage.cold import ColdRanges
 from hexad.storage.sessions import Sessions
+from hexad.storage.stream_event_ticks import EventPlace
 from hexad.text.search_terms import SearchTerms, search_terms
 
 # An example is a store with a history; smaller numbers say no more about it.
@@ -30,13 +33,17 @@ KINDS = [EventType.INPUT, EventType.OUTPUT, EventType.SYSTEM]
 
 @pytest.fixture(autouse=True, scope="module")
 def _short_lists() -> Iterator[None]:
-    """Lists of three beside every segment, so that questions go beyond them; four segments are merged."""
+    """Lists of three beside every segment, so that questions go beyond them; four segments are merged; what is tagged
+    is read in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(segment_files, "SIDE_ROWS", 1)
         patch.setattr(segment_upkeep, "SMALL_SEGMENTS", 4)
         patch.setattr(segment_tops, "TOP_ROWS", 3)
         patch.setattr(segment_tops, "_SHARE", 1)
         patch.setattr(stream_tops, "LISTS_FROM_ROWS", 0)
+        patch.setattr(stream_spans, "_APART", 2)
+        patch.setattr(stream_spans, "_SPANS_LIMIT", 3)
+        patch.setattr(stream_spans, "_ROWS_A_PART", 20)
         yield
 
 
@@ -123,6 +130,16 @@ class World:
             limit=chance.choice([1, 2, 3, 4, 10, 100]),
             offset=chance.choice([0, 0, 1, 5]),
         )
+
+    def tagged(self) -> dict[str, Ranges]:
+        """Ranges of ticks as tags have them, of some sessions and of one that there is not."""
+        chance = self.chance
+        sessions = sorted({row.session_id for row in self.rows} | {"never begun"})
+        found = {}
+        for session in chance.sample(sessions, chance.randint(0, len(sessions))):
+            starts = [chance.randint(1, 80) for _ in range(chance.randint(1, 8))]
+            found[session] = union((start, start + chance.choice([0, 0, 1, 3, 30])) for start in starts)
+        return found
 
     def answer(self, question: StepQuery) -> list[TimestepRecord]:
         """What holds, by looking at each."""
@@ -213,6 +230,8 @@ def holds(row: TimestepRecord, question: StepQuery, spelled: Collection[str] = (
         and (question.times is None or question.times[0] <= row.timestamp < question.times[1])
         and (question.event_types is None or row.event_type in question.event_types)
         and question.event_id in (None, row.event_id)
+        and (question.events is None or row.event_id in question.events)
+        and (question.tagged is None or covers(question.tagged.get(row.session_id, ()), row.tick))
         and (question.text is None or question.text in row.content.lower() or row.id in spelled)
         and all(
             concept in row.concept_activations and low <= row.concept_activations[concept] <= high
@@ -240,6 +259,58 @@ def test_questions_about_concepts_are_answered_as_if_every_timestep_were_looked_
             found = world.hx._parts.experiencing.experience.query(question)
             assert world.answer(question) == found, question
         assert [] == problems(hx)
+
+
+@pytest.mark.row("H003", "H104")
+@SHARED
+@given(seed=st.integers(0, 2**32))
+def test_what_is_tagged_is_found_as_if_every_timestep_were_held_against_every_range(seed):
+    clock, chance = FrozenClock(), random.Random(seed)
+    with (
+        TemporaryDirectory() as folder,
+        hexad.open(folder, embedder=None, background=False, clock=clock) as hx,
+        hexad.open(folder, embedder=None, background=False, clock=clock) as other,
+    ):
+        world = World(stores=(hx, other), clock=clock, chance=chance)
+        world.record()
+        for _ in range(30):
+            world.step()
+        for _ in range(30):
+            question = replace(world.question(), tagged=world.tagged())
+            if chance.random() < 0.7:
+                question = replace(question, activations={}, strongest=None)
+            if chance.random() < 0.3:
+                question = replace(question, event_id=None, events=chance.sample(["e1", "e2", "e3"], 2))
+            found = world.hx._parts.experiencing.experience.query(question)
+            assert world.answer(question) == found, question
+
+
+@pytest.mark.row("H104")
+@SHARED
+@given(seed=st.integers(0, 2**32))
+def test_events_are_placed_and_timesteps_counted_as_if_every_one_were_looked_at(seed):
+    clock, chance = FrozenClock(), random.Random(seed)
+    with (
+        TemporaryDirectory() as folder,
+        hexad.open(folder, embedder=None, background=False, clock=clock) as hx,
+        hexad.open(folder, embedder=None, background=False, clock=clock) as other,
+    ):
+        world = World(stores=(hx, other), clock=clock, chance=chance)
+        world.record()
+        for _ in range(20):
+            world.step()
+            sealed, unsealed = world.hx._parts.experiencing.experience.counts()
+            assert len(world.rows) == sealed + unsealed
+        for session in {row.session_id for row in world.rows}:
+            found = world.hx._parts.experiencing.experience.event_places(session, ["e1", "e2", "e3"])
+            rows = [row for row in world.rows if row.session_id == session and row.event_id]
+            assert found == {
+                event: EventPlace(
+                    ranges=union((row.tick, row.tick) for row in rows if row.event_id == event),
+                    ended=any(row.event_end for row in rows if row.event_id == event),
+                )
+                for event in {row.event_id for row in rows}
+            }
 
 
 QUERIES = [None, "deploys", "tues deploying", "tuesday", '"s to"', '"y tu" deploy', "xyz", "z", "!"]

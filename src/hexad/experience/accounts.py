@@ -7,7 +7,7 @@ compacted, the count is looked at: it is taken from the store again where others
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from hexad.experience.recorder import Recorder
 from hexad.storage.compactions import Compactions, WindowState
 from hexad.storage.stream_log import log_sizes
 from hexad.storage.stream_query import StreamReader
-from hexad.storage.stream_window import live_totals
+from hexad.storage.stream_window import WindowTotals, live_totals, windows_totals
 
 COMPACTION_THRESHOLD: Final = 0.8
 _LOOKS: Final = 16
@@ -132,6 +132,24 @@ class Accounts:
             placed=self._placed_in(state),
             last_tick=state.compacted_through if totals is None else totals.ticks[1],
         )
+
+    def measure_all(self, session_ids: Sequence[str]) -> list[Fill]:
+        """Return how full the windows of several sessions are, counted in one question; raises `NotFound`."""
+        self._recorder.flush()
+        states = self._compactions.states_of(session_ids)
+        windows = {one.session_id: (one.compacted_through + 1, one.next_tick) for one in states}
+        found = windows_totals(self._reader, windows)
+        return [
+            Fill(
+                state=state,
+                timesteps=totals.timesteps,
+                live_tokens=totals.tokens,
+                placed=self._placed_in(state),
+                last_tick=totals.last,
+            )
+            for state in states
+            for totals in [found.get(state.number, WindowTotals(state.compacted_through, 0, 0))]
+        ]
 
     def look(self, counter: WindowCounter) -> bool:
         """Return whether a window is to be compacted, and say when to look again."""

@@ -157,6 +157,8 @@ def _batch(chunk: Chunk, intake: Intake) -> Batch:
     tokens, _ = _whole(columns.get("token_count"), len(chunk), 1, (0, COUNT_LIMIT))
     for key, flag in (("event_start", STARTS), ("event_end", ENDS)):
         given = columns.get(key, ())
+        if not {*map(type, given)} <= {bool, type(None)}:
+            raise _Unusual
         if any(given):
             flags[np.fromiter(map(bool, given), np.bool_, len(chunk))] |= flag
     strings = list(numbers)

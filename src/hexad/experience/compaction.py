@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -190,6 +190,10 @@ class Compactor:
     def measure(self, session_id: str) -> Fill:
         """Return how full a session's window is; raises `NotFound`."""
         return self._accounts.measure(self._compactions.state_of(session_id).number)
+
+    def measure_all(self, session_ids: Sequence[str]) -> list[Fill]:
+        """Return how full the windows of several sessions are, counted in one question; raises `NotFound`."""
+        return self._accounts.measure_all(session_ids)
 
     # One compaction ---------------------------------------------------------------------------------------------
 

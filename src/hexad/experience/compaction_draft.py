@@ -11,7 +11,7 @@ from typing import Final
 from hexad.experience.compaction_plan import ROWS_LIMIT, all_of, cut_event, older_half
 from hexad.experience.narrative import digest
 from hexad.experience.summarizer import LEAST_TOKENS, Order, Summarizer, Summary
-from hexad.model.experience import EventType, StepQuery
+from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges, difference, union
 from hexad.model.tiers import TOP_K
 from hexad.storage.cold import ColdRanges
@@ -192,14 +192,8 @@ class Drafter:
         return stream_events(self._reader, question)
 
     def texts(self, events: Sequence[StreamEvent]) -> list[str]:
-        """Return the events' texts without secrets: one that was generated may be spread over several tokens."""
-        outputs = [at for at, event in enumerate(events) if event.event_type is EventType.OUTPUT]
-        tokens = {at: list(events[at].texts) for at in outputs}
-        for which, masked in self._masking.answers([tokens[at] for at in outputs]):
-            tokens[outputs[which]] = masked
-        return [
-            "".join(tokens[at]) if at in tokens else "\n".join(event.texts) for at, event in enumerate(events)
-        ]
+        """Return the events' texts without secrets: one may be spread over several timesteps."""
+        return self._masking.events(events)
 
     def protected(self, number: int, ticks: tuple[int, int]) -> Ranges:
         """Return the ticks that windows keep in the stream, of those ranges that share one with `ticks`."""
@@ -211,7 +205,7 @@ class Drafter:
         return sum(step.tokens for step in steps) if totals is None else totals.tokens
 
     def _outside_secrets(self, state: WindowState, steps: Sequence[LiveStep], taken: int) -> int:
-        """Return a cut near `taken` that leaves no part of a generated secret on either side of it."""
+        """Return a cut near `taken` that leaves no part of a secret on either side of it."""
         places = cut_event(steps, taken)
         if not places:
             return taken
@@ -229,10 +223,8 @@ class Drafter:
         """Yield the first and the last place of each run of tokens of cut events that a secret goes over."""
         place = {steps[at].tick: at for at in places}
         for event in self.events(state, ((tick, tick) for tick in place)):
-            if event.event_type is not EventType.OUTPUT:
-                continue
             own = [place[tick] for first, last in event.ticks for tick in range(first, last + 1)]
-            tokens = list(event.texts)
+            tokens = event.texts
             for _, masked in self._masking.answers([tokens]):
                 changed = [old != new for old, new in zip(tokens, masked, strict=True)]
                 for first, last in union((at, at) for at, one in enumerate(changed) if one):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +24,10 @@ _KEY: Final = "lifecycle_contract"
 
 
 class Contracts:
-    """The one contract of a store, or none."""
+    """The one contract of a store, or none. `mask` takes secrets out of what it says besides its limits."""
 
-    def __init__(self, db: Database, *, clock: Clock, actor: Actor) -> None:
-        self._db, self._meta = db, Meta(db)
+    def __init__(self, db: Database, *, clock: Clock, actor: Actor, mask: Callable[[str], str]) -> None:
+        self._db, self._meta, self._mask = db, Meta(db), mask
         self._clock, self._actor = clock, actor
         self._known: tuple[str, LifecycleContract] = ("", LifecycleContract())
 
@@ -53,13 +53,27 @@ class Contracts:
                 "it without an actor, or with the role 'owner'."
             )
         self._db.require_writable()
-        contract = LifecycleContract() if given is None else parse_contract(_mapping(given))
+        contract = (
+            LifecycleContract() if given is None else self._without_secrets(parse_contract(_mapping(given)))
+        )
         text = json.dumps(contract.document, sort_keys=True) if contract.active else ""
         detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": contract.to_dict()}
         with self._db.transaction():
             self._meta.put(_KEY, text)
             self._meta.log("set_contract", detail, at=self._clock.now())
         return self.current()
+
+    def _without_secrets(self, contract: LifecycleContract) -> LifecycleContract:
+        said = json.dumps(contract.document, sort_keys=True, ensure_ascii=False, indent=1)
+        masked = self._mask(said)
+        if masked == said:
+            return contract
+        try:
+            return parse_contract(json.loads(masked))
+        except (ValueError, HexadError) as error:
+            raise InvalidInput(
+                "The contract holds what looks like a secret, and cannot be read without it; take it out."
+            ) from error
 
 
 def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:

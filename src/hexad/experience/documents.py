@@ -82,14 +82,14 @@ class DocumentRepository:
         ('2', ['Answer briefly.', 'Answer briefly and kindly.'])
         """
         kind = parse_choice(DocumentType, doc_type, "doc_type")
-        shown = self._named(check_tag_name(name), "name")
+        shown = self._named(check_tag_name(name, "The name {} of a document"), "name")
         text, now = self._content(content), self._db.clock.now()
         document = Document(
             id=self._needs.ids.new("doc"),
             doc_type=kind,
             name=shown,
             path=self._named(check_document_path(shown if path is None else path), "path"),
-            version="1" if version is None else self._named(check_tag_name(version), "version"),
+            version="1" if version is None else self._version(version),
             content=text,
             content_hash=content_hash(text),
             created_at=now,
@@ -163,7 +163,7 @@ class DocumentRepository:
             content=text,
             content_hash=content_hash(text),
             revision=revision,
-            version=label if version is None else self._named(check_tag_name(version), "version"),
+            version=label if version is None else self._version(version),
             summary=before.summary if summary is None else self._text(summary, "summary"),
             tags=before.tags if tags is None else self._tags(tags),
             source=before.source if source is None else self._text(source, "source"),
@@ -366,6 +366,9 @@ class DocumentRepository:
                 f"The {what} of the document holds what looks like a secret; give another one."
             )
         return name
+
+    def _version(self, version: str) -> str:
+        return self._named(check_tag_name(version, "The name {} of a version"), "version")
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._named(tag, "tag") for tag in slugs(word_list(tags, "tags")))

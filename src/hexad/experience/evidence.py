@@ -1,13 +1,13 @@
 """Evidence packages: what a submission rests on, as files that anybody can read and check (document 2, section 11.3).
 
 A package is a folder with `timesteps.parquet`, `tags.json`, `windows.json` and `manifest.json`, which has the size and
-the SHA-256 of the others. It is made beside its place and then given its name, so that it is whole or not there.
+the SHA-256 of the others, and that of itself. It is made beside its place and then given its name, so that it is whole
+or not there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +25,19 @@ from hexad.errors import (
     StorageFailure,
     StoreLocked,
 )
+from hexad.experience.evidence_files import (
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    entry_of,
+    file_problems,
+    manifest_problems,
+    read_json,
+    read_manifest,
+    says_the_same,
+    sealed,
+    write_json,
+)
 from hexad.experience.sight import Sight
 from hexad.experience.submissions import Graftings, check_submission_id
 from hexad.model.memory import JSONValue, format_time
@@ -37,18 +50,13 @@ from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.evidence import EvidenceRows, EvidenceWriter, Mask
 from hexad.storage.flocks import TimedFlock
-from hexad.storage.segment_files import file_hash
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
 
-FORMAT: Final = "hexad.evidence"
-VERSION: Final = 1
-TIMESTEPS, TAGS, WINDOWS, MANIFEST = "timesteps.parquet", "tags.json", "windows.json", "manifest.json"
+TIMESTEPS, TAGS, WINDOWS = "timesteps.parquet", "tags.json", "windows.json"
 _FILES: Final = (TIMESTEPS, TAGS, WINDOWS)
-_CHANGING: Final = ("created_at", "hexad_version")
-_JSON_BYTES_LIMIT: Final = 1 << 30
 _LOCK: Final = ".exports.lock"
 _WAIT_S: Final = 60.0
 
@@ -137,7 +145,7 @@ class EvidencePackages:
         if not there or (path.is_dir() and not any(path.iterdir())):
             return
         try:
-            known = _manifest(path).get("submission")
+            known = read_manifest(path).get("submission")
         except IntegrityError:
             # Of our own folder we know what it was, damaged as it may be.
             known = {"id": submission.id} if path == self._default(submission.id) and path.is_dir() else None
@@ -167,7 +175,7 @@ class EvidencePackages:
             comments = self._said(ranges, rows)
             ids = {one.tag_id for one in applications} | {submission.bud_tag_id}
             tags = self._tags.by_ids(ids)
-        _write_json(
+        write_json(
             folder / TAGS,
             {
                 "tags": [tags[one].to_dict() for one in sorted(tags)],
@@ -175,7 +183,7 @@ class EvidencePackages:
                 "comments": [one.to_dict() for one in comments],
             },
         )
-        _write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]})
+        write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]})
         bud = tags.get(submission.bud_tag_id)
         manifest: dict[str, JSONValue] = {
             "format": FORMAT,
@@ -193,9 +201,9 @@ class EvidencePackages:
                 "tag_applications": len(applications),
                 "comments": len(comments),
             },
-            "files": {name: _entry(folder / name) for name in _FILES},
+            "files": {name: entry_of(folder / name) for name in _FILES},
         }
-        _write_json(folder / MANIFEST, manifest)
+        write_json(folder / MANIFEST, sealed(manifest))
 
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         found = {
@@ -218,7 +226,7 @@ class EvidencePackages:
     def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""
         if files.publish_dir(temporary, path) or (
-            _says_the_same(temporary, path) and not self._problems(path)
+            says_the_same(temporary, path) and not self._problems(path)
         ):
             return
         # A program that is killed before the new one has the name leaves the old one aside: `_finish` puts it back.
@@ -264,25 +272,25 @@ class EvidencePackages:
 
     def _problems(self, path: Path) -> list[str]:
         try:
-            manifest = _manifest(path)
+            manifest = read_manifest(path)
         except IntegrityError as error:
             return [str(error)]
-        problems = []
+        problems = manifest_problems(path, manifest)
         known = manifest.get("files")
         entries = known if isinstance(known, dict) else {}
         for name in _FILES:
-            problems += _file_problems(path / name, entries.get(name))
+            problems += file_problems(path / name, entries.get(name))
         here = {one.name for one in path.iterdir()}
         extra = sorted(here - {*_FILES, MANIFEST})
         problems += [f"{name} does not belong to the package." for name in extra]
         if not problems:
-            problems += self._count_problems(path, manifest)
+            problems = self._count_problems(path, manifest)
         return problems
 
     def _count_problems(self, path: Path, manifest: Mapping[str, JSONValue]) -> list[str]:
         try:
             timesteps, tokens = self._writer.count(path / TIMESTEPS)
-            tags, windows = _read_json(path / TAGS), _read_json(path / WINDOWS)
+            tags, windows = read_json(path / TAGS), read_json(path / WINDOWS)
         except HexadError as error:
             return [str(error)]
         shown = cast("Sequence[Mapping[str, JSONValue]]", windows.get("windows", ()))
@@ -334,54 +342,3 @@ def _shown(window: TimeWindow) -> dict[str, JSONValue]:
 
 def _aside(path: Path) -> Path:
     return path.with_name(f".{path.name}.before.tmp")
-
-
-def _write_json(path: Path, value: Mapping[str, JSONValue]) -> None:
-    files.atomic_write(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
-
-
-def _read_json(path: Path) -> dict[str, JSONValue]:
-    try:
-        if path.stat().st_size > _JSON_BYTES_LIMIT:
-            raise IntegrityError(f"{path.name} has {path.stat().st_size:,} bytes; no package's has so many.")
-        found = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise IntegrityError(f"{path.name} is missing.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise IntegrityError(f"{path.name} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
-        raise IntegrityError(f"{path.name} holds no object.")
-    return found
-
-
-def _manifest(path: Path) -> dict[str, JSONValue]:
-    manifest = _read_json(path / MANIFEST)
-    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
-        raise IntegrityError(f"{MANIFEST} is of no evidence package that this version can read.")
-    return manifest
-
-
-def _entry(path: Path) -> dict[str, JSONValue]:
-    return {"bytes": path.stat().st_size, "sha256": file_hash(path)}
-
-
-def _file_problems(path: Path, told: JSONValue) -> list[str]:
-    if not isinstance(told, dict):
-        return [f"{MANIFEST} says nothing of {path.name}."]
-    if path.is_symlink() or not path.is_file():
-        return [f"{path.name} is missing."]
-    try:
-        found = _entry(path)
-    except OSError as error:
-        return [f"{path.name} cannot be read: {error.strerror}."]
-    if found != told:
-        return [f"{path.name} was changed: its SHA-256 or its size is not that of {MANIFEST}."]
-    return []
-
-
-def _says_the_same(new: Path, old: Path) -> bool:
-    try:
-        mine, theirs = _manifest(new), _manifest(old)
-    except IntegrityError:
-        return False
-    return all(mine.get(key) == theirs.get(key) for key in {*mine, *theirs} - {*_CHANGING})

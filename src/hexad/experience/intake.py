@@ -8,6 +8,7 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.model.experience import NAME_CHARS_LIMIT
+from hexad.model.parse import quoted
 from hexad.text.masking import Masking
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -19,7 +20,7 @@ def name(value: object, what: str) -> str:
     """Return an id of a session, an event or a concept, or a role, as it is; raises `InvalidInput`."""
     if not isinstance(value, str) or not value or len(value) > NAME_CHARS_LIMIT:
         raise InvalidInput(
-            f"{what} = {str(value)[:80]!r} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters."
+            f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters."
         )
     if not value.isascii() and _SURROGATE.search(value):
         raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")

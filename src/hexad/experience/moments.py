@@ -62,7 +62,11 @@ def moment(  # one parameter for each field of document 2's `record`
     kind = KIND_BY_WORD.get(event_type)
     if kind is None:
         kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
-    flags = (STARTS if event_start else 0) | (ENDS if event_end else 0)
+    flags = 0
+    if event_start is not False and _truth(event_start, "event_start"):
+        flags |= STARTS
+    if event_end is not False and _truth(event_end, "event_end"):
+        flags |= ENDS
     if event_id is not None:
         flags |= HAS_EVENT
         intake.name(event_id, "event_id")
@@ -119,6 +123,13 @@ def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
     )
 
 
+def _truth(value: object, what: str) -> bool:
+    """Return a bool, NumPy's too; None is False. A word such as "false" would be true."""
+    if value is None or isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
+        return bool(value)
+    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.")
+
+
 def _whole(value: object, what: str, low: int, high: int) -> int:
     """Return a whole number, NumPy's too; a bool is none."""
     try:
@@ -143,7 +154,12 @@ def _storable(text: str) -> str:
 
 def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
     """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
-    scores = given.values()
+    try:
+        scores = given.values()
+    except AttributeError as error:
+        raise InvalidInput(
+            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores."
+        ) from error
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
     # the sum is one, which is less than nothing.
     plain = (

@@ -26,10 +26,11 @@ NAMED_TAGS: Final = 5
 NAME_CHARACTERS: Final = 60
 SENTENCES_AT_ONCE: Final = 160
 
-_HEAD: Final = re.compile(r"(?:On|In) [^\n]{4,24} I worked mainly on [^\n]*\n?")
+_SPAN: Final = r"(?:On \d+ [A-Z][a-z]+ \d+|In (?:week \d+ of \d+|[A-Z][a-z]+ \d+|\d+ Q[1-4]|\d+))"
+_HEAD: Final = re.compile(rf"\A{_SPAN} I worked mainly on [^\n]*(?:\n|\Z)")
 _BLANK_LINES: Final = re.compile(r"\n\s*\n")
 _DIGITS: Final = re.compile(r"\d+")
-_TAGS: Final = re.compile(r"(?:\A|(?<=\n))Tags: [^\n]*\.\n?")
+_TAGS: Final = re.compile(r"\ATags: [^\n]*\.(?:\n|\Z)")
 
 Names = Callable[[str], str]
 """From the id of a concept or a tag to its name."""
@@ -92,6 +93,18 @@ def narrate(gist: Gist, *, names: Names = plain_name, covered: Collection[str] =
     return cut("\n".join(parts), gist.limit)
 
 
+def retold(summary: str, gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
+    """Return a summary that begins with what `gist` was mainly about, where it began with what it was about before.
+
+    A summary without such a beginning stays as it is: a generator's, or one of a session that has sentences.
+    """
+    rest = _TAGS.sub("", _HEAD.sub("", summary, count=1), count=1)
+    is_head = _HEAD.match(summary) is not None or _TAGS.match(summary) is not None
+    if not is_head or (gist.level <= CompressionLevel.SESSION and rest):
+        return summary
+    return "\n".join([*_head(gist, names, covered), *filter(None, (rest,))])
+
+
 def digest(texts: Sequence[str], limit: int) -> str:
     """Return the sentences of many texts that say most, in their order; no text is too late to be considered.
 
@@ -150,8 +163,12 @@ def _sentences(text: str) -> int:
 
 
 def _body(text: str) -> str:
-    """Return what a narrative tells besides its first lines, which a coarser one writes anew."""
-    return _TAGS.sub("", _HEAD.sub("", text, count=1), count=1).strip()
+    """Return what a narrative tells besides its first lines, which a coarser one writes anew.
+
+    What the agent itself said with such words, elsewhere or of another span, is none of them.
+    """
+    head = _HEAD.match(text)
+    return (text if head is None else _TAGS.sub("", text[head.end() :], count=1)).strip()
 
 
 def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:

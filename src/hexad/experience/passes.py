@@ -148,7 +148,8 @@ class Passes:
     def _record(self, group: _Group, k: int) -> tuple[CompressedRecord, str]:
         """Return what the group becomes, and who wrote its summary."""
         target = group.bucket.level
-        records = [one.record for one in group.stored]
+        # A summary may name concepts that were hidden since: what is made of it may not.
+        records = [replace(one.record, summary=self._sight.told(one.record)) for one in group.stored]
         began = min((record.start_time for record in records), default=None)
         records += [_told(one, began or one.at) for one in group.compactions]
         gist = gist_of(records, target, k)
@@ -170,7 +171,7 @@ class Passes:
             if not any(one.ticks[0] <= first and last <= one.ticks[1] for one in compactions)
         ]
         in_order = (text for _, text in sorted(told, key=lambda one: one[0]))
-        return [*(one.record.summary for one in group.existing), *in_order]
+        return [*(self._sight.told(one.record) for one in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
         # A summary is text, of which nothing can be left out any more when it is shown.

@@ -96,7 +96,7 @@ class StorageManager:
             },
             compactions=Amount(records=count, bytes=size),
             warm_quota_tokens=contract.warm_quota_tokens,
-            warm_used_tokens=by_fidelity[Fidelity.WARM].tokens,
+            warm_used_tokens=needs.warm_tokens(),
         )
 
     def _by_fidelity(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from hexad.errors import InvalidInput, StorageFailure
 from hexad.model.durability import StreamDurability
 from hexad.observe import log
 from hexad.storage.codec import to_micros
+from hexad.storage.ending import Turn, at_end, forget
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Batch, StepFields
 from hexad.storage.stream_log import LogWriter, RowsInDoubt
@@ -147,7 +147,7 @@ class Recorder:
         self._filled.set()
         if not self._registered:
             self._registered = True
-            atexit.register(self._finish)
+            at_end(Turn.RECORDS, self, self._finish)
 
     def _require_own_process(self) -> None:
         # A forked child has the parent's log open, and a copy of what waits: it would write over its records.
@@ -328,6 +328,6 @@ class Recorder:
             thread = self._thread
             if thread is not None:
                 thread.join()
-            atexit.unregister(self._finish)
+            forget(Turn.RECORDS, self)
             if unused:
                 self._sessions.give_back(unused)

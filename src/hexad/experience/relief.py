@@ -78,8 +78,9 @@ class PressureSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PressureNeeds:
     """What the storage manager is handed. `directory` is the store's; `expire` compacts all of an ended session's
-    window and returns what it did, `reclaim` gives back the bytes of timesteps that left the stream.
-    """  # fmt: skip
+    window and returns what it did, `reclaim` gives back the bytes of timesteps that left the stream, `warm_tokens`
+    says how much of the quota of pins is used.
+    """
 
     db: Database
     directory: Path
@@ -89,6 +90,7 @@ class PressureNeeds:
     contracts: Contracts
     summarizer: Summarizer
     sight: Sight
+    warm_tokens: Callable[[], int]
     reclaim: Callable[[], object]
     expire: Callable[[str], Collection[object]]
 

@@ -10,16 +10,18 @@ from typing import Final
 
 from hexad.errors import Conflict
 from hexad.ids import IdSource
-from hexad.model.experience import CompressionLevel, EventType, StepQuery
+from hexad.model.experience import CompressionLevel, StepQuery
 from hexad.model.tag import TagType, Target
 from hexad.model.ticks import Ranges, count, difference, intersection, union
 from hexad.model.tiers import TOP_K, CompressedRecord, TickIds
 from hexad.storage.cold import ColdRanges
+from hexad.storage.cold_tags import ColdTags
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_events import StreamEvent, stream_events
 from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_totals import tick_at
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
 from hexad.storage.windows import Windows
@@ -28,8 +30,8 @@ from hexad.text.summarize import summaries
 
 WHOLE_CHARS: Final = 300
 """A text as short as this is its own summary."""
-CHUNK_TICKS: Final = 200_000
-"""So many ticks are read at once; an event that is longer becomes several records."""
+CHUNK_TIMESTEPS: Final = 200_000
+"""So many timesteps are read at once; an event that is longer becomes several records."""
 _ATTEMPTS: Final = 10
 
 
@@ -41,6 +43,8 @@ class Replies:
     session_no: int
     ticks: Ranges
     records: Sequence[CompressedRecord]
+    tagged_through: int = 0
+    """The newest use of a tag that the records may carry."""
 
     @property
     def timesteps(self) -> int:
@@ -69,6 +73,7 @@ class ReplyMaker:
         self._sessions, self._windows = Sessions(db), Windows(db)
         self._gone, self._compressed = ColdRanges(db), Compressed(db)
         self._applications, self._tags = TagApplications(db), Tags(db)
+        self._cold_tags = ColdTags(db)
 
     def prepare(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:
         """Return the records of the timesteps in `ranges` (ticks, both ends included) that are in the stream and in
@@ -80,15 +85,35 @@ class ReplyMaker:
         assert number is not None
         records: list[CompressedRecord] = []
         ticks: list[tuple[int, int]] = []
-        for some in _chunks(self._free(number, union(ranges))):
+        tagged_through = self._applications.last()
+        free = self._free(number, union(ranges))
+        while free:
+            end = self._end(session_id, free)
+            some = intersection(free, [(free[0][0], end)])
             events = stream_events(
                 self._reader,
                 StepQuery(session_id=session_id, ticks=(some[0][0], some[-1][1]), tagged={session_id: some}),
             )
+            free = difference(free, some)
+            if free:
+                # What may go on is read once more with what comes after it, unless that is all.
+                border = max((event.ticks[-1][1], event.ticks[0][0]) for event in events)[1] if events else 0
+                whole = [event for event in events if event.ticks[-1][1] < border]
+                if whole:
+                    since = min(event.ticks[0][0] for event in events if event.ticks[-1][1] >= border)
+                    taken = union(one for event in whole for one in event.ticks)
+                    free = difference(union([*free, *intersection(some, [(since, end)])]), taken)
+                    events = whole
             if events:
                 records += self._records(session_id, events)
                 ticks += [one for event in events for one in event.ticks]
-        return Replies(session_id=session_id, session_no=number, ticks=union(ticks), records=records)
+        return Replies(
+            session_id=session_id,
+            session_no=number,
+            ticks=union(ticks),
+            records=records,
+            tagged_through=tagged_through,
+        )
 
     def store(self, replies: Replies) -> bool:
         """Write the records and take their ticks out of the stream, in the caller's transaction.
@@ -106,6 +131,7 @@ class ReplyMaker:
             for record in replies.records:
                 self._compressed.add(record, sessions=[number])
             self._gone.add(number, replies.ticks)
+            self._cold_tags.added_since(replies.session_id, replies.tagged_through)
         return True
 
     def release(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:
@@ -129,8 +155,16 @@ class ReplyMaker:
             return ()
         return difference(ranges, self._protected(session, (ranges[0][0], ranges[-1][1])))
 
+    def _end(self, session_id: str, ranges: Ranges) -> int:
+        """Return the tick up to which ranges are read at once."""
+        last = ranges[-1][1]
+        if count(ranges) <= CHUNK_TIMESTEPS:
+            return last
+        found = tick_at(self._reader, session_id, ranges, CHUNK_TIMESTEPS - 1)
+        return last if found is None else found
+
     def _records(self, session_id: str, events: Sequence[StreamEvent]) -> list[CompressedRecord]:
-        texts = self._texts(events)
+        texts = self._masking.events(events)
         tags = self._significant(session_id, events)
         return [
             self._record(session_id, event, text, tags[at])
@@ -161,16 +195,6 @@ class ReplyMaker:
             event_type=event.event_type,
             role=event.role,
         )
-
-    def _texts(self, events: Sequence[StreamEvent]) -> list[str]:
-        """Return the events' texts without secrets: one that was generated may be spread over several tokens."""
-        outputs = [at for at, event in enumerate(events) if event.event_type is EventType.OUTPUT]
-        tokens = {at: list(events[at].texts) for at in outputs}
-        for which, masked in self._masking.answers([tokens[at] for at in outputs]):
-            tokens[outputs[which]] = masked
-        return [
-            "".join(tokens[at]) if at in tokens else "\n".join(event.texts) for at, event in enumerate(events)
-        ]
 
     def _significant(self, session_id: str, events: Sequence[StreamEvent]) -> list[list[str]]:
         """Return each event's tags: all that people made, then the concepts' that are most frequent, ten together."""
@@ -216,20 +240,3 @@ class _Places:
             ticks = min(last, end) - max(first, start) + 1
             if ticks > 0:
                 yield event, ticks
-
-
-def _chunks(ranges: Ranges) -> Iterable[Ranges]:
-    """Yield ranges in parts of at most `CHUNK_TICKS` ticks."""
-    some: list[tuple[int, int]] = []
-    room = CHUNK_TICKS
-    for first, last in ranges:
-        while first <= last:
-            end = min(last, first + room - 1)
-            some.append((first, end))
-            room -= end - first + 1
-            first = end + 1
-            if not room:
-                yield tuple(some)
-                some, room = [], CHUNK_TICKS
-    if some:
-        yield tuple(some)

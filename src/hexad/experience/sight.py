@@ -6,12 +6,14 @@ the stream itself and keeps what it finds, so that nothing is lost for a time in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from hexad.experience.narrative import Gist, plain_name, retold
 from hexad.index.lenses import Lenses
-from hexad.model.experience import StepQuery, TimestepRecord
+from hexad.model.experience import CompressionLevel, StepQuery, TimestepRecord
 from hexad.model.tiers import CompactionRecord, CompressedRecord, EventRecord, TimeWindow
+from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
 from hexad.storage.tags import Tags
 
@@ -20,7 +22,7 @@ class Sight:
     """Takes hidden concepts out of what is handed out; without `lenses` everything may be seen."""
 
     def __init__(self, db: Database, lenses: Lenses | None) -> None:
-        self._tags = Tags(db)
+        self._tags, self._compressed = Tags(db), Compressed(db)
         self._lenses = lenses
 
     def may_ask(self, question: StepQuery) -> bool:
@@ -52,8 +54,61 @@ class Sight:
         if self._lenses is None:
             return records
         return [
-            replace(one, concept_activations=self.activations(one.concept_activations)) for one in records
+            replace(
+                one, concept_activations=self.activations(one.concept_activations), content=self._content(one)
+            )
+            for one in records
         ]
+
+    def holding(
+        self, question: StepQuery, ask: Callable[[StepQuery], list[TimestepRecord]]
+    ) -> list[TimestepRecord]:
+        """Return what `ask` finds of a text, as it may be seen: not by a concept's name that may not."""
+        if self._lenses is None or question.text is None:
+            return self.timesteps(ask(question))
+        coarse = sum(
+            totals.records
+            for level, totals in self._compressed.totals().items()
+            if level > CompressionLevel.REPLY
+        )
+        end = question.offset + question.limit
+        text = question.text.casefold()
+        found = self.timesteps(ask(replace(question, limit=end + coarse, offset=0)))
+        kept = [
+            one
+            for one in found
+            if one.compression_level <= CompressionLevel.REPLY or text in one.content.casefold()
+        ]
+        return kept[question.offset : end]
+
+    def _content(self, one: TimestepRecord) -> str:
+        if one.compression_level <= CompressionLevel.REPLY:
+            return one.content
+        record = self._compressed.get(one.id)
+        return one.content if record is None else self.told(record)
+
+    def told(self, record: CompressedRecord) -> str:
+        """Return a COLD record's summary without the names of concepts that were hidden since it was written."""
+        if self._lenses is None or record.level <= CompressionLevel.REPLY:
+            return record.summary
+        concepts, tags = (
+            self.activations(record.top_k_activations),
+            self._visible_tags(record.significant_tags),
+        )
+        if len(concepts) == len(record.top_k_activations) and len(tags) == len(record.significant_tags):
+            return record.summary
+        gist = Gist(
+            level=record.level,
+            start_time=record.start_time,
+            end_time=record.end_time,
+            concepts=concepts,
+            tags=tags,
+            texts=(),
+        )
+        known = self._tags.by_ids([*concepts, *tags])
+        return retold(
+            record.summary, gist, names=lambda id: known[id].name if id in known else plain_name(id)
+        )
 
     def events(self, records: list[EventRecord]) -> list[EventRecord]:
         """Return events with what may be seen of their activations."""
@@ -69,6 +124,7 @@ class Sight:
             return record
         return replace(
             record,
+            summary=self.told(record),
             top_k_activations=self.activations(record.top_k_activations),
             peaks=self.activations(record.peaks),
             significant_tags=self._visible_tags(record.significant_tags),

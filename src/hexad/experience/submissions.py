@@ -30,12 +30,16 @@ _AT_WORK: Final = (BudStatus.COLLECTING, BudStatus.READY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionNeeds:
-    """What submissions are handed. `tagged` says where a tag is: ranges of ticks by session."""
+    """What submissions are handed. `tagged` says where a tag is: ranges of ticks by session.
+
+    `secret_in` says by which rule a name holds a secret, None where it holds none.
+    """
 
     db: Database
     tiers: Tiers
     resolve_tag: Callable[[str], Tag | None]
     tagged: Callable[[str], Mapping[str, Ranges]]
+    secret_in: Callable[[str], str | None]
 
 
 class Graftings:
@@ -55,6 +59,9 @@ class Graftings:
         example in full detail, `Conflict` for an id that is taken or a bud that was abandoned.
         """
         wanted = check_submission_id(submission_id)
+        rule = self._needs.secret_in(wanted)
+        if rule is not None:  # it becomes the name of a folder
+            raise InvalidInput(f"submission_id holds what looks like a secret ({rule}); give another one.")
         tag = self._bud(bud)
         known = self._same(wanted, tag)
         if known is not None:

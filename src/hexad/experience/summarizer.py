@@ -18,6 +18,7 @@ from hexad.providers.generator import Prompt, Reply
 from hexad.providers.generators.function import FunctionGenerator
 from hexad.providers.metering import MeteredGenerator
 from hexad.text.fence import fence_of
+from hexad.text.normalize import whole_characters
 from hexad.text.summarize import extract
 from hexad.text.tokens import CHARACTERS_PER_TOKEN, TokenCounter
 
@@ -153,7 +154,7 @@ class Summarizer:
         except HexadError as error:  # a caller's function may ask this store, too
             log.warning("A summary is made locally: %s", error)
             return None
-        text = self._mask(reply.text.strip())
+        text = self._mask(whole_characters(reply.text).strip())
         found = self._measured(text, reply.model)
         if not text or found.tokens > most:
             log.warning(

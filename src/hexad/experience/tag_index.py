@@ -12,7 +12,7 @@ from hexad.ids import IdSource
 from hexad.index.concepts import WORKING_SET_LIMIT, ConceptPacks, WorkingSet
 from hexad.model.concept import PackReport
 from hexad.model.experience import TimestepRecord
-from hexad.model.parse import parse_choice, word_list
+from hexad.model.parse import is_text, parse_choice, parse_place, parse_text, quoted, word_list
 from hexad.model.tag import (
     NOTE_BYTES_LIMIT,
     TAG_NAME_CHARS_LIMIT,
@@ -110,11 +110,12 @@ class TagIndex:
 
     def get_tag(self, tag_id: str) -> Tag | None:
         """Return the tag with exactly this id, None when there is none."""
-        return self.working_set.get(tag_id)
+        return self.working_set.get(_text(tag_id, "tag_id"))
 
     def resolve(self, name_or_id: str) -> Tag | None:
         """Return the tag of exactly this id, else of this name ignoring case, else None. Patterns are names here."""
-        return self.working_set.get(name_or_id) or self._tags.named(name_or_id)
+        given = _text(name_or_id, "name_or_id")
+        return self.working_set.get(given) or self._tags.named(given)
 
     def resolve_or_create(self, name_or_id: str) -> Tag:
         """Return what `resolve` finds, else a new custom tag of this name."""
@@ -140,10 +141,10 @@ class TagIndex:
         the whole name.
         """
         wanted = TagFilter(
-            pattern=name_pattern,
+            pattern=parse_text(name_pattern, "name_pattern"),
             tag_type=None if tag_type is None else parse_choice(TagType, tag_type, "tag_type"),
             bud_status=None if bud_status is None else parse_choice(BudStatus, bud_status, "bud_status"),
-            entity_type=entity_type,
+            entity_type=parse_text(entity_type, "entity_type"),
         )
         return self._tags.find(wanted, limit=_limit(limit), offset=max(offset, 0))
 
@@ -159,7 +160,7 @@ class TagIndex:
         The same pack again changes nothing; a newer one keeps what was tagged. Raises `NotFound` when there is
         nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
         """
-        report = self._packs.load(Path(path))
+        report = self._packs.load(Path(parse_place(path, "path")))
         self._needs.loaded()
         return report
 
@@ -189,7 +190,7 @@ class TagIndex:
 
     def find_concept(self, query: str, *, limit: int = 100) -> list[Tag]:
         """Return the concepts that `query` names best, by term and alias, ignoring case."""
-        return self._concepts.find(query, limit=_limit(limit))
+        return self._concepts.find(_text(query, "query"), limit=_limit(limit))
 
     # Buds -------------------------------------------------------------------------------------------------------
 
@@ -206,33 +207,41 @@ class TagIndex:
         return self._tags.bud_concepts(tag_id)
 
     def promote_to_bud(self, tag_id: str) -> Tag:
-        """Make a tag a bud that stands at `collecting`; a bud stays as it is. Raises `NotFound`, `Conflict`."""
+        """Make a tag, named by its id, else by its name, a bud that stands at `collecting`; a bud stays as it is.
+
+        Raises `NotFound`, `Conflict`.
+        """
         with self._db.transaction():
-            tag = self._tags.require(tag_id)
+            tag = self._named(tag_id)
             return (
                 tag
                 if tag.tag_type is TagType.BUD
-                else self._tags.set_bud_status(tag_id, BudStatus.COLLECTING)
+                else self._tags.set_bud_status(tag.id, BudStatus.COLLECTING)
             )
+
+    def _named(self, name_or_id: str) -> Tag:
+        """Return the tag of this id, else of this name; raises `NotFound`."""
+        known = self.resolve(name_or_id)
+        return self._tags.require(name_or_id if known is None else known.id)
 
     def update_bud_status(self, tag_id: str, status: BudStatus | str) -> Tag:
         """Change where a bud stands; raises `NotFound`, and `InvalidInput` for a tag that is no bud."""
         wanted = parse_choice(BudStatus, status, "status")
         with self._db.transaction():
-            tag = self._tags.require(tag_id)
+            tag = self._named(tag_id)
             if tag.tag_type is not TagType.BUD:
                 raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
-            return self._tags.set_bud_status(tag_id, wanted)
+            return self._tags.set_bud_status(tag.id, wanted)
 
     def get_bud_examples(self, tag_id: str, *, limit: int = 100, offset: int = 0) -> list[TimestepRecord]:
         """Return the timesteps that carry a bud: by themselves, by their event or in a range, by session and tick.
 
         Raises `NotFound`, and `InvalidInput` for a tag that is no bud.
         """
-        tag = self._tags.require(tag_id)
+        tag = self._named(tag_id)
         if tag.tag_type is not TagType.BUD:
             raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
-        return self._needs.examples(tag_id, limit=_limit(limit), offset=max(offset, 0))
+        return self._needs.examples(tag.id, limit=_limit(limit), offset=max(offset, 0))
 
     # Memory -----------------------------------------------------------------------------------------------------
 
@@ -259,6 +268,12 @@ class TagIndex:
         if isinstance(name, str) and self._needs.mask(name) != name:
             raise InvalidInput(f"The {what} of the tag holds what looks like a secret; give another one.")
         return name
+
+
+def _text(given: str, what: str) -> str:
+    if not is_text(given):
+        raise InvalidInput(f"{what} = {quoted(given)} is no text; give a string.")
+    return given
 
 
 def _limit(limit: int) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
 from hexad.experience.tag_index import TagIndex, TagIndexNeeds
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
 from hexad.index.tag_places import CommentPlaces, TagPlaces
-from hexad.model.experience import Fidelity, StepQuery, TimestepRecord
+from hexad.model.experience import StepQuery, TimestepRecord
 from hexad.model.tag import (
     COMMENT_BYTES_LIMIT,
     NOTE_BYTES_LIMIT,
@@ -31,13 +31,16 @@ from hexad.model.tag import (
     range_target,
     timestep_target,
 )
-from hexad.model.ticks import union
+from hexad.model.ticks import Ranges, union
+from hexad.storage.cold import ColdRanges
+from hexad.storage.cold_tags import ColdTags
 from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
+from hexad.storage.sessions import Sessions
+from hexad.storage.stream_event_ticks import EventPlace
+from hexad.storage.stream_presence import last_recorded
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
-
-_PAGE: Final = 10_000
 
 
 class StreamEvents:
@@ -48,9 +51,10 @@ class StreamEvents:
 
     def ticks_of(self, session_id: str, event_ids: Sequence[str]) -> Mapping[str, Sequence[TickRange]]:
         """Return the ranges of ticks of these events; one that the stream does not have is left out."""
+        places, cold = self._places(session_id, event_ids)
         found = {
             event_id: union(
-                [*self._ticks(session_id, event_id), *self._experience.cold_ticks(session_id, event_id)]
+                [*(places[event_id].ranges if event_id in places else ()), *cold.get(event_id, ())]
             )
             for event_id in event_ids
         }
@@ -58,43 +62,34 @@ class StreamEvents:
 
     def events_at(self, session_id: str, tick: int) -> Sequence[str]:
         """Return the event that the timestep at `tick` belongs to, if any."""
-        found = _steps(self._experience, StepQuery(session_id=session_id, ticks=(tick, tick), limit=10))
-        return [step.event_id for step in found if step.event_id is not None]
+        try:
+            return self._experience.events_at(session_id, tick)
+        except NotFound:  # a session of another store, or one that was taken out
+            return []
 
-    def whole(self, session_id: str, event_id: str) -> TickRange | None:
+    def whole(self, session_id: str, event_id: str, *, closed: bool) -> TickRange | None:
         """Return the ticks of an event that has ended and is one range, so that they can never change.
 
-        Raises `NotFound` when no timestep of the session carries the event.
+        One whose detail is gone does not say whether it ended: it did when its session has, `closed`. Raises `NotFound`
+        when no timestep of the session carries the event.
         """
-        steps = list(self._steps(session_id, event_id))
-        cold = self._experience.cold_ticks(session_id, event_id)
-        if not steps:
+        places, cold = self._places(session_id, [event_id])
+        if not places and not cold:
             raise NotFound(f"No timestep of session {session_id!r} carries the event {event_id!r}.")
-        full = [step for step in steps if step.fidelity is not Fidelity.COLD]
-        ranges = union([*((step.tick, step.tick) for step in full), *cold])
-        ended = any(step.event_end for step in full) or not full
+        place = places.get(event_id)
+        ranges = union([*(() if place is None else place.ranges), *cold.get(event_id, ())])
+        ended = closed if place is None else place.ended
         return ranges[0] if len(ranges) == 1 and ended else None
 
-    def _ticks(self, session_id: str, event_id: str) -> Iterator[TickRange]:
-        steps = self._steps(session_id, event_id)
-        return ((step.tick, step.tick) for step in steps if step.fidelity is not Fidelity.COLD)
-
-    def _steps(self, session_id: str, event_id: str) -> Iterator[TimestepRecord]:
-        offset = 0
-        while True:
-            question = StepQuery(session_id=session_id, event_id=event_id, limit=_PAGE, offset=offset)
-            steps = _steps(self._experience, question)
-            yield from steps
-            if len(steps) < _PAGE:
-                return
-            offset += _PAGE
-
-
-def _steps(experience: Experience, question: StepQuery) -> list[TimestepRecord]:
-    try:
-        return experience.query(question)
-    except NotFound:  # a session of another store, or one that was taken out
-        return []
+    def _places(
+        self, session_id: str, event_ids: Sequence[str]
+    ) -> tuple[Mapping[str, EventPlace], Mapping[str, Ranges]]:
+        """Return where events are in the stream, and what left it; in this order nothing that leaves is missed."""
+        try:
+            places = self._experience.event_places(session_id, event_ids)
+        except NotFound:
+            return {}, {}
+        return places, self._experience.cold_ticks(session_id, event_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +129,7 @@ class Tagging:
         self._db, self._experience, self._ids, self._mask = db, experience, ids, mask
         self._events = events
         self._applications, self._comments, self._tags = TagApplications(db), Comments(db), Tags(db)
+        self._cold = ColdTags(db)
         self.places = TagPlaces(db, events=events, hidden=experience.sight.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
@@ -174,17 +170,27 @@ class Tagging:
             raise InvalidTarget("There is no current session; call start_session first, or give session_id.")
         return session_id
 
+    def _last_tick(self, session_id: str) -> int:
+        number = Sessions(self._db).number(session_id)
+        assert number is not None
+        return last_recorded(self._experience.reader, ColdRanges(self._db), session_id, number)
+
     def _recorded(self, target: Target) -> Target:
         session = self._experience.session(target.session_id)
         if target.event_id is not None:
             # Kept where it cannot change any more: what is compressed later is still found by it.
-            return event_target(session.id, target.event_id, self._events.whole(session.id, target.event_id))
+            closed = session.ended_at is not None
+            whole = self._events.whole(session.id, target.event_id, closed=closed)
+            return event_target(session.id, target.event_id, whole)
         if target.timestep_id is not None:
             if not self._experience.was_recorded(session.id, target.range_start or 0):
                 raise NotFound(f"Timestep {target.timestep_id!r} was never recorded.")
-        elif target.range_start is not None and target.range_start > session.last_tick:
+        elif not self._experience.was_recorded(session.id, target.range_start or 0):
+            # Its end may be still to come: what is recorded up to there is covered then.
+            last = self._last_tick(session.id)
             raise NotFound(
-                f"Session {session.id!r} has no tick {target.range_start} yet; its last is {session.last_tick}."
+                f"Session {session.id!r} has no tick {target.range_start}; "
+                f"{f'its last is {last}' if last else 'nothing was recorded in it yet'}."
             )
         return target
 
@@ -204,8 +210,13 @@ class Tagging:
                 created_at=self._db.clock.now(),
                 note=said,
             )
-            self._applications.add([application])
+            self._add(application)
         return application
+
+    def _add(self, application: TagApplication) -> None:
+        self._applications.add([application])
+        kind = self._tags.require(application.tag_id).tag_type
+        self._cold.added(application, always=kind is not TagType.CONCEPT)
 
     def add_application(self, application: TagApplication) -> TagApplication:
         """Store an application as it is given, an id where it has none; its tag must be there.
@@ -228,7 +239,7 @@ class Tagging:
         with self._db.transaction():
             if self._applications.has(wanted.id):
                 raise Conflict(f"A tag application {wanted.id!r} is there already; give another id, or none.")
-            self._applications.add([wanted])
+            self._add(wanted)
         return wanted
 
     def add_comment(self, comment: Comment) -> Comment:
@@ -250,9 +261,11 @@ class Tagging:
         return self._experience.intake.name(given, "id") if given else self._ids.new(prefix)
 
     def untag(self, application_id: str) -> None:
-        """Take one application away; raises `NotFound`."""
+        """Take one application away, also from what stands for timesteps that left; raises `NotFound`."""
         with self._db.transaction():
+            application = self._applications.get(application_id)
             self._applications.remove(application_id)
+            self._cold.removed(application)
 
     def remove(self, name_or_id: str, *, force: bool) -> int:
         """Remove a tag with its uses; return how many those were. Raises `NotFound`, and `Conflict` for what stays."""

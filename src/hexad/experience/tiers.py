@@ -17,13 +17,14 @@ from hexad.experience.sight import Sight
 from hexad.experience.window_values import WindowValues
 from hexad.ids import IdSource
 from hexad.model.experience import CompressionLevel, Fidelity
-from hexad.model.tag import NOTE_BYTES_LIMIT, TICK_LIMIT, check_size, check_ticks
+from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_ticks
 from hexad.model.ticks import Ranges, count, intersection, union
 from hexad.model.tiers import TimeWindow
 from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions
 from hexad.storage.connection import Database
 from hexad.storage.sessions import Sessions
+from hexad.storage.stream_presence import last_recorded
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_totals import RangeTotals, range_totals
 from hexad.storage.submissions import Submissions
@@ -127,12 +128,7 @@ class Tiers:
 
     def _check_recorded(self, session_id: str, number: int, wanted: tuple[int, int]) -> None:
         """Raise `NotFound` for a range that ends after what was ever recorded; a gap in between is none."""
-        everything = (0, TICK_LIMIT)
-        last = max(
-            [one.ticks[1] for one in range_totals(self._needs.reader, {session_id: (everything,)})]
-            + [end for _, end in self._gone.ranges(number, everything)],
-            default=0,
-        )
+        last = last_recorded(self._needs.reader, self._gone, session_id, number)
         if last < wanted[1]:
             raise NotFound(
                 f"Session {session_id!r} has no tick {wanted[1]} yet; its last is {last}. Pin what was recorded."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hexad.errors import InvalidInput, NotFound
-from hexad.experience.accounts import COMPACTION_THRESHOLD, Accounts
+from hexad.experience.accounts import COMPACTION_THRESHOLD, Accounts, Fill
 from hexad.experience.compaction import Compactor
 from hexad.experience.compaction_draft import Drafter
 from hexad.experience.sight import Sight
@@ -36,6 +36,10 @@ class ContextWindows:
         """Return the manager of a session's window; raises `NotFound`."""
         self.compactions.state_of(session_id)
         return ContextWindowManager(self, session_id)
+
+    def states(self, session_ids: Sequence[str]) -> list[dict[str, JSONValue]]:
+        """Return what `ContextWindowManager.get_context_state` says of several sessions; raises `NotFound`."""
+        return [_said(fill) for fill in self.compactor.measure_all(session_ids)]
 
     def content(self, session_id: str) -> ContextWindow:
         """Return what is in a session's window; raises `NotFound`."""
@@ -133,11 +137,14 @@ class ContextWindowManager:
 
     def get_context_state(self) -> dict[str, JSONValue]:
         """Return the window's size, its tokens, the part that they fill, the session, and the last tick."""
-        fill = self._windows.compactor.measure(self.session_id)
-        return {
-            "max_tokens": fill.state.max_tokens,
-            "current_tokens": fill.tokens,
-            "utilization": fill.tokens / fill.state.max_tokens,
-            "session_id": self.session_id,
-            "current_tick": fill.last_tick,
-        }
+        return _said(self._windows.compactor.measure(self.session_id))
+
+
+def _said(fill: Fill) -> dict[str, JSONValue]:
+    return {
+        "max_tokens": fill.state.max_tokens,
+        "current_tokens": fill.tokens,
+        "utilization": fill.tokens / fill.state.max_tokens,
+        "session_id": fill.state.session_id,
+        "current_tick": fill.last_tick,
+    }

@@ -9,7 +9,9 @@ from dataclasses import replace
 from hexad.experience.compression import compress_records
 from hexad.experience.sight import Sight
 from hexad.model.experience import CompressionLevel, Fidelity, StepQuery
+from hexad.model.ticks import difference, intersection, union
 from hexad.model.tiers import CompressedRecord, TickIds, TimeWindow
+from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
@@ -23,7 +25,7 @@ class WindowValues:
     def __init__(self, db: Database, sight: Sight) -> None:
         self._db, self._sight = db, sight
         self._submissions, self._compactions = Submissions(db), Compactions(db)
-        self._compressed = Compressed(db)
+        self._compressed, self._gone = Compressed(db), ColdRanges(db)
 
     def of(self, rows: Sequence[WindowRow]) -> list[TimeWindow]:
         """Return the windows of rows, in their order, with what may be seen of them."""
@@ -32,7 +34,7 @@ class WindowValues:
             cold = self._cold(rows)
             remains = {
                 session: _Remains(
-                    self._compressed, [row for row in cold.values() if row.session_no == session]
+                    self._compressed, self._gone, [row for row in cold.values() if row.session_no == session]
                 )
                 for session in {row.session_no for row in cold.values()}
             }
@@ -61,9 +63,10 @@ class WindowValues:
 class _Remains:
     """What stands for the ticks of some windows of one session: replies, or what those were compressed to."""
 
-    def __init__(self, compressed: Compressed, rows: Sequence[WindowRow]) -> None:
+    def __init__(self, compressed: Compressed, gone: ColdRanges, rows: Sequence[WindowRow]) -> None:
         self._compressed, self._rows = compressed, rows
         hull = (min(row.ticks[0] for row in rows), max(row.ticks[1] for row in rows))
+        self._gone = gone.ranges(rows[0].session_no, hull)
         self._places: list[tuple[int, int, str]] = []
         self._replies: dict[str, CompressedRecord] = {}
         for reply in self._records(StepQuery(session_id=rows[0].session_id, ticks=hull)):
@@ -82,11 +85,13 @@ class _Remains:
     def of(self, row: WindowRow) -> list[CompressedRecord]:
         """Return the records that stand for a window, in order; none while another window protects all of it."""
         found: dict[str, CompressedRecord] = {}
-        for first, _, reply in self._places[bisect_left(self._lasts, row.ticks[0]) :]:
+        told: list[tuple[int, int]] = []
+        for first, last, reply in self._places[bisect_left(self._lasts, row.ticks[0]) :]:
             if first > row.ticks[1]:
                 break
             found[reply] = self._replies[reply]
-        if found:
+            told.append((first, last))
+        if found and not difference(intersection(self._gone, [row.ticks]), union(told)):
             return list(found.values())
         if self._coarse is None:
             question = StepQuery(session_id=row.session_id)
@@ -94,9 +99,10 @@ class _Remains:
                 (one for one in self._records(question) if one.level > CompressionLevel.REPLY),
                 key=lambda one: (one.start_time, one.id),
             )
-        return [
+        coarse = (
             one for one in self._coarse if one.start_time <= row.end_time and one.end_time >= row.start_time
-        ]
+        )
+        return [*coarse, *found.values()]
 
 
 def _window(row: WindowRow, submission_ids: Sequence[str]) -> TimeWindow:

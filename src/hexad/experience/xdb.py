@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from hexad.model.experience import (
 )
 from hexad.model.lenses import LensRules
 from hexad.model.lifecycle import LifecycleContract
+from hexad.model.parse import parse_text
 from hexad.model.pressure import Amount
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import CompressedRecord, EventRecord
@@ -44,6 +45,7 @@ from hexad.storage.segments import SEAL_AGE_S, Sealer
 from hexad.storage.session_totals import session_totals
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_activity import ActivityQuestion, activity
+from hexad.storage.stream_event_ticks import EventPlace, event_places, events_at
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
@@ -204,9 +206,7 @@ class Experience:
     # Recording --------------------------------------------------------------------------------------------------
 
     def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
-        """Record for a session, this thread's current one by default; return it, and the tick: the one that is given,
-        or the next.
-        """  # fmt: skip
+        """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
         wanted, number = self._recorded(session_id)
         given = self._recorder.add(number, moment, tick)
         self.accounts.add(number, moment[4])
@@ -225,7 +225,8 @@ class Experience:
     def _recorded(self, session_id: str | None) -> tuple[str, int]:
         """Return the session that is recorded to, and its number."""
         wanted = self.current if session_id is None else session_id
-        if wanted is None:
+        if not isinstance(wanted, str):
+            parse_text(wanted, "session_id")
             raise InvalidInput("There is no current session; call start_session first, or give session_id.")
         if self.lenses is not None:
             self._recorded_since_look += 1
@@ -272,7 +273,9 @@ class Experience:
         if not self._may_ask(question):
             return []
         if question.text is not None:
-            return self.sight.timesteps(recall_text(self.reader, self._events, self._sessions, question))
+            return self.sight.holding(
+                question, lambda asked: recall_text(self.reader, self._events, self._sessions, asked)
+            )
         return self.sight.timesteps(self.reader.query(question))
 
     def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
@@ -308,10 +311,25 @@ class Experience:
         self._recorder.flush()
         return was_recorded(self.reader, self._sealer.manifest, session_id, tick)
 
-    def cold_ticks(self, session_id: str, event_id: str) -> Ranges:
-        """Return the ticks of an event that left the stream and have a record of their own still."""
+    def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
+        """Return where events are in the stream; raises `NotFound` for an unknown session."""
+        self._recorder.flush()
+        return event_places(self.reader, session_id, event_ids)
+
+    def events_at(self, session_id: str, tick: int) -> list[str]:
+        """Return the event of a timestep, or of the record that stands for it; `NotFound` for an unknown session."""
+        self._recorder.flush()
+        found = events_at(self.reader, session_id, tick)
         number = self._sessions.number(session_id)
-        return () if number is None else self._compressed.ticks_of_event(number, event_id)
+        if found or number is None:
+            return found
+        cold = self._compressed.covering(number, tick)
+        return [] if cold is None or cold.event_id is None else [cold.event_id]
+
+    def cold_ticks(self, session_id: str, event_ids: Collection[str]) -> dict[str, Ranges]:
+        """Return the ticks of events that left the stream and have a record of their own still."""
+        number = self._sessions.number(session_id)
+        return {} if number is None else self._compressed.ticks_of_events(number, event_ids)
 
     def compressed_record(self, record_id: str) -> CompressedRecord | None:
         """Return a COLD record, None when there is none with this id."""

@@ -13,6 +13,7 @@ from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
 from hexad.facade.xdb_events import EventCalls
+from hexad.facade.xdb_given import all_texts_checked
 from hexad.facade.xdb_log import ExperienceLog
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
@@ -27,6 +28,7 @@ from hexad.model.pressure import Amount
 from hexad.model.tag import TagType
 
 
+@all_texts_checked
 class Xdb(
     RecordCalls,
     RecallCalls,

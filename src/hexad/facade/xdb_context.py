@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hexad.errors import InvalidInput
 from hexad.experience.summarizer import Inference
 from hexad.experience.window import NO_SESSION, ContextWindowManager, ContextWindows
 from hexad.experience.xdb import Experience
 from hexad.facade.xdb_given import whole_number
 from hexad.model.memory import JSONValue
+from hexad.model.parse import word_list
 from hexad.model.tiers import CompactionRecord, ContextWindow
 
 
@@ -19,7 +22,7 @@ class ContextCalls:
 
     @property
     def context_manager(self) -> ContextWindowManager | None:
-        """The window of this thread's current session; None without one."""
+        """The window of this thread's current session; None where no session is started, so look before you call it."""
         session = self._experience.current
         return None if session is None else self._windows.manager(session)
 
@@ -38,6 +41,25 @@ class ContextCalls:
         """
         session = self._experience.current if session_id is None else session_id
         return dict(NO_SESSION) if session is None else self._windows.manager(session).get_context_state()
+
+    def get_context_states(self, session_ids: Sequence[str] | None = None) -> list[dict[str, JSONValue]]:
+        """Return what `get_context_state` says of several sessions, in their order: all are counted in one go.
+
+        None means all that have not ended, in the order of their creation. Raises `NotFound` for a session that was
+        never started, `InvalidInput` for one name where names are expected.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     for day in ("monday", "tuesday"):
+        ...         _ = hx.xdb.start_session(day, max_context_tokens=1000)
+        ...         _ = hx.xdb.record("input", "When do we deploy?", token_count=5)
+        ...     [window["current_tokens"] for window in hx.xdb.get_context_states()]
+        [5, 5]
+        """
+        if session_ids is None:
+            sessions = self._experience.sessions()
+            return self._windows.states([one.id for one in sessions if one.ended_at is None])
+        return self._windows.states(word_list(session_ids, "session_ids"))
 
     def request_compaction(self, session_id: str | None = None) -> CompactionRecord | None:
         """Replace the older half of a session's window by a summary now, and return what was done.

@@ -11,6 +11,8 @@ from hexad.experience.xdb import Experience
 from hexad.facade.xdb_given import (
     activation_ranges,
     event_types_of,
+    match_of,
+    text_of,
     tick_range_of,
     time_range_of,
     whole_number,
@@ -61,17 +63,18 @@ class EventCalls:
         ['We deployed on Tuesday.']
         """
         session, ticks = self._experience.scope(session_id), tick_range_of(tick_range)
+        text = text_of(text, "text")
         return self._experience.recall_events(
             StepQuery(
                 session_id=session,
                 ticks=ticks,
                 tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
                 tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
-                any_tag=match == "any",
+                any_tag=match_of(match),
                 times=time_range_of(time_range),
                 event_types=event_types_of(event_types),
                 activations=activation_ranges(concepts),
-                event_id=event_id,
+                event_id=text_of(event_id, "event_id"),
                 limit=whole_number(limit, "limit", low=1),
                 offset=whole_number(offset, "offset", low=0),
             ),

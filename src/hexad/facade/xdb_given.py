@@ -1,19 +1,75 @@
-"""What callers of `hx.xdb` give, checked: counts, ranges of ticks and times, types of events."""
+"""What callers of `hx.xdb` give, checked: texts, counts, ranges of ticks and times, types of events."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.intake import name
 from hexad.model.experience import TICK_LIMIT, EventType
-from hexad.model.parse import parse_choice, parse_time
+from hexad.model.parse import parse_choice, parse_time, quoted
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38
+_TEXTS: Final = {"str": "a string", "str | None": "a string, or None"}
+_OFTEN: Final = frozenset({"record", "record_many"})
+"""Calls whose arguments are checked where they are used: looking twice would take as long as a record."""
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def texts_checked(call: _Call) -> _Call:
+    """Return a call that raises `InvalidInput`, naming the parameter, for what is no text where its types want one."""
+    parameters = inspect.signature(call).parameters.values()
+    wanted = [
+        (at, one.name, str(one.annotation)) for at, one in enumerate(parameters) if one.annotation in _TEXTS
+    ]
+    if not wanted or call.__name__ in _OFTEN:
+        return call
+
+    @functools.wraps(call)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for at, what, kind in wanted:
+            given = args[at] if at < len(args) else kwargs.get(what, "")
+            if not isinstance(given, str) and (given is not None or kind == "str"):
+                raise InvalidInput(f"{what} = {quoted(given)} is no text; give {_TEXTS[kind]}.")
+        return call(*args, **kwargs)
+
+    return cast("_Call", checked)
+
+
+_Kind = TypeVar("_Kind", bound=type)
+
+
+def all_texts_checked(kind: _Kind) -> _Kind:
+    """Return a class whose public calls, inherited ones too, are as `texts_checked` makes them."""
+    for called, call in inspect.getmembers(kind, inspect.isfunction):
+        if not called.startswith("_"):
+            setattr(kind, called, texts_checked(call))
+    return kind
+
+
+def text_of(given: str | None, what: str) -> str | None:
+    """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidInput(f"{what} = {given!r} is no text.")
+    if not given.isascii() and any("\ud800" <= char <= "\udfff" for char in given):
+        raise InvalidInput(f"{what} = {given[:80]!r} holds half a character (a lone surrogate).")
+    return given
+
+
+def match_of(given: str) -> bool:
+    """Return whether any of the tags is enough; raises `InvalidInput`."""
+    if given not in ("all", "any"):
+        raise InvalidInput(f"match = {given!r} is neither 'all' nor 'any'.")
+    return given == "any"
 
 
 def whole_number(value: int, what: str, *, low: int) -> int:
@@ -29,8 +85,8 @@ def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return a range of ticks, both ends included; raises `InvalidInput`."""
     if given is None:
         return None
-    whole = len(given) == 2 and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
-    if not whole or given[0] > given[1]:
+    pair = _is_pair(given) and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
+    if not pair or given[0] > given[1]:
         raise InvalidInput(f"tick_range = {given!r} is no range; give (first, last).")
     return given[0], given[1]
 
@@ -39,7 +95,7 @@ def time_range_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[
     """Return a range of times, the end left out; raises `InvalidInput`."""
     if given is None:
         return None
-    if isinstance(given, str) or len(given) != 2:
+    if not _is_pair(given):
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
     since, until = (parse_time(one, "time_range") for one in given)
     if since is None or until is None or since > until:
@@ -51,7 +107,7 @@ def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] |
     """Return types of events; raises `InvalidInput`."""
     if given is None:
         return None
-    if isinstance(given, str):
+    if not _is_list(given):
         raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
     return [parse_choice(EventType, one, "event_types") for one in given]
 
@@ -62,7 +118,7 @@ def activation_ranges(
     """Return what `recall` asks of concepts: by name alone, any activation will do."""
     if given is None:
         return {}
-    if isinstance(given, str):
+    if not isinstance(given, Mapping) and not _is_list(given):
         raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
     if not isinstance(given, Mapping):
         return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
@@ -76,6 +132,14 @@ def activation_ranges(
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
         ranges[name(concept, "a concept")] = (_single(low), _single(high))
     return ranges
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
 
 
 def _single(bound: float) -> float:

@@ -10,14 +10,16 @@ from hexad.errors import InvalidInput
 from hexad.experience.moments import moment
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import ALL_SESSIONS, Experience
-from hexad.facade.xdb_given import whole_number
+from hexad.facade.xdb_given import all_texts_checked, whole_number
 from hexad.model.experience import EventType, Fidelity, TimestepRecord, timestep_id
+from hexad.model.parse import quoted
 from hexad.model.tag import Comment, Tag, TagApplication
 
 if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
 
 
+@all_texts_checked
 class ExperienceLog:
     """What an agent may see of its experience: it takes and gives records, and knows no current session."""
 
@@ -33,6 +35,9 @@ class ExperienceLog:
         Raises `Conflict` for a tick that may have been used and for a session that has ended, `NotFound` for one that
         was never started, `InvalidInput` for what cannot be recorded, a COLD record for one.
         """
+        given: object = record
+        if not isinstance(given, TimestepRecord):
+            raise InvalidInput(f"record = {quoted(given)} is no timestep; give a TimestepRecord.")
         if record.fidelity is Fidelity.COLD:
             raise InvalidInput(f"{record.id[:80]!r} stands for {record.timesteps} timesteps; record those.")
         whole_number(record.tick, "tick", low=0)
@@ -92,10 +97,16 @@ class ExperienceLog:
 
         Raises as `Xdb.tag` does, and `Conflict` for an id that is taken.
         """
+        given: object = application
+        if not isinstance(given, TagApplication):
+            raise InvalidInput(f"application = {quoted(given)} is no use of a tag; give a TagApplication.")
         return self._tagging.add_application(application).id
 
     def add_comment(self, comment: Comment) -> str:
         """Store a comment, and return its id, a new one where it has none. Raises as `add_tag` does."""
+        given: object = comment
+        if not isinstance(given, Comment):
+            raise InvalidInput(f"comment = {quoted(given)} is no comment; give a Comment.")
         return self._tagging.add_comment(comment).id
 
     def get_tags_for_timestep(self, timestep_id: str) -> list[Tag]:

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
+from hexad.errors import InvalidInput
 from hexad.experience.intake import name
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import Experience
 from hexad.facade.xdb_given import (
     activation_ranges,
     event_types_of,
+    match_of,
+    text_of,
     tick_range_of,
     time_range_of,
     whole_number,
@@ -62,12 +65,12 @@ class RecallCalls:
                 ticks=ticks,
                 tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
                 tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
-                any_tag=match == "any",
+                any_tag=match_of(match),
                 times=time_range_of(time_range),
                 event_types=event_types_of(event_types),
                 activations=activation_ranges(concepts),
-                text=text_search or None,
-                event_id=event_id,
+                text=text_of(text_search, "text_search") or None,
+                event_id=text_of(event_id, "event_id"),
                 limit=whole_number(limit, "limit", low=1),
                 offset=whole_number(offset, "offset", low=0),
             )
@@ -98,4 +101,6 @@ class RecallCalls:
 
     def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none; raises `InvalidInput` for what is no id of one."""
+        if not isinstance(timestep_id, str):
+            raise InvalidInput(f"{timestep_id!r} is no timestep; ids look like ts-SESSION-TICK.")
         return self._experience.get(timestep_id)

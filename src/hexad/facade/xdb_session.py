@@ -11,6 +11,7 @@ from hexad.facade.xdb_activity import ActivityCalls
 from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_events import EventCalls
+from hexad.facade.xdb_given import texts_checked
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
@@ -28,13 +29,14 @@ _R = TypeVar("_R")
 def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[BoundSession, _P], _R]:
     """Return a call of `hx.xdb` as a call of a handle: the same parameters, and `session_id` is the handle's."""
     signature = inspect.signature(call)
+    checked = texts_checked(call)
 
     @functools.wraps(call)
     def method(handle: BoundSession, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if "session_id" in kwargs:
             raise TypeError(f"{call.__name__}() of a session's handle takes no session_id; it has one.")
         kwargs["session_id"] = handle.id
-        return call(handle._xdb, *args, **kwargs)
+        return checked(handle._xdb, *args, **kwargs)
 
     # What help and completion show: no session to give.
     left = [one for name, one in signature.parameters.items() if name != "session_id"]

@@ -68,7 +68,8 @@ class TagPlaces:
         narrows the answer. With `match="all"` a tick must carry every tag: one may come from a range and another from
         an event. Raises `InvalidInput` without any tag.
         """
-        if isinstance(tags, str) or not tags:
+        named = not isinstance(tags, str) and isinstance(tags, Iterable)
+        if not named or not tags or not all(isinstance(tag, str) for tag in tags):
             raise InvalidInput(f"tags = {tags!r} names no tags; give a list of names or ids.")
         if match not in ("all", "any"):
             raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.")

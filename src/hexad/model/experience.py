@@ -150,6 +150,7 @@ class StepQuery:
     activations: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     text: str | None = None
     event_id: str | None = None
+    events: Collection[str] | None = None  # any of these
     tagged: Mapping[str, Sequence[tuple[int, int]]] | None = None
     tag_sets: Sequence[Collection[str]] = ()
     any_tag: bool = False

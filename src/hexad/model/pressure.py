@@ -36,7 +36,8 @@ class StorageUsage:
     Files are measured, rows of the database counted: `tables_bytes` are the pages of all its tables but those of COLD
     records. Bytes of HOT, WARM and SUBMITTED are their part of logs and segments, by timesteps. `cold_bytes` are
     held against `cold_limit_bytes`, `total_bytes` against `total_limit_bytes`, where one is set, each times
-    `compression_threshold`.
+    `compression_threshold`. `warm_used_tokens` are those under pins, which the quota bounds: what is WARM for a time of
+    grace is not pinned, and what is pinned may be SUBMITTED besides.
     """
 
     total_bytes: int

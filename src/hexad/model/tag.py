@@ -190,6 +190,11 @@ class TaggedTicks:
 
 def parse_timestep_id(timestep_id: str) -> tuple[str, int]:
     """Return `(session, tick)` of `ts-<session>-<tick>`; raises `InvalidTarget` for anything else."""
+    given: object = timestep_id
+    if not isinstance(given, str):
+        raise InvalidTarget(
+            f"timestep_id = {str(given)[:80]} is no text; give an id such as 'ts-session-17'."
+        )
     session, dash, tick = timestep_id.removeprefix("ts-").rpartition("-")
     if not (timestep_id.startswith("ts-") and dash and session and tick.isascii() and tick.isdigit()):
         raise InvalidTarget(f"{timestep_id[:200]!r} is no timestep; give an id such as 'ts-session-17'.")
@@ -245,13 +250,13 @@ def folded_name(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def check_tag_name(name: str) -> str:
-    """Return a tag's name without white space around it; raises `InvalidInput` for what cannot be one."""
+def check_tag_name(name: str, what: str = "The name {} of a tag") -> str:
+    """Return a name, a tag's or that of `what`, without white space around it; raises `InvalidInput`."""
     shown = name.strip() if isinstance(name, str) else ""
     printable = all(unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in shown)
     if not shown or len(shown) > TAG_NAME_CHARS_LIMIT or not printable:
         raise InvalidInput(
-            f"The name {str(name)[:80]!r} of a tag cannot be used; give 1 to {TAG_NAME_CHARS_LIMIT} characters in "
+            f"{what.format(repr(str(name)[:80]))} cannot be used; give 1 to {TAG_NAME_CHARS_LIMIT} characters in "
             "one line."
         )
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -61,21 +62,23 @@ class Compactions:
         """Return where the window of the session with this id stands; raises `NotFound`."""
         return self._state("id = ?", session_id)
 
+    def states_of(self, session_ids: Sequence[str]) -> list[WindowState]:
+        """Return where the windows of several sessions stand, in their order; raises `NotFound`."""
+        rows = self._db.query(
+            f"SELECT {_STATE} FROM sessions WHERE id IN (SELECT value FROM json_each(?))",
+            (dump(list(session_ids)),),
+        )
+        found = {state.session_id: state for state in map(_window_state, rows)}
+        missing = [one for one in session_ids if one not in found]
+        if missing:
+            raise _unknown(missing[0])
+        return [found[one] for one in session_ids]
+
     def _state(self, where: str, value: SQLValue) -> WindowState:
         row = self._db.query_one(f"SELECT {_STATE} FROM sessions WHERE {where}", (value,))
         if row is None:
-            raise NotFound(f"There is no session {value!r}; `start_session` creates it.")
-        return WindowState(
-            number=cast("int", row[0]),
-            session_id=cast("str", row[1]),
-            max_tokens=cast("int", row[2]),
-            auto_compact=bool(row[3]),
-            compacted_through=cast("int", row[4]),
-            summary=cast("str", row[5]),
-            summary_tokens=cast("int", row[6]),
-            ended_at=optional_time(row[7]),
-            next_tick=cast("int", row[8]),
-        )
+            raise _unknown(value)
+        return _window_state(row)
 
     def add(self, number: int, record: CompactionRecord, context: NewContext) -> int:
         """Store a compaction and what the window became with it, in the caller's transaction; return its number."""
@@ -174,4 +177,22 @@ def _record(row: Row) -> CompactionRecord:
         trigger=CompactionTrigger(cast("str", row[11])),
         result_level=CompressionLevel(cast("int", row[12])),
         generated_by=cast("str", row[13]),
+    )
+
+
+def _unknown(session: SQLValue) -> NotFound:
+    return NotFound(f"There is no session {session!r}; `start_session` creates it.")
+
+
+def _window_state(row: Row) -> WindowState:
+    return WindowState(
+        number=cast("int", row[0]),
+        session_id=cast("str", row[1]),
+        max_tokens=cast("int", row[2]),
+        auto_compact=bool(row[3]),
+        compacted_through=cast("int", row[4]),
+        summary=cast("str", row[5]),
+        summary_tokens=cast("int", row[6]),
+        ended_at=optional_time(row[7]),
+        next_tick=cast("int", row[8]),
     )

@@ -205,13 +205,16 @@ class Compressed:
             for level, records, timesteps, tokens, size in rows
         }
 
-    def ticks_of_event(self, session: int, event_id: str) -> Ranges:
-        """Return the ticks of an event that REPLY records stand for."""
-        rows = self._db.query(
-            "SELECT sources FROM compressed_records WHERE session_no = ? AND event_id = ?",
-            (session, event_id),
-        )
-        return union((first, last) for row in rows for first, last in parse(row[0]))
+    def ticks_of_events(self, session: int, event_ids: Collection[str]) -> dict[str, Ranges]:
+        """Return the ticks of events that REPLY records stand for; an event that has none is left out."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for event, sources in self._db.query(
+            "SELECT event_id, sources FROM compressed_records WHERE session_no = ?"
+            " AND event_id IN (SELECT value FROM json_each(?))",
+            (session, dump(list(event_ids))),
+        ):
+            found.setdefault(cast("str", event), []).extend(parse(sources))
+        return {event: union(ranges) for event, ranges in found.items()}
 
     def covering(self, session: int, tick: int) -> CompressedRecord | None:
         """Return the REPLY record that stands for a tick, None when there is none."""
@@ -316,6 +319,9 @@ def _conditions(question: StepQuery, session: int | None) -> tuple[list[str], di
     if question.event_id is not None:
         conditions.append("r.event_id = :event")
         params["event"] = question.event_id
+    if question.events is not None:
+        conditions.append("r.event_id IN (SELECT value FROM json_each(:events))")
+        params["events"] = dump(list(question.events))
     if question.text is not None and question.text.isascii():
         # Only ASCII is folded here; what else there is in the summary does not matter to such a text.
         conditions.append("instr(lower(r.summary), lower(:text)) > 0")

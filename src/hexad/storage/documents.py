@@ -168,6 +168,10 @@ class Documents:
             (folded,),
         )
         if taken is not None:
+            if taken[0] == path:
+                raise Conflict(
+                    f"A document is at {path!r} already; `update_document` gives it a new text, or give another path."
+                )
             raise Conflict(
                 f"A document is at {taken[0]!r}, which leaves no room for {path!r}; update that one, or give another "
                 "path."

@@ -5,17 +5,18 @@ It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to di
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.errors import IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 from hexad.storage import files
+from hexad.storage.ending import ENDING_S, Turn, at_end, forget
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,8 +35,10 @@ class Duck:
     """One in-memory DuckDB, opened when it is first asked; a cursor for each block."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._con: duckdb.DuckDBPyConnection | None = None
+        self._used: dict[int, duckdb.DuckDBPyConnection] = {}
+        self._ended = False
         self._pid = os.getpid()
 
     @contextmanager
@@ -57,6 +60,8 @@ class Duck:
             raise StorageFailure(
                 f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
             ) from error
+        except duckdb.InterruptException as error:
+            raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
         except duckdb.IOException as error:
             raise StorageFailure(f"Cannot read or write {what}: {error}") from error
         except OSError as error:
@@ -66,7 +71,7 @@ class Duck:
                 f"{what} cannot be read: {error}. Run `hexad check`, and put a backup in its place."
             ) from error
         finally:
-            cursor.close()
+            self._leave(cursor)
 
     @contextmanager
     def arrow(self, capsule: object) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -87,30 +92,52 @@ class Duck:
         except duckdb.Error as error:
             raise InvalidInput(f"The rows cannot be read as Arrow: {error}") from error
         finally:
-            cursor.close()
+            self._leave(cursor)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         with self._lock:
+            if self._ended and threading.current_thread() is not threading.main_thread():
+                raise StorageFailure("The program ends: the stream is not read or written any more.")
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
-                atexit.register(_close, weakref.ref(self))
+                at_end(Turn.ENGINE, self, partial(_end, weakref.ref(self)))
                 self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
-            return self._con.cursor()
+            cursor = self._con.cursor()
+            self._used[id(cursor)] = cursor
+            return cursor
+
+    def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        cursor.close()
+        with self._lock:
+            del self._used[id(cursor)]
+            self._lock.notify_all()
 
     def close(self) -> None:
-        """Free what it holds. Idempotent."""
+        """Free what it holds, after breaking off what other threads ask; a question that goes on all the same is left
+        alone. Idempotent.
+        """  # fmt: skip
         # In a forked child the threads of DuckDB are not there: to close it would end the child with a crash.
         if self._pid != os.getpid():
             return
         with self._lock:
-            if self._con is not None:
+            for cursor in self._used.values():
+                cursor.interrupt()
+            # What is closed while it is busy raises, and crashes when the interpreter ends.
+            idle = self._lock.wait_for(lambda: not self._used, ENDING_S)
+            if idle and self._con is not None:
                 self._con.close()
                 self._con = None
+                forget(Turn.ENGINE, self)
+
+    def end(self) -> None:
+        """Close it because the program ends: other threads get nothing from it any more."""
+        self._ended = True
+        self.close()
 
 
-def _close(duck: weakref.ref[Duck]) -> None:
+def _end(duck: weakref.ref[Duck]) -> None:
     open_one = duck()
     if open_one is not None:
-        open_one.close()
+        open_one.end()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.errors import StorageFailure
 from hexad.storage.segment_events import PIECE_COLUMNS, pieces
 from hexad.storage.stream_filters import TickRanges
-from hexad.storage.stream_keys import OUTPUT
+from hexad.storage.stream_keys import JOINED, OUTPUT
 from hexad.storage.stream_manifest import SessionRange
 from hexad.storage.stream_rows import RELATION
 
@@ -36,9 +36,10 @@ _BORDERS: Final = (
 _WHOLE: Final = (
     "SELECT session, event, arg_min(kind, first_tick) AS kind, first(role ORDER BY first_tick) AS role,"
     " min(first_tick) AS first_tick, max(last_tick) AS last_tick, min(first_at) AS first_at, max(last_at) AS last_at,"
-    " string_agg(content, '' ORDER BY first_tick) AS content, sum(tokens)::BIGINT AS tokens,"
-    " sum(timesteps)::BIGINT AS timesteps FROM pieces LEFT JOIN joins USING (session, first_tick) WHERE {divided}"
-    " GROUP BY session, event, CASE WHEN event IS NULL THEN coalesce(head, first_tick) END"
+    f" {JOINED.format(tick='first_tick')} AS content, sum(tokens)::BIGINT AS tokens,"
+    " sum(timesteps)::BIGINT AS timesteps FROM (SELECT *, lag(last_kind) OVER (PARTITION BY session, event, run"
+    " ORDER BY first_tick) AS before FROM (SELECT *, CASE WHEN event IS NULL THEN coalesce(head, first_tick) END AS run"
+    " FROM pieces LEFT JOIN joins USING (session, first_tick) WHERE {divided})) GROUP BY session, event, run"
 )
 _NOTHING: Final = (
     "SELECT 0 AS session, '' AS event, 0 AS kind, '' AS role, 0 AS first_tick, 0 AS last_tick, 0 AS first_at,"

@@ -25,6 +25,7 @@ from hexad.storage.segment_events import KIND
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_filters import TickRanges, row_filter
 from hexad.storage.stream_frames import KIND_CODES, KINDS
+from hexad.storage.stream_keys import BREAK
 from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_query import Asked, Sources, StreamReader
 from hexad.storage.stream_records import scored
@@ -139,7 +140,7 @@ class EventReader:
             sources.logs,
             concept_numbers=self._provisional,
             keep=row_filter(scope, sources.session, None, gone),
-            event=scope.event_id,
+            events=None if scope.event_id is None else [scope.event_id],
         )
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(KIND)
@@ -198,21 +199,23 @@ class EventReader:
                 "last_tick": np.array([one[3] for one in found], np.int64),
             }
 
-        return self._reader.ask(question, read)
+        return self._reader.ask(question, read, light=True)
 
     def _spelled(self, events: Sequence[_Event], text: str) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
-        tokens: dict[tuple[int, str | None, int], list[tuple[int, str]]] = {}
-        for session, tick, at, content in self._tokens(events):
+        tokens: dict[tuple[int, str | None, int], list[tuple[int, int, str]]] = {}
+        for session, tick, at, kind, content in self._tokens(events):
             event = events[at]
-            tokens.setdefault((session, event.event_id, event.first_tick), []).append((tick, content))
+            tokens.setdefault((session, event.event_id, event.first_tick), []).append((tick, kind, content))
         for (session, _, _), some in tokens.items():
             some.sort()
             found.setdefault(session, []).extend(_spell(some, text))
         return found
 
     def _tokens(self, events: Sequence[_Event]) -> list[tuple[Any, ...]]:
-        return self._of_chosen(events, "steps.session, steps.tick, chosen.place, steps.content", "")[0]
+        return self._of_chosen(
+            events, "steps.session, steps.tick, chosen.place, steps.kind, steps.content", ""
+        )[0]
 
     def _of_chosen(
         self, events: Sequence[_Event], columns: str, after: str
@@ -325,9 +328,13 @@ def _stream(
                 )  # fmt: skip
 
 
-def _spell(tokens: Sequence[tuple[int, str]], text: str) -> Iterator[int]:
+def _spell(tokens: Sequence[tuple[int, int, str]], text: str) -> Iterator[int]:
     """Yield the ticks of the tokens that `text` is spread over, wherever it stands in them."""
-    low = [(tick, content.lower()) for tick, content in tokens]
+    kinds = [tokens[0][1], *(kind for _, kind, _ in tokens)]
+    low = [
+        (tick, f"{BREAK if kind != before else ''}{content}".lower())
+        for before, (tick, kind, content) in zip(kinds, tokens, strict=False)
+    ]
     joined = "".join(content for _, content in low)
     starts, start = [], 0
     for _, content in low:

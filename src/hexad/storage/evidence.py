@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import IntegrityError, StorageFailure
-from hexad.model.experience import EventType, StepQuery
+from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage import files
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import ENDS, KINDS, STARTS
+from hexad.storage.stream_keys import OUTPUT
 from hexad.storage.stream_query import Asked, StreamReader
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class EvidenceWriter:
         )
 
     def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
-        """Return, by session and tick, the generated tokens that may not be shown as they are, and what is shown."""
+        """Return, by session and tick, the texts that may not be shown as they are, and what is shown."""
         return dict(one for session, some in ranges.items() for one in self._masked_in(session, some))
 
     def _masked_in(self, session: str, ranges: Ranges) -> Iterator[tuple[tuple[int, int], str]]:
@@ -135,7 +136,6 @@ class EvidenceWriter:
             session_id=session,
             ticks=(around[0][0], around[-1][1]),
             tagged={session: around},
-            event_types=[EventType.OUTPUT],
         )
         rows = self._reader.ask(question, _answers)
         for which, tokens in self._mask([row[3] for row in rows]):
@@ -162,12 +162,15 @@ def _counted(asked: Asked) -> EvidenceRows:
 
 
 def _answers(asked: Asked) -> list[tuple[Any, ...]]:
-    """Return generated tokens by session and event, in order."""
+    """Return what secrets may be spread over, in order: answers, and events of several timesteps, by session, event
+    and type.
+    """  # fmt: skip
     if asked.steps is None:
         return []
     return asked.cursor.execute(
         "SELECT session, event, list(tick ORDER BY tick), list(content ORDER BY tick)"
-        f" FROM (SELECT session, event, tick, content {asked.steps}) GROUP BY session, event",
+        f" FROM (SELECT session, event, kind, tick, content {asked.steps}) WHERE kind = {OUTPUT} OR event IS NOT NULL"
+        f" GROUP BY session, event, kind HAVING kind = {OUTPUT} OR count(*) > 1",
         list(asked.params),
     ).fetchall()
 

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.storage.segment_tops import quoted
 from hexad.storage.stream_frames import ENDS, STARTS
-from hexad.storage.stream_keys import KEYED
+from hexad.storage.stream_keys import JOINED, KEYED
 
 if TYPE_CHECKING:
     import duckdb
 
 KIND: Final = "events"
 PIECE_COLUMNS: Final = (
-    "session, event, kind, role, first_tick, last_tick, first_at, last_at, content, tokens, timesteps, starts,"
-    " ends"
+    "session, event, kind, last_kind, role, first_tick, last_tick, first_at, last_at, content, tokens, timesteps,"
+    " starts, ends"
 )
 _PIECES: Final = (
-    "SELECT session, event, arg_min(kind, tick) AS kind, first(role ORDER BY tick) AS role,"
+    "SELECT session, event, arg_min(kind, tick) AS kind, arg_max(kind, tick) AS last_kind,"
+    " first(role ORDER BY tick) AS role,"
     " min(tick) AS first_tick, max(tick) AS last_tick, min(ts) AS first_at, max(ts) AS last_at,"
-    " string_agg(content, '' ORDER BY tick) AS content, sum(tokens)::BIGINT AS tokens, count(*) AS timesteps,"
+    f" {JOINED.format(tick='tick')} AS content, sum(tokens)::BIGINT AS tokens, count(*) AS timesteps,"
     f" arg_min(flags, tick) & {STARTS} <> 0 AS starts, arg_max(flags, tick) & {ENDS} <> 0 AS ends"
 )
 _NEEDED: Final = "session, tick, ts, kind, flags, tokens, role, event, content"
@@ -32,7 +33,10 @@ _PARQUET: Final = (
 def pieces(steps: str) -> str:
     """Return the statement that joins timesteps to pieces of events; `steps` is a relation with a segment's columns."""
     keyed = KEYED.format(steps=f"FROM (SELECT {_NEEDED} FROM {steps})")
-    return f"{_PIECES} FROM ({keyed}) GROUP BY session, event, run"
+    told = (
+        f"SELECT *, lag(kind) OVER (PARTITION BY session, event, run ORDER BY tick) AS before FROM ({keyed})"
+    )
+    return f"{_PIECES} FROM ({told}) GROUP BY session, event, run"
 
 
 def write_events(cursor: duckdb.DuckDBPyConnection, segment: Path, to: Path) -> None:

@@ -200,7 +200,7 @@ class Sealer:
             for path, _ in group:
                 self._retire(path)
             return 0
-        self._mask_outputs(table)
+        self._mask_spread(table)
         names = [path.name for path, _ in group]
         written = self._files.write(RELATION, table=table, made_of=(LOGS, names))
         self.manifest.register(
@@ -210,20 +210,27 @@ class Sealer:
             files.unlink(path)
         return written.segment.rows
 
-    def _mask_outputs(self, table: dict[str, NDArray[Any]]) -> None:
-        """Take secrets out of answers: one may be spread over several tokens, so an event is looked at as a whole."""
+    def _mask_spread(self, table: dict[str, NDArray[Any]]) -> None:
+        """Take out secrets that may be spread over several timesteps: an answer, and an event of several pieces, is
+        looked at as a whole. What else came in one piece was looked at when it was recorded.
+        """  # fmt: skip
         import numpy as np
 
-        chosen: NDArray[np.intp] = np.flatnonzero(table["kind"] == KIND_CODES[EventType.OUTPUT])
+        answers = table["kind"] == KIND_CODES[EventType.OUTPUT]
+        chosen: NDArray[np.intp] = np.flatnonzero(answers | (table["flags"] & HAS_EVENT != 0))
         if not len(chosen):
             return
         chosen = chosen[np.lexsort((table["tick"][chosen], table["session"][chosen]))]
-        groups: dict[tuple[int, str], list[int]] = {}
-        sessions, flags, events = (table[name][chosen].tolist() for name in ("session", "flags", "event"))
-        for at, session, flag, event in zip(chosen.tolist(), sessions, flags, events, strict=True):
-            groups.setdefault((session, event if flag & HAS_EVENT else ""), []).append(at)
+        groups: dict[tuple[int, int, str], list[int]] = {}
+        kinds, sessions, flags, events = (
+            table[name][chosen].tolist() for name in ("kind", "session", "flags", "event")
+        )
+        for at, kind, session, flag, event in zip(
+            chosen.tolist(), kinds, sessions, flags, events, strict=True
+        ):
+            groups.setdefault((kind, session, event if flag & HAS_EVENT else ""), []).append(at)
         contents = table["content"]
-        places = list(groups.values())
+        places = [rows for rows in groups.values() if len(rows) > 1 or answers[rows[0]]]
         for which, tokens in self._mask([[contents[at] for at in rows] for rows in places]):
             for at, token in zip(places[which], tokens, strict=True):
                 contents[at] = token

@@ -19,7 +19,7 @@ def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
     COLD records of a day or more are of several sessions and count for none.
     """
     counts: Counter[tuple[int, str]] = Counter()
-    for number, timesteps, tokens in reader.ask(StepQuery(), _counted):
+    for number, timesteps, tokens in reader.ask(StepQuery(), _counted, light=True):
         counts[number, "records"] += timesteps
         counts[number, "timesteps"] += timesteps
         counts[number, "tokens"] += tokens

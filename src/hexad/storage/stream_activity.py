@@ -256,9 +256,12 @@ class _Counting:
 
     def _end(self, at: int) -> datetime:
         start = from_micros(at)
-        if self._question.unit is not ActivityUnit.MONTH:
-            return start + timedelta(microseconds=_LENGTHS[self._question.unit])
-        return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        try:
+            if self._question.unit is not ActivityUnit.MONTH:
+                return start + timedelta(microseconds=_LENGTHS[self._question.unit])
+            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        except (OverflowError, ValueError):  # the last that there is ends after the last moment
+            return datetime.max.replace(tzinfo=UTC)
 
 
 def _said(one: _Concept) -> ConceptActivity:

@@ -12,7 +12,7 @@ from hexad.model.experience import EventType, StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage.codec import from_micros
 from hexad.storage.stream_frames import KINDS
-from hexad.storage.stream_keys import KEYED
+from hexad.storage.stream_keys import BREAK, KEYED
 from hexad.storage.stream_query import Asked, StreamReader
 from hexad.storage.stream_records import scored
 
@@ -31,10 +31,20 @@ class StreamEvent:
     ticks: Ranges
     start_time: datetime
     end_time: datetime
-    texts: Sequence[str]
+    pieces: Sequence[str]
+    breaks: Sequence[int]
+    """The places in `pieces`, after the first, where another type begins: a call's response."""
     tokens: int
     timesteps: int
     activations: Sequence[tuple[str, float, float]]
+
+    @property
+    def texts(self) -> list[str]:
+        """The pieces with what stands between them: joined with nothing they are the event's text."""
+        texts = list(self.pieces)
+        for at in self.breaks:
+            texts[at] = f"{BREAK}{texts[at]}"
+        return texts
 
 
 # Timesteps without an event that belong to different ranges are no neighbours: what stands between them is left out.
@@ -60,7 +70,8 @@ def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
     cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
     groups = cursor.execute(
         "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
-        " max(ts), list(content ORDER BY tick), sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
+        " max(ts), list(content ORDER BY tick), CASE WHEN min(kind) <> max(kind) THEN list(kind ORDER BY tick) END,"
+        " sum(tokens), count(*) FROM keyed GROUP BY session, event, run"
         " ORDER BY session, min(tick)"
     ).fetchall()
     scores: Mapping[tuple[Any, ...], list[tuple[str, float, float]]] = defaultdict(list)
@@ -79,13 +90,18 @@ def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
             ticks=union(_runs(ticks)),
             start_time=from_micros(since),
             end_time=from_micros(until),
-            texts=texts,
+            pieces=texts,
+            breaks=_breaks(kinds),
             tokens=int(tokens),
             timesteps=steps,
             activations=scores.get((session, event, run), ()),
         )
-        for session, event, run, kind, role, ticks, since, until, texts, tokens, steps in groups
+        for session, event, run, kind, role, ticks, since, until, texts, kinds, tokens, steps in groups
     ]
+
+
+def _breaks(kinds: Sequence[int] | None) -> Sequence[int]:
+    return () if kinds is None else [at for at in range(1, len(kinds)) if kinds[at] != kinds[at - 1]]
 
 
 def _runs(ticks: Sequence[int]) -> Iterable[tuple[int, int]]:

@@ -47,6 +47,14 @@ class TickRanges:
         self.table["block"] = (first >> bits)[rows] + within
         self._bits = bits
 
+    @property
+    def only(self) -> tuple[int, tuple[int, int]] | None:
+        """The one session that has all of the ranges, with their first and last tick; None where there is no such."""
+        sessions = self.plain["session"]
+        if not len(sessions) or (sessions != sessions[0]).any():
+            return None
+        return int(sessions[0]), (int(self.plain["first_tick"].min()), int(self.plain["last_tick"].max()))
+
     def inside(self, name: str) -> str:
         """Return what follows `steps` in a statement, where the table is registered under `name`."""
         return f" SEMI JOIN {name} ON {self._on(name)}"
@@ -96,17 +104,26 @@ def row_filter(
 
 
 def placed(numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """Return which rows lie in `places`, whose ranges are in order and apart in each session."""
+    """Return which rows lie in `places`, made by `range_columns`: ranges in order and apart, session by session."""
     import numpy as np
 
-    ticks = numbers["tick"]
+    sessions, ticks = numbers["session"], numbers["tick"]
     inside = np.zeros(len(ticks), np.bool_)
-    for session in np.unique(places["session"]):
-        mine = places["session"] == session
+    if not len(ticks):
+        return inside
+    known, starts, counts = np.unique(places["session"], return_index=True, return_counts=True)
+    # Rows come mostly in runs of one session, so putting them in order is no work.
+    order = None if sessions.min() == sessions.max() else np.argsort(sessions, kind="stable")
+    there = sessions[:1] if order is None else sessions[order]
+    begins = np.searchsorted(there, known, side="left")
+    ends = np.searchsorted(there, known, side="right")
+    for at in np.flatnonzero(ends > begins).tolist():
+        mine = slice(starts[at], starts[at] + counts[at])
         firsts, lasts = places["first_tick"][mine], places["last_tick"][mine]
-        before = np.searchsorted(firsts, ticks, side="right") - 1
-        reached = (before >= 0) & (ticks <= lasts[np.maximum(before, 0)])
-        inside |= (numbers["session"] == session) & reached
+        rows = slice(None) if order is None else order[begins[at] : ends[at]]
+        some = ticks[rows]
+        before = np.searchsorted(firsts, some, side="right") - 1
+        inside[rows] = (before >= 0) & (some <= lasts[np.maximum(before, 0)])
     return inside
 
 
@@ -142,6 +159,8 @@ def conditions_of(
         add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
     if question.event_id is not None:
         add("event = ?", question.event_id)
+    if question.events is not None:
+        add("event IN (SELECT unnest(?::VARCHAR[]))", list(question.events))
     if question.text is not None:
         add("contains(lower(content), lower(?))", question.text)
     for concept, (low, high) in question.activations.items():

@@ -178,12 +178,16 @@ class FrameWriter:
 
 @dataclass(slots=True, kw_only=True)
 class Columns:
-    """Rows as NumPy columns: `numbers` by name, activations and contents one after the other."""
+    """Rows as NumPy columns: `numbers` by name, activations and contents one after the other.
+
+    `hull` is which sessions and ticks there are, from first to last, once somebody has looked.
+    """
 
     numbers: dict[str, NDArray[np.generic]]
     concepts: NDArray[np.uint32]
     scores: NDArray[np.float32]
     contents: bytes
+    hull: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers["tick"])

@@ -18,3 +18,10 @@ KEYED: Final = (
     " {steps} WINDOW w AS (PARTITION BY session ORDER BY tick))"
 )
 """To be formatted with `steps`, what stands after the columns of a SELECT. An event is a `session`, `event`, `run`."""
+
+BREAK: Final = "\n"
+"""Stands in an event's text between timesteps of different types, a call and its response; between others nothing."""
+JOINED: Final = (
+    "string_agg(CASE WHEN kind <> before THEN chr(10) || content ELSE content END, '' ORDER BY {tick})"
+)
+"""An event's text from its timesteps or pieces; `before` is the type that stands before each, if any does."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
 from hexad.errors import Conflict
-from hexad.storage.codec import to_micros
+from hexad.storage.codec import dump, to_micros
 from hexad.storage.connection import Connection, Database
 
 _BATCH = 500
@@ -139,12 +139,15 @@ class Manifest:
         with self._db.transaction() as con:
             con.execute("DELETE FROM stream_replaced_segments WHERE name = ?", (name,))
 
-    def ranges(self) -> dict[str, list[SessionRange]]:
-        """Return what each segment holds of which sessions, by the segment's name."""
+    def ranges(self, sessions: Collection[int] | None = None) -> dict[str, list[SessionRange]]:
+        """Return what each segment holds of which sessions, of these only, by the segment's name."""
         found: dict[str, list[SessionRange]] = {}
         for row in self._db.query(
             "SELECT s.name, r.session_no, r.rows, r.first_tick, r.last_tick, r.first_at, r.last_at"
-            " FROM stream_segment_sessions r JOIN stream_segments s ON s.no = r.segment_no ORDER BY s.no, r.session_no"
+            " FROM stream_segment_sessions r JOIN stream_segments s ON s.no = r.segment_no"
+            " WHERE :sessions IS NULL OR r.session_no IN (SELECT value FROM json_each(:sessions))"
+            " ORDER BY s.no, r.session_no",
+            {"sessions": None if sessions is None else dump(sorted(sessions))},
         ):
             session, rows, first, last, since, until = cast("tuple[int, ...]", row[1:])
             found.setdefault(cast("str", row[0]), []).append(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hexad.model import ticks
-from hexad.model.experience import StepQuery
+from hexad.model.experience import TICK_LIMIT, StepQuery
+from hexad.storage.cold import ColdRanges
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_totals import range_totals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +30,15 @@ def was_recorded(reader: StreamReader, manifest: Manifest, session_id: str, tick
         return False
     # Most segments have every tick between their first and their last of a session.
     return manifest.has_all(session, tick) or bool(reader.query(question))
+
+
+def last_recorded(reader: StreamReader, cold: ColdRanges, session_id: str, number: int) -> int:
+    """Return the last tick that a session has, also one that left the stream; 0 where nothing was recorded."""
+    everything = (0, TICK_LIMIT)
+    found = range_totals(reader, {session_id: (everything,)})
+    return max(
+        [one.ticks[1] for one in found] + [end for _, end in cold.ranges(number, everything)], default=0
+    )
 
 
 def _in_logs(logs: Sequence[Frames], session: int, tick: int) -> bool:

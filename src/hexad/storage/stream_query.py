@@ -25,12 +25,14 @@ from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.segment_tops import KIND
 from hexad.storage.sessions import Sessions
+from hexad.storage.stream_counts import SealedCounts
 from hexad.storage.stream_filters import TickRanges, conditions_of, placed, row_filter, tagged_places
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.stream_manifest import Manifest, Segment, Side
 from hexad.storage.stream_records import ConceptNumbers, cold_timestep, timestep
 from hexad.storage.stream_rows import RELATION, flat, merge_small
+from hexad.storage.stream_spans import Part, parts_of
 from hexad.storage.stream_tops import Reading, plan_reading
 from hexad.storage.windows import Windows
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
 _ATTEMPTS: Final = 10
+_SHORT: Final = 100
+_TOO_FAST: Final = "The stream is being compressed faster than it can be read; ask again."
 _EVERYTHING: Final = StepQuery()
 Answer = TypeVar("Answer")
 
@@ -48,13 +52,16 @@ Answer = TypeVar("Answer")
 class Sources:
     """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
 
-    `sides` are the lists of concepts beside segments, where the question is about concepts.
+    `sides` are the lists of concepts beside segments, where the question is about concepts. `places` is what tags let
+    through, and `parts` where that is in segments.
     """
 
     logs: Sequence[Frames]
     paths: Sequence[str]
     sides: Mapping[str, str]
     session: int | None
+    places: TickRanges | None
+    parts: Sequence[Part] | None
     gone: Mapping[int, Ranges]
     cold: Sequence[Match]
 
@@ -85,6 +92,7 @@ class StreamReader:
         self._sessions = Sessions(db)
         self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
         self._log_directory, self._segments = directory / "log", directory / "segments"
+        self._sealed = SealedCounts(duck)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
 
@@ -103,7 +111,7 @@ class StreamReader:
                 continue
             if found is not None:
                 return found
-        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
+        raise StorageFailure(_TOO_FAST)
 
     def _query(
         self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()
@@ -119,27 +127,32 @@ class StreamReader:
             sql, params = _statement(question, asked, cold=bool(cold))
             if cold:
                 asked.cursor.register("cold", _cold_columns(cold))
-            rows = asked.cursor.execute(sql, [*params, question.limit, question.offset]).fetchall()
+            if _is_short(question):  # with a LIMIT DuckDB reads the columns in a second go
+                rows = asked.cursor.execute(sql, params).fetchall()[question.offset :][: question.limit]
+            else:
+                end = [question.limit, question.offset]
+                rows = asked.cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*params, *end]).fetchall()
             concepts = asked.concepts
             last = (-rows[-1][1], rows[-1][2], rows[-1][3]) if len(rows) == question.limit else None
             failed = asked.reading.failed(last)
         return self._query(question, sources, whole | failed) if failed else self._records(rows, concepts)
 
-    def ask(self, question: StepQuery, use: Callable[[Asked], Answer]) -> Answer:
+    def ask(self, question: StepQuery, use: Callable[[Asked], Answer], *, light: bool = False) -> Answer:
         """Return what `use` makes of the timesteps for which `question` holds, COLD records not among them.
 
-        It is called again when a segment was replaced before it could be read.
+        It is called again when a segment was replaced before it could be read. Where it is `light` it asks for no text
+        and for no concept: what is in logs has none then.
         """
         question = replace(question, strongest=None)  # a list that may be too short would go unnoticed
         for _ in range(_ATTEMPTS):
             sources = self.sources(question)
             try:
-                with self._asked(question, sources) as asked:
+                with self._asked(question, sources, light=light) as asked:
                     return use(asked)
             except StorageFailure:
                 if not self.outdated(sources):
                     raise
-        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
+        raise StorageFailure(_TOO_FAST)
 
     @contextmanager
     def asked(self, question: StepQuery) -> Iterator[Asked]:
@@ -155,14 +168,28 @@ class StreamReader:
         )
 
     @contextmanager
-    def _asked(self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()) -> Iterator[Asked]:
+    def _asked(
+        self,
+        question: StepQuery,
+        sources: Sources,
+        whole: Set[str] = frozenset(),
+        *,
+        light: bool = False,
+    ) -> Iterator[Asked]:
         concepts = ConceptNumbers(self._manifest)
-        places = tagged_places(question, self._sessions)
+        places = sources.places
         nowhere = places is not None and not len(places.plain["session"])
         gone = TickRanges(sources.gone) if sources.gone else None
         keep = row_filter(question, sources.session, places, gone)
         logs = [] if nowhere else sources.logs
-        table = flat(logs, concept_numbers=concepts.numbers, keep=keep, event=question.event_id)
+        table = flat(
+            logs,
+            concept_numbers=concepts.numbers,
+            keep=keep,
+            events=_events(question),
+            within=_narrowed(sources.session, question.ticks, places),
+            light=light and not question.activations and question.text is None,
+        )
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
         with self.duck.cursor(self._segments, table) as cursor:
@@ -175,7 +202,7 @@ class StreamReader:
                 cursor.register("gone", gone.table)
                 joins += gone.outside("gone")
             reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
-            relations, params = reading.relations(_COLUMNS, sides)
+            relations, params = reading.relations(_COLUMNS, sides, sources.parts)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
             steps, values = _steps(question, sources, concepts, relations, joins)
@@ -198,16 +225,24 @@ class StreamReader:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
-        sources = self.sources(_EVERYTHING)
-        if not sources.gone:
-            sealed = sum(one.rows for one in self._manifest.segments())
-            return sealed, sum(len(frame) for log in sources.logs for frame in log.frames)
-        gone = range_columns(dict(sources.gone))
-        unsealed = sum(
-            int((~placed(frame.numbers, gone)).sum()) for log in sources.logs for frame in log.frames
-        )
-        sealed = max(self.ask(_EVERYTHING, _count) - unsealed, 0) if sources.paths else 0
-        return sealed, unsealed
+        for _ in range(_ATTEMPTS):
+            with self._db.read():
+                sources = self.sources(_EVERYTHING)
+                held = self._manifest.ranges() if sources.gone else {}
+                sealed = 0 if sources.gone else sum(one.rows for one in self._manifest.segments())
+            gone = range_columns(dict(sources.gone))
+            unsealed = sum(
+                len(frame) - (int(placed(frame.numbers, gone).sum()) if sources.gone else 0)
+                for log in sources.logs
+                for frame in log.frames
+            )
+            try:
+                by_path = {str(self._segments / name): some for name, some in held.items()}
+                return sealed + self._sealed.count(by_path, sources.gone), unsealed
+            except StorageFailure:
+                if not self.outdated(sources):
+                    raise
+        raise StorageFailure(_TOO_FAST)
 
     def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> Sources:
         """Return where the answers to a question are, and the COLD records for which `cold` holds.
@@ -231,14 +266,28 @@ class StreamReader:
             )
             retired = self._manifest.retired(list(logs))
             sides = self._manifest.sides(KIND) if question.activations else {}
+            places = tagged_places(question, self._sessions)
+            parts = None if places is None else self._parts(places, segments)
+            if parts is not None:
+                needed = {path for part in parts for path in part.paths}
+                segments = [one for one in segments if str(self._segments / one.name) in needed]
             return Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / one.name) for one in segments],
+                places=places,
+                parts=parts,
                 sides=self._present(segments, sides),
                 session=session,
-                gone=self._gone.by_session(session, question.ticks),
+                gone=self._gone.by_session(*_narrowed(session, question.ticks, places)),
                 cold=[] if cold is None else self._compressed.matches(cold, session),
             )
+
+    def _parts(self, places: TickRanges, segments: Sequence[Segment]) -> list[Part]:
+        held = self._manifest.ranges(set(places.plain["session"].tolist()))
+        return parts_of(
+            places.plain,
+            {str(self._segments / one.name): held.get(one.name, ()) for one in segments},
+        )
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
@@ -264,12 +313,26 @@ class StreamReader:
             return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
 
 
-def _count(asked: Asked) -> int:
-    if asked.steps is None:
-        return 0
-    row = asked.cursor.execute(f"SELECT count(*) {asked.steps}", list(asked.params)).fetchone()
-    assert row is not None
-    return int(row[0])
+def _is_short(question: StepQuery) -> bool:
+    """Whether few timesteps can be found, whatever else is asked."""
+    ticks = question.ticks
+    return question.session_id is not None and ticks is not None and ticks[1] - ticks[0] < _SHORT
+
+
+def _narrowed(
+    session: int | None, ticks: tuple[int, int] | None, places: TickRanges | None
+) -> tuple[int | None, tuple[int, int] | None]:
+    """Return the session and the ticks outside of which nothing is asked for."""
+    if places is not None and places.only is not None:
+        number, hull = places.only
+        if session in (None, number):
+            low, high = ticks or hull
+            return number, (max(low, hull[0]), min(high, hull[1]))
+    return session, ticks
+
+
+def _events(question: StepQuery) -> Collection[str] | None:
+    return question.events if question.event_id is None else [question.event_id]
 
 
 def _steps(
@@ -297,7 +360,7 @@ def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, S
             " NULL AS role, NULL AS event, NULL AS content, NULL AS concepts, NULL AS scores FROM cold"
         )
     return (
-        f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {strongest}session, tick, ts, cold_no LIMIT ? OFFSET ?"
+        f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {strongest}session, tick, ts, cold_no"
     ), asked.params
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.model.experience import StepQuery
 from hexad.storage.stream_records import ConceptNumbers
+from hexad.storage.stream_spans import Part
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,13 +46,19 @@ class Reading:
         """Return the segments that must be read as a whole after all; `last` is where the last answer stands."""
         return {one for one, floor in self.uncertain.items() if last is None or last > floor}
 
-    def relations(self, columns: str, sides: Mapping[str, str]) -> tuple[list[str], list[Any]]:
-        """Return the statements that read all of it, and their parameters."""
+    def relations(
+        self, columns: str, sides: Mapping[str, str], parts: Sequence[Part] | None = None
+    ) -> tuple[list[str], list[Any]]:
+        """Return the statements that read all of it, and their parameters; of whole segments only these `parts`."""
         found, params = list[str](), list[Any]()
-        if self.whole:
-            # Else DuckDB takes a folder above the store that is called `session=7` for a column.
-            found.append(f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false)")
-            params.append(list(self.whole))
+        for part in [Part(paths=self.whole, condition="true")] if parts is None else parts:
+            paths = [path for path in part.paths if path in self.whole]
+            if paths:
+                # Else DuckDB takes a folder above the store that is called `session=7` for a column.
+                found.append(
+                    f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE {part.condition}"
+                )
+                params.append(paths)
         for concept in sorted(set(self.lists.values())):
             found.append(
                 f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"

@@ -38,7 +38,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
             continue
         hull = (some[0][0], some[-1][1])
         question = StepQuery(session_id=session_id, ticks=hull, tagged={session_id: some})
-        rows = reader.ask(question, _totals)
+        rows = reader.ask(question, _totals, light=True)
         found += [
             RangeTotals(
                 session_id=session_id,
@@ -52,6 +52,26 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
             for first, last, lowest, highest, since, until, steps, tokens in rows
         ]
     return found
+
+
+def tick_at(reader: StreamReader, session_id: str, ranges: Ranges, place: int) -> int | None:
+    """Return the tick of the timestep at a place, counted from 0, among those of some ranges that are in full detail;
+    None where there are no more than that.
+    """  # fmt: skip
+    question = StepQuery(
+        session_id=session_id, ticks=(ranges[0][0], ranges[-1][1]), tagged={session_id: ranges}
+    )
+
+    def at(asked: Asked) -> int | None:
+        if asked.steps is None:
+            return None
+        row = asked.cursor.execute(
+            f"SELECT tick FROM (SELECT tick {asked.steps}) ORDER BY tick LIMIT 1 OFFSET {place:d}",
+            list(asked.params),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    return reader.ask(question, at)
 
 
 def _totals(asked: Asked) -> list[tuple[Any, ...]]:

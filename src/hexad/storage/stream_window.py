@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hexad.model.experience import TICK_LIMIT, StepQuery
@@ -44,13 +45,13 @@ def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit:
         ).fetchall()
         return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
 
-    return reader.ask(StepQuery(session_id=session_id, ticks=ticks), read)
+    return reader.ask(StepQuery(session_id=session_id, ticks=ticks), read, light=True)
 
 
 def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTotals | None:
     """Return what is in the stream of a session after a tick, None when nothing is."""
     asked_for = (after + 1, TICK_LIMIT)
-    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _totals)
+    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _totals, light=True)
     if row is None or not row[4]:
         return None
     lowest, highest, since, until, steps, tokens = row
@@ -63,6 +64,38 @@ def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTo
         timesteps=steps,
         tokens=int(tokens),
     )
+
+
+class WindowTotals(NamedTuple):
+    """What is in the stream of a session after a tick: up to the tick `last`."""
+
+    last: int
+    timesteps: int
+    tokens: int
+
+
+def windows_totals(reader: StreamReader, windows: Mapping[str, tuple[int, int]]) -> dict[int, WindowTotals]:
+    """Return what is in the stream of sessions between two ticks of each, both included, in one question.
+
+    By the session's number; one that has nothing there is left out.
+    """
+    tagged = {session: (ticks,) for session, ticks in windows.items() if ticks[0] <= ticks[1]}
+    if not tagged:
+        return {}
+    return {
+        number: WindowTotals(last, timesteps, int(tokens))
+        for number, last, timesteps, tokens in reader.ask(StepQuery(tagged=tagged), _by_session, light=True)
+    }
+
+
+def _by_session(asked: Asked) -> list[tuple[Any, ...]]:
+    if asked.steps is None:
+        return []
+    return asked.cursor.execute(
+        f"SELECT session, max(tick), count(*), sum(tokens) FROM (SELECT session, tick, tokens {asked.steps})"
+        " GROUP BY session",
+        list(asked.params),
+    ).fetchall()
 
 
 def _totals(asked: Asked) -> tuple[Any, ...] | None:

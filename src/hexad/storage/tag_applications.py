@@ -74,6 +74,20 @@ class TagApplications:
             self._db.query_one("SELECT 1 FROM tag_applications WHERE id = ?", (application_id,)) is not None
         )
 
+    def last(self) -> int:
+        """Return the number of the newest application; 0 where there is none."""
+        row = self._db.query_one("SELECT max(no) FROM tag_applications")
+        return cast("int", row[0] or 0) if row else 0
+
+    def after(self, session_id: str, number: int) -> list[tuple[TagApplication, bool]]:
+        """Return what was applied in a session after the application of this number, and whether it is a concept."""
+        rows = self._db.query(
+            f"SELECT {_COLUMNS}, t.tag_type = 'concept' FROM tag_applications a CROSS JOIN tags t ON t.no = a.tag_no"
+            " WHERE a.no > ? AND +a.session_id = ? ORDER BY a.no",
+            (number, session_id),
+        )
+        return [(_application(row[:-1]), bool(row[-1])) for row in rows]
+
     def any_event(self, session_id: str) -> bool:
         """Whether any event of a session is tagged."""
         row = self._db.query_one(

@@ -8,6 +8,7 @@ from typing import Final
 
 from hexad.errors import HexadError
 from hexad.observe import log
+from hexad.storage.ending import ENDING_S, Turn, at_end, forget
 
 IDLE_S: Final = 2.0
 """How long the worker sleeps when nothing is to be done; another process's tasks wait no longer than this."""
@@ -33,23 +34,39 @@ class Worker:
             self._idle.clear()
             self._wake.set()
             if self._thread is None:
+                at_end(Turn.BACKGROUND, self, self._end)
                 self._thread = Thread(target=self._run, name="hexad-background", daemon=True)
                 self._thread.start()
 
-    def stop(self) -> None:
-        """Finish the batch in hand and end the thread."""
+    def stop(self, wait_s: float | None = None) -> None:
+        """Finish the batch in hand and end the thread; it is waited for as long as that takes, or `wait_s`."""
         with self._lock:
             self._stopping.set()
             self._wake.set()
             thread, self._thread = self._thread, None
+        forget(Turn.BACKGROUND, self)
         if thread is not None:
-            thread.join()
+            thread.join(wait_s)
+
+    def _end(self) -> None:
+        """Stop when the program ends; a step that waits for a model for long is not waited for."""
+        self.stop(ENDING_S)
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until there was nothing left to do; False when that took longer than `timeout_s`."""
         return self._thread is None or self._idle.wait(timeout_s)
 
     def _run(self) -> None:
+        try:
+            self._work()
+        finally:
+            # Not by `stop`: out of memory, or a caller's function ended the thread. The next wake starts another one.
+            with self._lock:
+                if not self._stopping.is_set():
+                    self._thread = None
+                    self._idle.set()
+
+    def _work(self) -> None:
         pause = 0.0
         while not self._stopping.is_set():
             self._wake.wait(pause)

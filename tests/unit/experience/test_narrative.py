@@ -131,6 +131,27 @@ def test_first_lines_do_not_pile_up_from_level_to_level():
     assert 3 == now[0].summary.count("Work item")
 
 
+@pytest.mark.row("H076")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "On Tuesday evening I worked mainly on the lexer.",
+        "In the morning I worked mainly on tables.",
+        "The lexer was broken. In July 2025 I worked mainly on mending it.",
+        "We sorted the questions.\nTags: these stand before the colon.",
+    ],
+)
+def test_what_the_agent_said_in_such_words_itself_is_kept(said):
+    now = CompressedRecord(
+        id="r1", level=CompressionLevel.SESSION, start_time=JULY, end_time=JULY, summary=said,
+        top_k_activations={"w::Parsing": 1.0},
+    )  # fmt: skip
+    for level in list(CompressionLevel)[3:]:
+        now = compress_records([now], level)
+
+    assert f"In 2025 I worked mainly on Parsing.\n{said}" == now.summary
+
+
 @pytest.mark.row("H079")
 def test_a_summary_is_shorter_than_what_it_replaces():
     texts = [sentences(4, part) for part in ("parser", "store", "index", "viewer")]

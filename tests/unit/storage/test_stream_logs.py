@@ -78,7 +78,7 @@ def log(tmp_path):
     writer.close(clean=False)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(steps, min_size=1, max_size=6), max_size=5))
 def test_what_is_appended_is_read_as_it_was(tmp_path, batches):
     writer = LogWriter(tmp_path, begun_at=0, sync=False)

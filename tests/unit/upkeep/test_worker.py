@@ -97,3 +97,26 @@ def test_being_woken_during_a_step_is_not_forgotten() -> None:
     worker.stop()
 
     assert 2 == len(runs)
+
+
+def test_a_step_that_ends_the_thread_does_not_end_background_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda given: ended.append(given.exc_type))
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            raise SystemExit(3)
+        return False
+
+    worker = Worker(step)
+    worker.wake()
+    assert worker.wait_idle(60), "nobody waits for a thread that is gone"
+    threads[0].join()
+    worker.wake()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 2 == len(set(threads))
+    assert [SystemExit] == ended

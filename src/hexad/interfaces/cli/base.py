@@ -265,6 +265,7 @@ _SPOKEN: Final = (
     ("`windows()`", "`hexad xdb windows`"),
     ("`submissions()`", "`hexad xdb submissions`"),
     ("`export_submission`", "`hexad xdb export`"),
+    ("`update_document`", "`hexad docs update`"),
     ("`list_documents`", "`hexad docs list`"),
     ("`read_copies`", "`hexad docs copies --read`"),
     ("`write_copies`", "`hexad docs copies --write`"),

@@ -77,7 +77,12 @@ def list_(doc_type: str | None) -> None:
     """List documents by path."""
     with state().opened() as hx:
         found = hx.xdb.list_documents(doc_type)
-    _print(found, "There is no such document; `hexad docs add` stores one.")
+    _print(
+        found,
+        "No documents yet; `hexad docs add` stores one."
+        if doc_type is None
+        else "No document is of this type.",
+    )
 
 
 @docs.command()
@@ -146,7 +151,7 @@ def show(document: str, *, version: str | None) -> None:
 
 
 def _content(file: Path | None) -> str:
-    """Return the text of a file, or what was piped in; raises `UsageError` for what is no text."""
+    """Return the text of a file, or what was piped in; raises `UsageError` for what is no text, `NotFound`."""
     where = "What was piped in" if file is None or str(file) == "-" else repr(str(file))
     try:
         if file is None or str(file) == "-":
@@ -157,6 +162,8 @@ def _content(file: Path | None) -> str:
             with file.open("rb") as stream:
                 data = stream.read(_READ_LIMIT)
         return data.decode("utf-8")
+    except FileNotFoundError as error:
+        raise hexad.NotFound(f"There is no file {where}; name one, or - for what is piped in.") from error
     except OSError as error:
         raise click.UsageError(f"{where} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
@@ -206,12 +213,19 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
 @click.option("--version-name", "version", help="What this version is called; default: the next number.")
 @click.option("--source", help="Where it came from.")
 @click.option("--summary", help="What it says, in a sentence.")
-def update(document: str, *, file: Path | None, tags: tuple[str, ...], **options: Any) -> None:
+@click.option("--allow-empty", is_flag=True, help="Also a text of nothing, which is refused else.")
+def update(
+    document: str, *, file: Path | None, tags: tuple[str, ...], allow_empty: bool, **options: Any
+) -> None:
     """Give DOCUMENT a new text: FILE, or what is piped in.
 
     What it said stays a version. The same text is none.
     """
     content = _content(file)
+    if not content.strip() and not allow_empty:
+        raise click.UsageError(
+            "The new text is empty, so nothing was changed: give a FILE, pipe a text in, or say --allow-empty."
+        )
     with state().opened() as hx:
         before = _one(hx, document)
         one = hx.xdb.documents.update_document(before.id, content, tags=several(tags), **options)

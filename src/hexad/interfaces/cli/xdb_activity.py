@@ -73,7 +73,10 @@ def activity(
     A plot over time, in UTC: columns for the tokens, below them a row for each concept. What has left full detail
     counts by its COLD records, each where it begins.
     """
-    wanted: dict[str, Any] = {"session_id": session_id or "*", "time_range": time_range(since, until)}
+    wanted: dict[str, Any] = {
+        "session_id": "*" if session_id is None else session_id,
+        "time_range": time_range(since, until),
+    }
     with state().opened() as hx, waiting("Counting"):
         unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
         found = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)

@@ -28,7 +28,7 @@ def buds(status: str | None) -> None:
         print_json([tag.to_dict() for tag in found])
         return
     if not found:
-        note("There is no such bud; `hexad xdb bud create` makes one.")
+        note("No buds yet; `hexad xdb bud create` makes one." if status is None else "No bud stands there.")
         return
     for line in tag_table(found, room=table_room()):
         click.echo(line)

@@ -50,7 +50,7 @@ def compressed(
         if record is None:
             found = hx.xdb.compressed_records(
                 level=level,
-                session_id=session_id or "*",
+                session_id="*" if session_id is None else session_id,
                 time_range=time_range(since, until),
                 limit=limit,
                 offset=offset,

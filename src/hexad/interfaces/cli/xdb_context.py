@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.base import Command, confirm, note, print_json, state
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.plots import Gauge, draw, gauges, glyphs
 from hexad.interfaces.cli.progress import waiting
@@ -42,7 +42,7 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
     with state().opened() as hx:
         if session is None:
             running = [one.id for one in hx.xdb.sessions() if one.ended_at is None]
-            found = [hx.xdb.get_context_state(one) for one in running[-limit:]]
+            found = hx.xdb.get_context_states(running[-limit:])
         else:
             found = [hx.xdb.get_context_state(session)]
             window = None if brief else hx.xdb.context(session)
@@ -98,15 +98,24 @@ def _window_lines(window: ContextWindow, *, room: int) -> Iterator[str]:
 @click.command(cls=Command)
 @session_option("Of this session.", required=True)
 @click.option("--dry-run", is_flag=True, help="Only say how full its window is.")
-def compact(*, session_id: str, dry_run: bool) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask of a session that never compacts by itself.")
+def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
     """Replace the older half of a session's window by a summary, now.
 
-    The timesteps that no window protects become a summary for each event. Sessions do this by themselves when their
-    window is four fifths full.
+    The timesteps that no window protects become a summary for each event. Sessions do this by themselves, unasked, when
+    their window is four fifths full; so does this command. Of one begun with --no-compaction it asks first.
     """
-    with state().opened() as hx, waiting("Compacting"):
+    with state().opened() as hx:
         before = hx.xdb.get_context_state(session_id)
-        made = None if dry_run else hx.xdb.request_compaction(session_id)
+        keeps_all = next(not one.auto_compact for one in hx.xdb.sessions() if one.id == session_id)
+        if keeps_all and not dry_run:
+            confirm(
+                f"Give up the detail of the older half of {clean(session_id)!r}, which keeps every token?",
+                yes=yes,
+                without="see with --dry-run how full its window is",
+            )
+        with waiting("Compacting"):
+            made = None if dry_run else hx.xdb.request_compaction(session_id)
         after = hx.xdb.get_context_state(session_id)
     if state().json:
         print_json(
@@ -133,7 +142,7 @@ def compact(*, session_id: str, dry_run: bool) -> None:
 def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     """List compactions with their summaries, the oldest first."""
     with state().opened() as hx:
-        found = hx.xdb.compactions(session_id or "*", limit=limit, offset=offset)
+        found = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
     if state().json:
         print_json([one.to_dict() for one in found])
         return

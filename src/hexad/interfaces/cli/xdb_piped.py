@@ -14,6 +14,8 @@ import hexad
 LINE_BYTES_LIMIT: Final = 8 << 20
 """Longest line that is read: a content has 1 MiB at most, and JSON may need six bytes for one."""
 BATCH_LINES: Final = 4_096
+BATCH_BYTES: Final = 16 << 20
+"""So much is recorded together at most: of a batch that is refused nothing was recorded."""
 BATCH_S: Final = 0.1
 """So long a line may wait for others before they are recorded together."""
 _READ_BYTES: Final = 1 << 16
@@ -44,13 +46,18 @@ class Rows:
             self._show(rows)
 
     def placed(self, message: str) -> str:
-        """Return what was refused with the number of its line: rows are read ahead, and blank lines are none."""
+        """Return what was refused with the number of its line."""
+        found = _ROW.match(message)
+        said = message if found is None else message[found.end() :]
+        return f"Line {self._before + self.good(message) + 1:,}: {said}"
+
+    def good(self, message: str) -> int:
+        """Return how many lines stand before the one that was refused: rows are read ahead, blank lines are none."""
         found = _ROW.match(message)
         if found is None:
-            return f"Line {self._before + self._read:,}: {message}"
+            return self._read - 1
         row = int(found[1].replace(",", ""))
-        line = self._before + row + 1 + sum(before <= row for before in self._blank)
-        return f"Line {line:,}: {message[found.end() :]}"
+        return row + sum(before <= row for before in self._blank)
 
 
 def lines_of(stream: BinaryIO) -> Iterator[bytes]:
@@ -59,16 +66,26 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
+def through(lines: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Give the lines that come until there are so many bytes; the others stay."""
+    held = 0
+    for line in lines:
+        yield line
+        held += len(line)
+        if held >= most:
+            return
+
+
 def as_they_come(stream: BinaryIO, monotonic: Callable[[], float]) -> Iterator[list[bytes]]:
     """Give the lines of a pipe in batches: what came within a tenth of a second, up to 4,096 of them."""
     file = stream.fileno()
     lines: list[bytes] = []
-    rest, since = b"", 0.0
+    rest, since, held = b"", 0.0, 0
     while True:
         patience = max(0.0, since + BATCH_S - monotonic()) if lines else None
         if not select.select([file], [], [], patience)[0]:
             yield lines
-            lines = []
+            lines, held = [], 0
             continue
         data = os.read(file, _READ_BYTES)
         if not data:
@@ -77,12 +94,13 @@ def as_they_come(stream: BinaryIO, monotonic: Callable[[], float]) -> Iterator[l
             since = monotonic()
         *whole, rest = (rest + data).split(b"\n")
         lines += whole
+        held += len(data)
         if len(rest) > LINE_BYTES_LIMIT:
             yield [*lines, rest]  # whoever reads it says that it is too long
             return
-        if len(lines) >= BATCH_LINES:
+        if len(lines) >= BATCH_LINES or (lines and held >= BATCH_BYTES):
             yield lines
-            lines = []
+            lines, held = [], 0
     if rest:
         lines.append(rest)
     if lines:

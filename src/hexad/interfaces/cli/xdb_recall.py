@@ -97,7 +97,7 @@ def recall(
         "time_range": time_range(since, until),
         **options,
         "event_types": several(options["event_types"]),
-        "session_id": options["session_id"] or "*",
+        "session_id": "*" if options["session_id"] is None else options["session_id"],
     }
     text = " ".join(words)
     if strongest or surprising:

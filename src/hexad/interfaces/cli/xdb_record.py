@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,12 +16,15 @@ from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
 from hexad.interfaces.cli.xdb_options import CONCEPT, ConceptRange, session_option
-from hexad.interfaces.cli.xdb_piped import Rows, as_they_come, lines_of
+from hexad.interfaces.cli.xdb_piped import Rows, as_they_come, lines_of, through
 
 if TYPE_CHECKING:
     from hexad import Hexad
 
 _TYPES: Final = [one.value for one in hexad.EventType]
+_CHECKED_BYTES: Final = 64 << 20
+"""So much is refused as a whole: of more, what came before may have been recorded."""
+_REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
 
 
 @click.command(cls=Command)
@@ -67,8 +72,8 @@ def record(
 
     A line is an object with event_type, content and, if you like, concept_activations, event_id, event_start,
     event_end, token_id, role, token_count and timestamp. Makes a store where there is none. When it returns, all is on
-    the disk. A line that cannot be used is named, and nothing is recorded: of more than 64 MiB, nothing from there on.
-    With --follow, for a program that goes on writing, what came before it stays.
+    the disk. A line that cannot be used is named, and nothing is recorded or begun: of more than 64 MiB, nothing from
+    there on. With --follow, for a program that goes on writing, what came before it stays.
     """
     row = _row(text, options)
     if row is None and sys.stdin.isatty():
@@ -76,15 +81,59 @@ def record(
     if row is not None and follow:
         raise click.UsageError("--follow is for what is piped in; leave TEXT or --follow out.")
     done = _Recorded()
-    with state().opened(create=True) as hx:
-        hx.xdb.start_session(session_id, max_context_tokens, compaction=compaction)
+    window: dict[str, Any] = {"max_context_tokens": max_context_tokens, "compaction": compaction}
+    with ExitStack() as stack:
+        hx, begins = _there(stack, session_id, window)
+        first: list[Any] = [row]
+        rest: Iterator[Any] = iter(())
+        if follow:
+            rest = as_they_come(sys.stdin.buffer, hexad.SystemClock().monotonic)
+            first = next(rest, []) if begins else []
+        elif row is None:
+            rest = lines_of(sys.stdin.buffer)
+            first = [*through(rest, _CHECKED_BYTES)] if begins else []
+        if begins:
+            _check(session_id, first, window, follow=follow)
+        if hx is None:
+            hx = stack.enter_context(state().opened(create=True))
+        hx.xdb.start_session(session_id, **window)
         if row is not None:
             done.add(hx.xdb.record_many([row], session_id=session_id))
+        elif follow:
+            _followed(hx, session_id, chain([first], rest), done)
         else:
-            (_followed if follow else _piped)(hx, session_id, done)
+            _piped(hx, session_id, chain(first, rest), done)
         if ends:
             hx.xdb.end_session(session_id=session_id)
     _show(session_id, done, ended=ends)
+
+
+def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[Hexad | None, bool]:
+    """Open the store, if there is one; say too whether starting the session changes something: it is new, has ended,
+    or is given another window.
+    """  # fmt: skip
+    try:
+        hx = stack.enter_context(state().opened())
+    except hexad.NotFound:
+        return None, True
+    running = {one.id for one in hx.xdb.sessions() if one.ended_at is None}
+    return hx, session_id not in running or any(value is not None for value in window.values())
+
+
+def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
+    """Refuse what the store would refuse, before it is made or a session begun; with `follow` only the first line."""
+    lines = [one for one in given if isinstance(one, bytes)]
+    rows = Rows(lines, lambda _: None)
+    with hexad.open(":memory:", embedder=None, background=False) as hx:
+        hx.xdb.start_session(session_id, **window)
+        try:
+            hx.xdb.record_many(rows if lines else given, session_id=session_id)
+        except _REFUSED as error:
+            if not lines:
+                raise
+            good = rows.good(str(error))
+            if not (follow and any(line.strip() for line in lines[:good])):
+                raise type(error)(rows.placed(str(error))) from error
 
 
 def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
@@ -116,25 +165,27 @@ class _Recorded:
             self.first, self.last = self.first or ids[0], ids[-1]
 
 
-def _piped(hx: Hexad, session_id: str, done: _Recorded) -> None:
+def _piped(hx: Hexad, session_id: str, lines: Iterable[bytes], done: _Recorded) -> None:
     """Record what is piped in when all of it is there."""
     with meter("Recording", clock=hx.clock, unit="timesteps") as show:
-        rows = Rows(lines_of(sys.stdin.buffer), show)
+        rows = Rows(lines, show)
         try:
             done.add(hx.xdb.record_many(rows, session_id=session_id))
-        except (hexad.InvalidInput, hexad.LimitExceeded) as error:
+        except _REFUSED as error:
             raise type(error)(rows.placed(str(error))) from error
 
 
-def _followed(hx: Hexad, session_id: str, done: _Recorded) -> None:
+def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: _Recorded) -> None:
     """Record what is piped in as it comes; what was recorded before a line that cannot be stays."""
     before = 0
     with meter("Recording", clock=hx.clock, unit="timesteps") as show:
-        for lines in as_they_come(sys.stdin.buffer, hx.clock.monotonic):
+        for lines in batches:
             rows = Rows(lines, lambda number: show(done.number + number), before=before)
             try:
                 done.add(hx.xdb.record_many(rows, session_id=session_id))
-            except (hexad.InvalidInput, hexad.LimitExceeded) as error:
+            except _REFUSED as error:
+                good = lines[: rows.good(str(error))]
+                done.add(hx.xdb.record_many(Rows(good, lambda _: None), session_id=session_id))
                 kept = f"{count(done.number, 'timestep')} before it stay."
                 raise type(error)(f"{rows.placed(str(error))} {kept}") from error
             before += len(lines)

@@ -37,7 +37,10 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
         print_json([{**one.to_dict(), **told} for one, told in found])
         return
     if not found:
-        note("There is no such session; `hexad xdb record --session NAME` begins one.")
+        begin = "`hexad xdb record --session NAME` begins one."
+        note(
+            f"No sessions yet; {begin}" if not running and not offset else f"No session is like that; {begin}"
+        )
         return
     room = table_room()
     heads, rows = _HEADS, [_row(*one) for one in found]
@@ -57,9 +60,9 @@ def _narrow(row: Sequence[str]) -> Sequence[str]:
 def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
-    for one in wanted:
+    windows = hx.xdb.get_context_states([one.id for one in wanted])
+    for one, window in zip(wanted, windows, strict=True):
         amount = totals.get(one.id, _NOTHING)
-        window = hx.xdb.get_context_state(one.id)
         yield (
             one,
             {

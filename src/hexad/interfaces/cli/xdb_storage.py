@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.base import Command, confirm, note, print_json, state
 from hexad.interfaces.cli.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
 from hexad.interfaces.cli.progress import meter, waiting
-from hexad.interfaces.cli.render import clean, hanging, size, table, table_room, width
+from hexad.interfaces.cli.render import clean, count, hanging, size, table, table_room, width
 
 if TYPE_CHECKING:
-    from hexad import CompressionReport, LifecycleContract, StorageUsage
+    from hexad import CompressionLevel, CompressionReport, LifecycleContract, StorageUsage
 
 _COLORS: Final = {"hot": "red", "warm": "yellow", "submitted": "magenta", "cold": "bright_blue"}
 _REASONS: Final = {
@@ -125,17 +127,29 @@ def _limits(found: StorageUsage, *, room: int) -> list[Line]:
     type=click.FloatRange(0, 1, min_open=True),
     help="From which share of the limit on, instead of 0.8.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show how much COLD records take.")
-def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool) -> None:
+@click.option("--dry-run", is_flag=True, help="Only say how many records of which level would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
+def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, yes: bool) -> None:
     """Make COLD records coarser until they are under their limit.
 
     The oldest and finest first: replies become sessions, those days, weeks, months, quarters and years. What is hot,
-    warm or submitted is never compressed. `hexad maintain` does this too.
+    warm or submitted is never compressed. `hexad maintain` does this too, by the contract's limit and unasked. How many
+    records go is known when it is done: before, it is said from their mean size.
     """
     with state().opened() as hx:
-        if dry_run:
-            found = hx.xdb.usage()
-        else:
+        found = hx.xdb.usage()
+        found = replace(
+            found,
+            cold_limit_bytes=found.cold_limit_bytes if max_bytes is None else max_bytes,
+            compression_threshold=found.compression_threshold if threshold is None else threshold,
+        )
+        if not dry_run:
+            if found.over_threshold:
+                confirm(
+                    f"Give up the detail of {_going(found)}?",
+                    yes=yes,
+                    without="see with --dry-run what would go",
+                )
             with meter("Compressing", clock=hx.clock, unit="steps") as show:
                 done = 0
 
@@ -151,23 +165,44 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool) -
     if not dry_run:
         _show_report(report)
         return
-    limit = found.cold_limit_bytes if max_bytes is None else max_bytes
-    share = found.compression_threshold if threshold is None else threshold
-    due = found.cold_bytes > limit * share
     if state().json:
         print_json(
             {
                 "dry_run": True,
-                "due": due,
+                "due": found.over_threshold,
                 "cold_bytes": found.cold_bytes,
-                "limit_bytes": limit,
-                "compression_threshold": share,
+                "limit_bytes": found.cold_limit_bytes,
+                "compression_threshold": found.compression_threshold,
+                "records": {level.name: number for level, number in _expected(found).items()},
             }
         )
         return
-    click.echo(
-        f"{size(found.cold_bytes)} of {size(limit)}: {'would compress' if due else 'nothing to compress'}"
-    )
+    what = f"would compress {_going(found)}" if found.over_threshold else "nothing to compress"
+    click.echo(f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}")
+
+
+def _going(found: StorageUsage) -> str:
+    """Say how many records of which level would become coarser ones."""
+    parts = [count(number, f"{level.name.lower()} record") for level, number in _expected(found).items()]
+    return f"about {' and '.join(parts)}, the oldest first" if parts else "no record: there is none"
+
+
+def _expected(found: StorageUsage) -> dict[CompressionLevel, int]:
+    """Return how many records of each level go, by their mean size, from the finest on until all is under."""
+    if not found.over_threshold:
+        return {}
+    over = found.cold_bytes - found.cold_limit_bytes * found.compression_threshold
+    if found.total_limit_bytes is not None:
+        over = max(over, found.total_bytes - found.total_limit_bytes * found.compression_threshold)
+    going: dict[CompressionLevel, int] = {}
+    for level, amount in sorted(found.by_level.items()):
+        if over <= 0 or level.name == "YEAR":  # nothing is coarser
+            break
+        if amount.records:
+            mean = max(amount.bytes / amount.records, 1)
+            going[level] = min(amount.records, math.ceil(over / mean))
+            over -= going[level] * mean
+    return going
 
 
 def _show_report(report: CompressionReport) -> None:

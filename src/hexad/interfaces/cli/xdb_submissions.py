@@ -87,7 +87,11 @@ def submissions(status: str | None) -> None:
         print_json([one.to_dict() for one in found])
         return
     if not found:
-        note("There is no such submission; `hexad xdb submit` hands a bud in.")
+        note(
+            "No submissions yet; `hexad xdb submit` hands a bud in."
+            if status is None
+            else f"No submission is {status}."
+        )
         return
     rows = []
     for one in found:

@@ -47,11 +47,11 @@ class FunctionGenerator:
         )
         try:
             answer: object = self._function(*texts)
-        except HexadError:
+        except (HexadError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         # The one broad handler here: foreign code may raise anything, and whoever waits for a text must be able
         # to tell a failed generator from a defect of ours. Its words may hold the prompt: they go no further.
-        except Exception as error:
+        except BaseException as error:  # what asyncio raises where it cancels is no Exception
             raise ProviderError(
                 f"Generator {self.name!r} raised {type(error).__name__}; mend the function, or set another generator."
             ) from error

@@ -11,6 +11,7 @@ from typing import Final
 
 from hexad.facade.xdb import Xdb
 from hexad.model.experience import CompressionLevel, Fidelity
+from hexad.model.tiers import CompressedRecord
 from hexad.testing.year.books import Books
 from hexad.testing.year.checks import PAGE
 from hexad.testing.year.topics import MAIN_TOPICS, Topic, spoken
@@ -120,9 +121,10 @@ def _strongest(xdb: Xdb, books: Books, time_range: tuple[datetime, datetime]) ->
     words = {topic.concept: topic.word for topic in books.topics}
     scores: Counter[str] = Counter()
     for record in xdb.compressed_records(time_range=time_range, limit=PAGE):
+        share = _share_in(record, time_range)
         for concept, score in record.top_k_activations.items():
             if concept in words:
-                scores[words[concept]] += score  # type: ignore[assignment]
+                scores[words[concept]] += score * share  # type: ignore[assignment]
     return tuple(word for word, _ in scores.most_common(MAIN_TOPICS))
 
 
@@ -136,5 +138,12 @@ def _told(xdb: Xdb, books: Books, time_range: tuple[datetime, datetime]) -> tupl
         for line in _NARRATIVE.finditer(record.summary):
             for name in re.split(r", | and ", line["topics"]):
                 if spoken(name) in known:
-                    weights[spoken(name)] += record.token_count
+                    weights[spoken(name)] += record.token_count * _share_in(record, time_range)  # type: ignore[assignment]
     return tuple(word for word, _ in weights.most_common(MAIN_TOPICS))
+
+
+def _share_in(record: CompressedRecord, time_range: tuple[datetime, datetime]) -> float:
+    """Return which part of a record's time is in a quarter: a week or a month may begin in the one before."""
+    lasts = (record.end_time - record.start_time).total_seconds()
+    within = min(record.end_time, time_range[1]) - max(record.start_time, time_range[0])
+    return within.total_seconds() / lasts if lasts else 1.0

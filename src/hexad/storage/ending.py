@@ -1,0 +1,53 @@
+"""What a program that ends without closing its stores still has to do, in the order in which it must happen.
+
+The thread in the background goes first: it may be in the middle of a question to DuckDB, and one that is still there
+when the interpreter ends, or whose connection is closed under it, ends the process with a crash.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable
+from enum import IntEnum
+from threading import Lock
+from typing import Final
+
+ENDING_S: Final = 10.0
+"""So long the end of a program waits for a thread to finish what it has in hand."""
+
+
+class Turn(IntEnum):
+    """When something is done, the lowest first."""
+
+    BACKGROUND = 0
+    RECORDS = 1
+    ENGINE = 2
+
+
+_lock = Lock()
+_left: dict[tuple[Turn, int], tuple[int, Callable[[], None]]] = {}
+
+
+def at_end(turn: Turn, owner: object, action: Callable[[], None]) -> None:
+    """Have `action` called when this process ends, unless `forget` is called before."""
+    with _lock:
+        _left[turn, id(owner)] = os.getpid(), action
+
+
+def forget(turn: Turn, owner: object) -> None:
+    """Call nothing for this owner."""
+    with _lock:
+        _left.pop((turn, id(owner)), None)
+
+
+def _end() -> None:
+    with _lock:
+        left = sorted(_left.items(), key=lambda one: one[0])
+        _left.clear()
+    for _, (pid, action) in left:
+        if pid == os.getpid():  # a forked child has its parent's list and none of its threads
+            action()
+
+
+atexit.register(_end)
