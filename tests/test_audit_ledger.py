@@ -20,6 +20,7 @@ from hexad.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
 from hexad.audit.place import open_ledger
 from hexad.clock import SystemClock
 from hexad.model.audit import NewAuditRecord
+from hexad.model.contract import AuditEvent
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
 
@@ -146,6 +147,16 @@ def test_a_restart_goes_on_with_the_chain(folder: Path, clock: FrozenClock) -> N
             fill(writer, 5)
     with AuditLog(folder, clock=clock) as log:
         assert (15, True) == (log.verify().records, log.verify().ok)
+
+
+def test_what_is_no_timestep_is_a_record_too(
+    writer: AuditLogWriter, log: AuditLog, clock: FrozenClock
+) -> None:
+    made = writer.event(AuditEvent(what="deploy", at=clock.now(), detail={"version": 2}))
+
+    (found,) = log.query(reviewer_credential=log.reviewers.add("rita"), kinds=["deploy"])
+
+    assert (made, "system", {"by": "be-1", "version": 2}) == (found.id, found.subject, found.detail)
 
 
 @pytest.mark.row("H092", "H156")

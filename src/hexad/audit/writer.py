@@ -174,17 +174,6 @@ class AuditLogWriter:
         return [_masked(one, self._mask or self._masking.text) for one in plain]
 
 
-class LedgerSink:
-    """Implements `AuditSink`: what upkeep did becomes records of the ledger."""
-
-    def __init__(self, writer: AuditLogWriter) -> None:
-        self._writer = writer
-
-    def record(self, event: AuditEvent) -> None:
-        """Keep `event` for good."""
-        self._writer.event(event)
-
-
 def _plain(value: object) -> object:
     """Return a mapping of another kind as one that JSON knows; raises `TypeError`."""
     if isinstance(value, Mapping):
