@@ -40,8 +40,10 @@ PARTS = {
     "hexad.recall": "recall",
     "hexad.upkeep": "upkeep",
     "hexad.experience": "experience",
+    "hexad.audit": "audit",
     "hexad.facade": "facade",
     "hexad.engine": "engine",
+    "hexad.auditing": "engine",
     "hexad.maintaining": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
@@ -77,12 +79,13 @@ TABLE: Mapping[str, set[str] | None] = {
     "ingest": _BASE,
     "recall": _BASE,
     "upkeep": _BASE,
+    "audit": {"errors", "model", "clock", "ids", "text", "storage"},
     "facade": _BASE | _PATHS,
-    "engine": _BASE | _PATHS | {"facade", "config"},
+    "engine": _BASE | _PATHS | {"facade", "config", "audit"},
     "public": _BASE | _PATHS | {"facade", "config", "engine"},
     "testing": None,
     "interfaces": {"public"},
-    "cli": {"public", "config"},
+    "cli": {"public", "config", "audit"},
 }
 
 # (module, imported module) that break a rule on purpose.
@@ -91,6 +94,9 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("hexad.audit", "hexad.audit.log"): "names are loaded when they are first asked for (PEP 562)",
+    ("hexad.audit", "hexad.audit.writer"): "names are loaded when they are first asked for (PEP 562)",
+    ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
@@ -140,7 +146,13 @@ BANNED = {
     "pysqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
 }
 
-SQL_PLACES = ("hexad.storage", "hexad.index.fulltext")
+SQL_PLACES = (
+    "hexad.storage",
+    "hexad.index.fulltext",
+    "hexad.audit.ledger",
+    "hexad.audit.schema",
+    "hexad.audit.verify",
+)
 SQL_LIKE_TEXTS: dict[tuple[str, str], str] = {}  # (module, how the text starts)
 
 CLOCK_PLACES = ("hexad.clock",)

@@ -106,6 +106,15 @@ CALLS = {
     "check": ("check",),
     "reindex": ("reindex",),
     "maintain": ("maintain",),
+    "audit reviewer add": ("audit", "reviewer", "add", "tom"),
+    "audit reviewer revoke": ("audit", "reviewer", "revoke", "rita"),
+    "audit reviewer list": ("audit", "reviewer", "list"),
+    "audit query": ("audit", "query"),
+    "audit export": ("audit", "export", "--out", "ledger.jsonl"),
+    "audit verify": ("audit", "verify"),
+    "audit checkpoint": ("audit", "checkpoint"),
+    "audit key": ("audit", "key"),
+    "audit proof": ("audit", "proof", "audit-0"),
     "doctor": ("doctor",),
     "completion": ("completion", "zsh"),
 }
@@ -147,6 +156,8 @@ def project(tmp_path, monkeypatch, capsys):
     ):
         assert 0 == main([*args])
     capsys.readouterr()
+    assert 0 == main(["audit", "reviewer", "add", "rita"])
+    monkeypatch.setenv("HEXAD_REVIEWER_CREDENTIAL", capsys.readouterr().out.strip())
     return tmp_path
 
 

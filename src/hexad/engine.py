@@ -325,6 +325,7 @@ class Hexad(RecordCalls, StructuredCalls):
         """
         ingested = self._parts.writing.queue.run()
         swept = self._parts.governing.sweeper.sweep()
+        self._parts.move_to_ledger()
         sealed, problems = self._parts.seal_when_due()
         return MaintenanceReport(
             ingested=ingested,

@@ -286,12 +286,20 @@ class Parts(StreamUpkeep):
                 self.experiencing.experience.close()
             if not self.base.db.readonly:
                 self.handouts.flush()
+                if "governing" in self.__dict__:
+                    self.move_to_ledger()
         finally:
             self.base.db.close()
             if self.place.lock is not None:
                 self.place.lock.close()
             if self.place.temporary is not None:
                 self.place.temporary.cleanup()
+
+    def move_to_ledger(self) -> int:
+        """Let the ledger take what upkeep noted; returns how many notes."""
+        from hexad.auditing import move_to_ledger
+
+        return move_to_ledger(self.stores.meta, self.place.directory, clock=self.clock)
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
@@ -319,7 +327,7 @@ class Parts(StreamUpkeep):
             queue_waiting=waiting,
             queue_failed=stuck,
             sizes=_sizes(self.place.directory),
-            keys=_key_words(self.place.keys),
+            keys=str(self.place.keys.state()),
             embeddings_paused=self.embedding.paused() if self.embedding is not None else None,
             generator=self.generator.name if self.generator is not None else None,
             backend=self.base.settings.memory_backend,
@@ -389,10 +397,3 @@ def _sizes(directory: Path) -> dict[str, int]:
             name = path.relative_to(directory).parts[0]
             sizes[name] = sizes.get(name, 0) + path.stat().st_size
     return sizes
-
-
-def _key_words(keys: KeyStore) -> str:
-    state = keys.state()
-    if not state.exists:
-        return f"no key file yet ({state.path.name}); it is made when it is needed"
-    return state.problem or f"{state.path.name}, mode {state.mode}"

@@ -17,10 +17,10 @@ from hexad.errors import HexadError
 from hexad.experience.batches import batches
 from hexad.experience.chunks import chunks
 from hexad.experience.intake import Intake
-from hexad.experience.masking import Masking
 from hexad.experience.moments import moment_of_row
 from hexad.storage.duck import Duck
 from hexad.storage.stream_frames import NO_TIME, Batch
+from hexad.text.masking import Masking
 
 PASSWORD = "password: Tr0ub4dor&3"
 CARD = "the key is AKIA" + "IOSFODNN7EXAMPLE"

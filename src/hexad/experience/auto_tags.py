@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from hexad.errors import IntegrityError
-from hexad.experience.masking import Masking
 from hexad.ids import IdSource
 from hexad.index.lenses import Lenses
 from hexad.model.tag import (
@@ -31,6 +30,7 @@ from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
+from hexad.text.masking import Masking
 
 SLICE_ROWS: Final = 50_000
 """So many timesteps are tagged in one transaction."""

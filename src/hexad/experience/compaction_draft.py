@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.experience.compaction_plan import ROWS_LIMIT, all_of, cut_event, older_half
-from hexad.experience.masking import Masking
 from hexad.experience.narrative import digest
 from hexad.experience.summarizer import LEAST_TOKENS, Order, Summarizer, Summary
 from hexad.model.experience import StepQuery
@@ -23,6 +22,7 @@ from hexad.storage.stream_events import StreamEvent, stream_events
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_window import LiveStep, live_steps, live_totals
 from hexad.storage.windows import Windows
+from hexad.text.masking import Masking
 
 SUMMARY_SHARE: Final = 0.25
 """The summary in front of a window is kept below this part of it."""

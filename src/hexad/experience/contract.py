@@ -16,6 +16,7 @@ from hexad.model.memory import JSONValue
 from hexad.model.parse import quoted
 from hexad.storage.codec import parse
 from hexad.storage.connection import Database
+from hexad.storage.keys import holds_keys
 from hexad.storage.meta import Meta
 
 FILE_BYTES_LIMIT: Final = 1 << 20
@@ -91,6 +92,8 @@ def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
         raise InvalidInput(
             f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
         )
+    if holds_keys(data):
+        raise InvalidInput(f"{path} holds a store's own keys and is no contract.")
     try:
         text = data.decode("utf-8-sig")
         found: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)

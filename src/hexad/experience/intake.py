@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.experience.masking import Masking
 from hexad.model.experience import NAME_CHARS_LIMIT
 from hexad.model.parse import quoted
+from hexad.text.masking import Masking
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NAMES_REMEMBERED: Final = 50_000

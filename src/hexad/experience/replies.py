@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.errors import Conflict
-from hexad.experience.masking import Masking
 from hexad.ids import IdSource
 from hexad.model.experience import CompressionLevel, StepQuery
 from hexad.model.tag import TagType, Target
@@ -26,6 +25,7 @@ from hexad.storage.stream_totals import tick_at
 from hexad.storage.tag_applications import TagApplications
 from hexad.storage.tags import Tags
 from hexad.storage.windows import Windows
+from hexad.text.masking import Masking
 from hexad.text.summarize import summaries
 
 WHOLE_CHARS: Final = 300

@@ -15,7 +15,6 @@ from hexad.experience.auto_tags import AutoTagger
 from hexad.experience.batches import batches, held_together
 from hexad.experience.chunks import Rows, chunks
 from hexad.experience.intake import Intake
-from hexad.experience.masking import Masking
 from hexad.experience.recorder import Moment, Recorder
 from hexad.experience.sight import Sight
 from hexad.ids import IdSource
@@ -51,6 +50,7 @@ from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_search import recall_text
+from hexad.text.masking import Masking
 from hexad.text.search_terms import SearchTerms
 
 ALL_SESSIONS = "*"

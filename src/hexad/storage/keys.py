@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +20,19 @@ if TYPE_CHECKING:
 
 SECRET_BYTES = 32
 _VERSION = 1
-_FIELDS = ("redaction_salt", "signing_seed")
+_STORE_FIELDS = ("redaction_salt", "signing_seed")
+
+
+_KEY_FILE_BYTES = 4_096
+_KEY_FILE = re.compile(rb'"(?:signing_seed|wrapping_key|redaction_salt)"\s*:\s*"[0-9a-fA-F]{64}"')
+
+
+def holds_keys(data: bytes) -> bool:
+    """Whether a file that begins so is a key file, of any store: what reads files for memories leaves it alone.
+
+    It is told by what it holds and not by its name, so that a copy or a link of it is no way to it either.
+    """
+    return _KEY_FILE.search(data, 0, _KEY_FILE_BYTES) is not None and data.lstrip()[:1] == b"{"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +44,11 @@ class KeyState:
     mode: str | None
     problem: str | None
 
+    def __str__(self) -> str:
+        if not self.exists:
+            return f"no key file yet ({self.path.name}); it is made when it is needed"
+        return self.problem or f"{self.path.name}, mode {self.mode}"
+
 
 class KeyStore:
     """The secrets in one key file; made at the first use of any of them.
@@ -37,8 +56,13 @@ class KeyStore:
     Of several processes that need it at the same moment exactly one makes it, and all read the same.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS) -> None:
         self.path = path
+        self._fields = tuple(fields)
+
+    def secret(self, name: str) -> bytes:
+        """Return one of the file's secrets, 32 bytes; raises as `redaction_salt` does."""
+        return self._secrets[name]
 
     @property
     def redaction_salt(self) -> bytes:
@@ -71,7 +95,7 @@ class KeyStore:
     def _secrets(self) -> dict[str, bytes]:
         if not self.path.exists():
             files.ensure_dir(self.path.parent)
-            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in _FIELDS}
+            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
             files.create_exclusive(self.path, json.dumps({"version": _VERSION, **fresh}).encode("ascii"))
         return self._read()
 
@@ -86,7 +110,7 @@ class KeyStore:
             data = self.path.read_bytes()
         try:
             record = json.loads(data)
-            found = {name: bytes.fromhex(record[name]) for name in _FIELDS}
+            found = {name: bytes.fromhex(record[name]) for name in self._fields}
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(self._damaged(type(error).__name__)) from error
         if any(len(value) != SECRET_BYTES for value in found.values()) or record.get("version") != _VERSION:

@@ -97,6 +97,18 @@ class Meta:
                 (to_micros(at), what, dump(detail)),
             )
 
+    def logged_after(
+        self, no: int, *, limit: int
+    ) -> list[tuple[int, datetime, str, Mapping[str, JSONValue]]]:
+        """Return the notes of maintenance after row `no`, the oldest first: what the ledger has yet to take."""
+        rows = self._db.query(
+            "SELECT no, at, what, detail FROM maintenance_log WHERE no > ? ORDER BY no LIMIT ?", (no, limit)
+        )
+        return [
+            (cast("int", row), from_micros(cast("int", at)), cast("str", what), parse(detail))
+            for row, at, what, detail in rows
+        ]
+
     def logged(self, *, limit: int) -> list[tuple[datetime, str, Mapping[str, JSONValue]]]:
         """Return the newest notes of maintenance."""
         rows = self._db.query(
@@ -106,9 +118,10 @@ class Meta:
 
 
 class MaintenanceLog:
-    """Implements `AuditSink` until there is a ledger: rows of `maintenance_log`, each with who did it.
+    """Implements `AuditSink`: rows of `maintenance_log`, each with who did it, from where the ledger takes them.
 
-    A record joins the transaction around it, so that it is there exactly when the work is.
+    A record joins the transaction around it, so that it is there exactly when the work is; the ledger is a file of
+    its own, and no transaction spans both.
     """
 
     def __init__(self, meta: Meta, *, actor: str) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from hexad.clock import FrozenClock
 from hexad.experience.auto_tags import AutoTagger
-from hexad.experience.masking import Masking
 from hexad.ids import TimeSortedIds
 from hexad.model.ticks import union
 from hexad.storage import migrations
@@ -21,6 +20,7 @@ from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Step
 from hexad.storage.stream_log import LogWriter
 from hexad.storage.tag_applications import TagApplications
+from hexad.text.masking import Masking
 
 CONCEPTS = ("a::A", "b::B")
 

@@ -19,6 +19,7 @@ from hexad.ingest.sources.parsed import Parsed
 from hexad.ingest.sources.place import Place, clean_tags, place, safe_id
 from hexad.model.memory import JSONValue
 from hexad.model.source import Item, Known, Skip, Unchanged
+from hexad.storage.keys import holds_keys
 from hexad.text.normalize import clean
 
 Lookup = Callable[[str], Known | None]
@@ -141,7 +142,8 @@ def _read_open(
         return
     if problem is None:
         head = handle.read(HEAD_BYTES)
-        problem = refuse(head) or (None if file.explicit else _problem_of_head(head, source_id))
+        problem = refuse(head) or ("it holds a store's own keys" if holds_keys(head) else None)
+        problem = problem or (None if file.explicit else _problem_of_head(head, source_id))
     if problem is not None:
         yield Skip(source_id=source_id, reason=problem)
         return

@@ -277,6 +277,7 @@ _SPOKEN: Final = (
     ("confidence = ", "--confidence "),
     ("tick_range = ", "--ticks "),
     ("time_range = ", "--since and --until "),
+    ("expires_at = ", "--expires "),
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
     ("entity_type = ", "--entity-type "),
 )

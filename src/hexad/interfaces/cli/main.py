@@ -36,6 +36,7 @@ _COMMANDS: Final = {
     "check": f"{_HERE}.upkeep:check",
     "reindex": f"{_HERE}.upkeep:reindex",
     "maintain": f"{_HERE}.upkeep:maintain",
+    "audit": f"{_HERE}.audit:audit",
     "doctor": f"{_HERE}.doctor:doctor",
     "completion": f"{_HERE}.completion:completion",
 }

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from hexad.model.experience import EventType
-from hexad.storage.stream_events import StreamEvent
 from hexad.text.redact import RedactionRules, find, redact
 
 _PASSES_LIMIT: Final = 4
 _SCREENED_CHARS: Final = 1 << 16
 _APART: Final = "\n\0\n"
 """Between texts that are looked through together: a NUL is in no secret, so none is found across it."""
+
+
+class Spread(Protocol):
+    """An event whose text is spread over timesteps: its pieces, joined with nothing, are the text."""
+
+    @property
+    def event_type(self) -> EventType:
+        """What happened."""
+
+    @property
+    def timesteps(self) -> int:
+        """Over how many timesteps."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The pieces, with what stands between them."""
 
 
 class Masking:
@@ -64,7 +79,7 @@ class Masking:
                     if tokens is not answers[one]:
                         yield one, tokens
 
-    def events(self, events: Sequence[StreamEvent]) -> list[str]:
+    def events(self, events: Sequence[Spread]) -> list[str]:
         """Return the texts of events without secrets: in generated ones, and spread over pieces in any.
 
         What is no answer and came in one piece was looked at when it was recorded.

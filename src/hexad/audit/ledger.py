@@ -1,0 +1,391 @@
+"""The ledger's records: appended, hashed into one chain and one tree, read, checked, and their contents erased.
+
+A record's bytes are canonical JSON of all its fields and the hash before it; its contents stand in them as the hash
+of their ciphertext and a salted hash of themselves. Erasing destroys what the key and the salt are made of: the chain
+stays and verifies, and a contents that is missing without a record that says so is `LedgerBroken`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from hexad.audit.canonical import SALTED_END, body, canonical, four_field_hash, sealed
+from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
+from hexad.errors import IntegrityError, LedgerBroken
+from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
+from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.connection import Connection, Database, Row, SQLValue
+from hexad.storage.keys import KeyStore
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+ERASURE: Final = "erasure"
+TIMESTEP: Final = "timestep"
+KEY_FIELDS: Final = ("wrapping_key", "signing_seed")
+_NONCE_BYTES: Final = 16
+_REF_BYTES: Final = 16
+_ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerQuery:
+    """Which records are asked for; everything given must hold. Ticks include both ends, times leave out theirs."""
+
+    sessions: Sequence[str] | None = None
+    ticks: tuple[int, int] | None = None
+    times: tuple[datetime, datetime] | None = None
+    event_types: Sequence[EventType] | None = None
+    kinds: Sequence[str] | None = None
+    after: int = -1
+    before: int | None = None  # numbers of records, both left out
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    ref: bytes
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where the ledger ends: how many records, the hash of the last, the hash of the tree."""
+
+    size: int
+    last: bytes
+    root: bytes
+
+
+class Ledger:
+    """The records of one ledger. Safe to share between threads and processes."""
+
+    def __init__(self, db: Database, keys: KeyStore) -> None:
+        self.db, self._keys = db, keys
+        self._subjects: dict[str, _Subject] = {}
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def append(self, records: Sequence[NewAuditRecord]) -> list[int]:
+        """Append records in this order, in one transaction, and return their numbers: they are on the disk."""
+        with self.db.transaction() as con:
+            size, last, frontier = _state(con)
+            first, nonces = size, secrets.token_bytes(_NONCE_BYTES * len(records))
+            entries, contents = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]]()
+            leaves = list[bytes]()
+            known: dict[str, _Subject] = {}
+            for record in records:
+                subject = known.get(record.subject)
+                if subject is None:
+                    subject = known[record.subject] = self._subject(con, record.subject)
+                payload = "null"
+                if record.payload is not None:
+                    nonce = nonces[(size - first) * _NONCE_BYTES :][:_NONCE_BYTES]
+                    payload, ciphertext = _sealed(record.payload, subject, size, nonce)
+                    contents.append((size, nonce, ciphertext))
+                data = body(record, size, last.hex() or GENESIS, subject.ref, payload)
+                last = hashlib.sha256(data).digest()
+                entries.append(
+                    (
+                        size, data, last, to_micros(record.at), record.kind, record.session_id, record.tick,
+                        None if record.event_type is None else record.event_type.value, subject.ref,
+                    )
+                )  # fmt: skip
+                leaves.append(leaf_hash(last))
+                size += 1
+            tiles = frontier.extend(leaves)
+            con.executemany("INSERT INTO entries VALUES(?,?,?,?,?,?,?,?,?)", entries)
+            con.executemany("INSERT INTO contents VALUES(?,?,?)", contents)
+            con.executemany("INSERT INTO tiles VALUES(?,?,?)", tiles)
+            con.execute(
+                "UPDATE state SET size = ?, last = ?, frontier = ?", (size, last, b"".join(frontier.subtrees))
+            )
+        return list(range(size - len(records), size))
+
+    def taken(self, source: str) -> int:
+        """Return up to which row of an outbox records were taken; 0 before the first."""
+        row = self.db.query_one("SELECT last FROM taken WHERE source = ?", (source,))
+        return 0 if row is None else cast("int", row[0])
+
+    def take(self, source: str, rows: Sequence[tuple[int, NewAuditRecord]]) -> int:
+        """Append what stands in an outbox, each row once however often it is offered; returns how many were new."""
+        with self.db.transaction() as con:
+            last = self.taken(source)
+            new = [(no, record) for no, record in rows if no > last]
+            if new:
+                self.append([record for _, record in new])
+                con.execute("INSERT OR REPLACE INTO taken VALUES(?, ?)", (source, new[-1][0]))
+        return len(new)
+
+    def erase(self, seqs: Sequence[int], *, subject: str | None = None) -> tuple[int, str | None]:
+        """Destroy the contents of these records, or all of a subject with its key, in the caller's transaction.
+
+        Returns how many contents went and the subject's reference; the caller appends the record that says so.
+        """
+        with self.db.joined() as con:
+            ref = None
+            if subject is not None:
+                row = con.execute(
+                    "SELECT ref FROM subjects WHERE lookup = ?", (self._lookup(subject),)
+                ).fetchone()
+                if row is not None:
+                    ref = cast("bytes", row[0])
+                    con.execute(
+                        "DELETE FROM contents WHERE seq IN (SELECT seq FROM entries WHERE subject = ?)",
+                        (ref,),
+                    )
+                    gone = con.changes
+                    con.execute("DELETE FROM subjects WHERE ref = ?", (ref,))
+                    self._subjects.pop(subject, None)
+                    return gone, ref.hex()
+                return 0, None
+            gone = 0
+            for seq in seqs:
+                con.execute("DELETE FROM contents WHERE seq = ?", (seq,))
+                gone += con.changes
+            return gone, None
+
+    def _subject(self, con: Connection, name: str) -> _Subject:
+        """Return the subject of this name, made where there is none; asked for anew in each transaction."""
+        lookup = self._lookup(name)
+        row = con.execute("SELECT ref, key FROM subjects WHERE lookup = ?", (lookup,)).fetchone()
+        if row is not None:
+            known = self._subjects.get(name)
+            if known is None or known.ref != row[0]:
+                ref = cast("bytes", row[0])
+                known = self._subjects[name] = _Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
+            return known
+        key = secrets.token_bytes(32)
+        made = _Subject(_ref(key), key)
+        con.execute(
+            "INSERT INTO subjects VALUES(?,?,?,?)",
+            (
+                made.ref,
+                self._wrap(name.encode("utf-8", "replace"), made.ref),
+                lookup,
+                self._wrap(made.key, made.ref),
+            ),
+        )
+        # Kept for later only when the transaction holds: a reference that was rolled back is looked up again.
+        return made
+
+    def _lookup(self, name: str) -> bytes:
+        return hmac.digest(
+            self._keys.secret("wrapping_key"), b"subject\0" + name.encode("utf-8", "replace"), "sha256"
+        )
+
+    def _wrap(self, plain: bytes, ref: bytes) -> bytes:
+        nonce = secrets.token_bytes(12)
+        return nonce + self._wrapper().encrypt(nonce, plain, ref)
+
+    def _unwrap(self, wrapped: bytes, ref: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            return self._wrapper().decrypt(wrapped[:12], wrapped[12:], ref)
+        except InvalidTag as error:
+            raise IntegrityError(
+                f"The key file {self._keys.path} does not open this ledger. Put the one back that belongs to it."
+            ) from error
+
+    def _wrapper(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._keys.secret("wrapping_key"))
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def size(self) -> int:
+        """Return how many records there are."""
+        row = self.db.query_one("SELECT size FROM state")
+        return 0 if row is None else cast("int", row[0])
+
+    def head(self) -> Head:
+        """Return where the ledger ends."""
+        with self.db.read() as con:
+            size, last, frontier = _state(con)
+        return Head(size=size, last=last, root=frontier.root())
+
+    def query(self, asked: LedgerQuery) -> list[AuditRecord]:
+        """Return the records that hold, in their order, with contents that were not erased."""
+        where, params = _conditions(asked)
+        with self.db.read() as con:
+            rows = con.execute(
+                "SELECT e.seq, e.body, e.hash, c.nonce, c.ciphertext, s.key, s.name, s.ref FROM entries e"
+                " LEFT JOIN contents c ON c.seq = e.seq LEFT JOIN subjects s ON s.ref = e.subject"
+                f" WHERE {where} ORDER BY e.seq LIMIT :limit OFFSET :offset",
+                params,
+            ).fetchall()
+        return [self._record(row) for row in rows]
+
+    def count(self, asked: LedgerQuery) -> int:
+        """Return how many records hold, without limit and offset."""
+        where, params = _conditions(asked)
+        named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
+        row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
+        return 0 if row is None else cast("int", row[0])
+
+    def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield number and details of the records of a kind."""
+        rows = self.db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,))
+        for seq, data in cast("list[tuple[int, bytes]]", rows):
+            try:
+                detail = json.loads(data)["detail"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise LedgerBroken(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
+            yield seq, detail
+
+    def time_of(self, seq: int) -> datetime:
+        """Return when a record was made."""
+        row = self.db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
+        if row is None:
+            raise LedgerBroken(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
+        return from_micros(cast("int", row[0]))
+
+    def _record(self, row: Row) -> AuditRecord:
+        data, digest, nonce, ciphertext, key, name, ref = row[1:]
+        seq = cast("int", row[0])
+        said = json.loads(cast("bytes", data))
+        payload: dict[str, Any] = {}
+        if ciphertext is not None and key is not None:
+            payload = self._opened(
+                seq, said, cast("bytes", nonce), cast("bytes", ciphertext),
+                self._unwrap(cast("bytes", key), cast("bytes", ref)),
+            )  # fmt: skip
+        known = None if name is None else self._unwrap(cast("bytes", name), cast("bytes", ref)).decode()
+        return AuditRecord(
+            id=f"audit-{seq}",
+            seq=seq,
+            timestamp=from_micros(said["at"]),
+            kind=said["kind"],
+            session_id=said["session"],
+            tick=said["tick"],
+            event_type=None if said["event_type"] is None else EventType(said["event_type"]),
+            subject=known or said["subject"],
+            lens_activations=payload.get("lens_activations"),
+            steering_applied=payload.get("steering_applied"),
+            raw_content=payload.get("raw_content"),
+            detail={**said["detail"], **payload.get("detail", {})},
+            erased=said["payload"] is not None and not payload,
+            prev_record_hash=said["prev"],
+            record_hash=cast("bytes", digest).hex(),
+            four_field_hash=None
+            if "raw_content" not in payload
+            else four_field_hash(said["prev"], said["session"], said["tick"], payload["raw_content"]),
+        )
+
+    def _opened(
+        self, seq: int, said: Mapping[str, Any], nonce: bytes, ciphertext: bytes, key: bytes
+    ) -> dict[str, Any]:
+        from cryptography.exceptions import InvalidTag
+
+        salt, cipher = _secrets(key, nonce, seq)
+        try:
+            plain = cipher.decrypt(_ONE_USE, ciphertext, None)
+        except InvalidTag as error:
+            raise LedgerBroken(
+                f"The contents of record audit-{seq} were changed. Run `hexad audit verify`."
+            ) from error
+        if hashlib.sha256(salt + plain).hexdigest() != said["payload"]["salted"]:
+            raise LedgerBroken(f"The contents of record audit-{seq} are not those that it was made with.")
+        return cast("dict[str, Any]", json.loads(plain))
+
+    def whole_subjects(self) -> set[bytes]:
+        """Return the references of the subjects whose name and key are those that they were made with."""
+        rows = self.db.query("SELECT ref, name, lookup, key FROM subjects")
+        return {
+            row[0] for row in cast("list[tuple[bytes, bytes, bytes, bytes]]", rows) if self._is_subject(*row)
+        }
+
+    def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
+        try:
+            said = self._unwrap(name, ref).decode("utf-8", "replace")
+            return _ref(self._unwrap(key, ref)) == ref and self._lookup(said) == lookup
+        except IntegrityError:
+            return False
+
+    def node(self, level: int, place: int) -> bytes:
+        """Return the hash of a whole subtree (`merkle.Node`)."""
+        if level and not level % TILE_LEVEL:
+            row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
+            if row is None:
+                raise LedgerBroken(f"The ledger's tree has no hash at level {level}, place {place}.")
+            return cast("bytes", row[0])
+        below = level - level % TILE_LEVEL
+        first, end = place << (level - below), (place + 1) << (level - below)
+        if below:
+            hashes = [self.node(below, one) for one in range(first, end)]
+        else:
+            rows = self.db.query(
+                "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
+            )
+            hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
+            if len(hashes) != end - first:
+                raise LedgerBroken(f"Of the records {first} to {end - 1} some are not there.")
+        frontier = Frontier()
+        for one in hashes:
+            frontier.append(one)
+        return fold(frontier.subtrees)
+
+
+def _sealed(payload: Mapping[str, JSONValue], subject: _Subject, seq: int, nonce: bytes) -> tuple[str, bytes]:
+    """Return how contents stand in the record's bytes, and their ciphertext."""
+    plain = canonical(payload)
+    salt, cipher = _secrets(subject.key, nonce, seq)
+    ciphertext = cipher.encrypt(_ONE_USE, plain, None)
+    salted = hashlib.sha256(salt + plain).hexdigest()
+    return f"{sealed(nonce, ciphertext)}{salted}{SALTED_END}", ciphertext
+
+
+def _ref(key: bytes) -> bytes:
+    """Return how records name the subject of a key: made of it, so that no other key can take its place."""
+    return hashlib.sha256(b"hexad subject\0" + key).digest()[:_REF_BYTES]
+
+
+def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:
+    """Return the salt and the cipher of one record's contents; without the nonce nobody can."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    both = hmac.digest(subject_key, nonce + seq.to_bytes(8, "big"), "sha512")
+    return both[:32], AESGCM(both[32:])
+
+
+def _state(con: Connection) -> tuple[int, bytes, Frontier]:
+    row = con.execute("SELECT size, last, frontier FROM state").fetchone()
+    if row is None:
+        raise LedgerBroken("The ledger has lost its state. Put a backup in its place.")
+    size, last, edge = cast("tuple[int, bytes, bytes]", row)
+    return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])
+
+
+def _conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
+    where = ["e.seq > :after"]
+    params = dict[str, SQLValue](after=asked.after, limit=asked.limit, offset=asked.offset)
+    if asked.before is not None:
+        where.append("e.seq < :before")
+        params["before"] = asked.before
+    for column, values in (
+        ("session", asked.sessions),
+        ("kind", asked.kinds),
+        ("event_type", None if asked.event_types is None else [one.value for one in asked.event_types]),
+    ):
+        if values is not None:
+            where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
+            params[column] = json.dumps(list(values))
+    if asked.ticks is not None:
+        where.append("e.tick BETWEEN :first AND :last")
+        params |= {"first": asked.ticks[0], "last": asked.ticks[1]}
+    if asked.times is not None:
+        where.append("e.at >= :since AND e.at < :until")
+        params |= {"since": to_micros(asked.times[0]), "until": to_micros(asked.times[1])}
+    return " AND ".join(where), params

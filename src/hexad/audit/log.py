@@ -1,0 +1,320 @@
+"""What reviewers use: `AuditLog`. Every question needs a credential and becomes a record itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from hexad.audit.access import EXPORT, QUERY, REFUSED, SYSTEM, Reviewers
+from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign, verifier_of
+from hexad.audit.ledger import LedgerQuery
+from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
+from hexad.audit.place import open_ledger
+from hexad.audit.verify import verify
+from hexad.clock import Clock, SystemClock
+from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
+from hexad.model.audit import AuditRecord, NewAuditRecord, Reviewer, Verification
+from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
+from hexad.model.parse import parse_choice, parse_time
+from hexad.storage import files
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+KEY_NAME: Final = "hexad-ledger"
+QUERY_LIMIT: Final = 100_000
+EXPORT_PAGE: Final = 1_000
+
+
+class AuditLog:
+    """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
+
+    Raises `NotFound` where there is none, unless `create` says to make it.
+    """
+
+    def __init__(self, path: Path | str, *, clock: Clock | None = None, create: bool = False) -> None:
+        self._clock = clock or SystemClock()
+        self._open = open_ledger(Path(path), clock=self._clock, create=create)
+        self._ledger = self._open.ledger
+        self.reviewers = Reviewers(self._ledger, self._clock)
+
+    def query(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[AuditRecord]:
+        """Return records in their order, decrypted, as far as the reviewer's scope goes.
+
+        The question, who asked it and how many records it showed are a record of the ledger before this returns.
+        Raises `AccessDenied` for a credential that does not hold; that attempt is a record too.
+        """
+        if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and offset >= 0):
+            raise InvalidInput(
+                f"limit = {limit!r} and offset = {offset!r} must be whole numbers, the limit from 1 to {QUERY_LIMIT:,}."
+            )
+        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        reviewer = self._reviewer(reviewer_credential)
+        found = self._ledger.query(replace(_within(asked, reviewer), limit=limit, offset=offset))
+        self._note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked)})
+        return found
+
+    def export(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> Iterator[AuditRecord]:
+        """Return all records that hold, one after the other; asked and noted as by `query`, before the first is read.
+
+        Records that are made meanwhile are not among them.
+        """
+        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        reviewer = self._reviewer(reviewer_credential)
+        within = replace(_within(asked, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
+        shown = self._ledger.count(within)
+        self._note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(asked)})
+        return self._pages(within)
+
+    def export_to(
+        self,
+        out: Path,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> int:
+        """Write what `export` returns as JSON lines into the new private file `out`; return how many records.
+
+        Raises `Conflict` where there is a file.
+        """
+        _require_new(out)
+        records = self.export(
+            reviewer_credential=reviewer_credential,
+            session_id=session_id,
+            tick_range=tick_range,
+            time_range=time_range,
+            event_types=event_types,
+            kinds=kinds,
+        )
+        written = 0
+
+        def lines() -> Iterator[bytes]:
+            nonlocal written
+            for one in records:
+                written += 1
+                yield json.dumps(one.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+        files.stream_write(out, lines(), may_replace=lambda: _require_new(out))
+        return written
+
+    def _pages(self, asked: LedgerQuery) -> Iterator[AuditRecord]:
+        found = self._ledger.query(asked)
+        while found:
+            yield from found
+            found = self._ledger.query(replace(asked, after=found[-1].seq))
+
+    def verify(
+        self,
+        *,
+        checkpoints: Sequence[str] = (),
+        verifiers: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Check every record; with `checkpoints` (signed notes kept elsewhere) also what a chain cannot show.
+
+        `verifiers` are public keys in their text form; without any the ledger's own key checks the notes. Needs no
+        credential: it shows no contents. Raises `IntegrityError` for a checkpoint that is not signed by them.
+        """
+        keys = [Verifier.parse(one) for one in verifiers] or [self._verifier()]
+        return verify(
+            self._ledger, checkpoints=[read_signed(one, keys) for one in checkpoints], progress=progress
+        )
+
+    def checkpoint(self, out: Path | None = None) -> str:
+        """Return a signed note of the ledger's size and tree hash, to be kept where nobody can change it.
+
+        With `out` it is written there, too; raises `Conflict` where there is a file: it may be a checkpoint that nobody
+        can make again.
+        """
+        head = self._ledger.head()
+        made = Checkpoint(origin=self.origin, size=head.size, root=head.root)
+        note = sign(made, name=KEY_NAME, key=self._signing_key())
+        if out is not None and not files.create_exclusive(out, note.encode(), mode=0o644):
+            raise Conflict(f"{out} is there already, and may be an older checkpoint. Give another name.")
+        return note
+
+    @property
+    def origin(self) -> str:
+        """The name of this ledger in checkpoints: of its key, so that no two ledgers share one."""
+        return f"{KEY_NAME}/{self._verifier().key_id.hex()}"
+
+    @property
+    def public_key(self) -> str:
+        """The key that checks this ledger's checkpoints, in its text form `name+id+Base64`."""
+        return str(self._verifier())
+
+    def inclusion_proof(self, record_id: str, *, size: int | None = None) -> list[bytes]:
+        """Return what shows that a record is in the tree of the first `size` records; raises `NotFound`."""
+        total = self._ledger.head().size
+        seq = _seq(record_id)
+        covered = total if size is None else size
+        if not 0 <= seq < covered <= total:
+            raise NotFound(f"{record_id!r} is not among the first {covered} of {total} records.")
+        return inclusion_proof(seq, covered, self._ledger.node)
+
+    def consistency_proof(self, old: int, new: int | None = None) -> list[bytes]:
+        """Return what shows that the tree of `old` records is the beginning of that of `new`, by default all."""
+        total = self._ledger.head().size
+        later = total if new is None else new
+        if not 0 <= old <= later <= total:
+            raise InvalidInput(f"{old} and {later} are no sizes of a ledger of {total} records.")
+        return consistency_proof(old, later, self._ledger.node)
+
+    def leaf(self, record_id: str) -> bytes:
+        """Return the hash by which a record stands in the tree; raises `NotFound`."""
+        seq, total = _seq(record_id), self._ledger.size()
+        if not 0 <= seq < total:
+            raise NotFound(f"{record_id!r} is not among the {total} records.")
+        return self._ledger.node(0, seq)
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return self._ledger.size()
+
+    def root(self, size: int) -> bytes:
+        """Return the tree hash of the first `size` records."""
+        total = self._ledger.head().size
+        if not 0 <= size <= total:
+            raise InvalidInput(f"{size} is no size of a ledger of {total} records.")
+        return root_of(size, self._ledger.node)
+
+    def close(self) -> None:
+        """Let go of the ledger. Idempotent."""
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _reviewer(self, credential: str) -> Reviewer:
+        try:
+            return self.reviewers.check(credential)
+        except AccessDenied:
+            self._note(
+                REFUSED, {"name": str(credential).partition(":")[0][:128] if ":" in str(credential) else ""}
+            )
+            raise
+
+    def _note(self, kind: str, detail: dict[str, JSONValue]) -> None:
+        made = NewAuditRecord(kind=kind, at=self._clock.now(), subject=SYSTEM, detail=detail)
+        self._ledger.append([made])
+
+    def _signing_key(self) -> Ed25519PrivateKey:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(self._open.keys.secret("signing_seed"))
+
+    def _verifier(self) -> Verifier:
+        return verifier_of(self._signing_key(), name=KEY_NAME)
+
+
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise Conflict(f"{path} is there already. Give another name, or move it away.")
+
+
+def _asked(
+    session_id: str | None,
+    ticks: tuple[int, int] | None,
+    times: tuple[datetime | str, datetime | str] | None,
+    event_types: Sequence[EventType | str] | None,
+    kinds: Sequence[str] | None,
+) -> LedgerQuery:
+    """Return what is asked for; raises `InvalidInput` for what cannot be."""
+    if ticks is not None and not (
+        isinstance(ticks, tuple | list)
+        and len(ticks) == 2
+        and all(map(_whole, ticks))
+        and 0 <= ticks[0] <= ticks[1] < 1 << 63
+    ):
+        raise InvalidInput(f"tick_range = {ticks!r} is no range; give (first, last), both from 0 on.")
+    return LedgerQuery(
+        sessions=None if session_id is None else [session_id],
+        ticks=ticks,
+        times=_times(times),
+        event_types=None
+        if event_types is None
+        else [parse_choice(EventType, one, "event_types") for one in event_types],
+        kinds=None if kinds is None else list(kinds),
+    )
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _said(asked: LedgerQuery) -> dict[str, JSONValue]:
+    """Return how the record of a question repeats it."""
+    types = asked.event_types
+    return {
+        "session": None if asked.sessions is None else asked.sessions[0],
+        "ticks": None if asked.ticks is None else list(asked.ticks),
+        "times": None if asked.times is None else [one.isoformat() for one in asked.times],
+        "event_types": None if types is None else [one.value for one in types],
+        "kinds": None if asked.kinds is None else list(asked.kinds),
+    }
+
+
+def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
+    """Return the question as far as the reviewer's scope goes."""
+    if reviewer.sessions is None:
+        return asked
+    wanted = (
+        reviewer.sessions
+        if asked.sessions is None
+        else [one for one in asked.sessions if one in reviewer.sessions]
+    )
+    return replace(asked, sessions=list(wanted))
+
+
+def _times(given: tuple[datetime | str, datetime | str] | None) -> tuple[datetime, datetime] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or len(given) != 2:
+        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
+    since, until = (parse_time(one, "time_range") for one in given)
+    if since is None or until is None or since > until:
+        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
+    return since, until
+
+
+def _seq(record_id: str) -> int:
+    number = str(record_id).removeprefix("audit-")
+    if not str(record_id).startswith("audit-") or not (number.isascii() and number.isdecimal()):
+        raise InvalidInput(f"{record_id!r} is no record; ids look like audit-N.")
+    return int(number)

@@ -1,0 +1,192 @@
+"""What the system calls: `AuditLogWriter`. Nothing of the agent's own API leads here."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from hexad.audit.access import SYSTEM
+from hexad.audit.ledger import TIMESTEP
+from hexad.audit.place import open_ledger
+from hexad.clock import Clock, SystemClock
+from hexad.errors import InvalidInput
+from hexad.model.audit import NewAuditRecord
+from hexad.model.contract import AuditEvent
+from hexad.model.experience import EventType
+from hexad.model.memory import JSONValue
+from hexad.model.parse import parse_choice, parse_time, quoted
+from hexad.text.masking import Masking
+
+_TYPES: Final = {one.value: one for one in EventType}
+_ROW_KEYS: Final = frozenset(
+    (
+        "session_id",
+        "tick",
+        "event_type",
+        "raw_content",
+        "lens_activations",
+        "steering_applied",
+        "timestamp",
+        "subject",
+    )
+)
+
+
+class AuditLogWriter:
+    """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
+
+    `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
+    and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased, and secrets are
+    taken out of them first: the ledger keeps what happened, not what would let somebody in.
+    """
+
+    def __init__(
+        self,
+        storage_path: Path | str,
+        be_id: str,
+        *,
+        clock: Clock | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> None:
+        self.be_id = be_id
+        self._clock = clock or SystemClock()
+        self._open = open_ledger(Path(storage_path), clock=self._clock, create=True)
+        salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
+        self._masking = Masking(salt=lambda: salt, env_allow=frozenset())
+        self._mask = mask
+
+    def record(
+        self,
+        session_id: str,
+        tick: int,
+        event_type: EventType | str,
+        raw_content: str,
+        lens_activations: Mapping[str, float],
+        steering_applied: Sequence[Mapping[str, JSONValue]],
+        *,
+        subject: str | None = None,
+    ) -> str:
+        """Record one timestep and return its id, `audit-N`; one tick may have several records.
+
+        `subject` is whose data it is (default: the session); erasing a subject takes all of its contents.
+        """
+        row = {
+            "session_id": session_id,
+            "tick": tick,
+            "event_type": event_type,
+            "raw_content": raw_content,
+            "lens_activations": lens_activations,
+            "steering_applied": steering_applied,
+            "subject": subject,
+        }
+        return self.record_many([row])[0]
+
+    def record_many(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Record many timesteps in one transaction, each a mapping of `record`'s parameters and perhaps `timestamp`."""
+        given = [self._checked(row) for row in rows]
+        contents = [row["raw_content"] for row in given]
+        # Looked through for secrets many at once: most hold none, and looking has a price for each look.
+        masked = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
+        for at, text in [*masked]:
+            contents[at] = text
+        now = self._clock.now()
+        made = [self._record(row, content, now) for row, content in zip(given, contents, strict=True)]
+        return [f"audit-{seq}" for seq in self._open.ledger.append(made)]
+
+    def event(self, event: AuditEvent) -> str:
+        """Record that something happened that is no timestep, such as an erasure."""
+        made = NewAuditRecord(
+            kind=event.what, at=event.at, subject=SYSTEM, detail={"by": self.be_id, **event.detail}
+        )
+        return f"audit-{self._open.ledger.append([made])[0]}"
+
+    def close(self) -> None:
+        """Let go of the ledger. Idempotent."""
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _checked(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row that can be recorded; raises `InvalidInput`."""
+        if not isinstance(row, Mapping) or not row.keys() <= _ROW_KEYS:
+            raise InvalidInput(f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; not {quoted(row)}.")
+        session_id, tick, content = row.get("session_id"), row.get("tick"), row.get("raw_content")
+        if not isinstance(session_id, str) or not session_id:
+            raise InvalidInput(f"session_id = {quoted(session_id)} is no session; give its id.")
+        if not isinstance(tick, int) or isinstance(tick, bool) or not 0 <= tick < 1 << 53:
+            raise InvalidInput(f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.")
+        if not isinstance(content, str):
+            raise InvalidInput(f"raw_content = {quoted(content)} is no text.")
+        subject = row.get("subject")
+        if subject is not None and (not isinstance(subject, str) or not subject):
+            raise InvalidInput(f"subject = {quoted(subject)} is no subject; give whose data it is.")
+        scores = row.get("lens_activations") or {}
+        if not isinstance(scores, Mapping):
+            raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")
+        for lens, score in scores.items():
+            if not isinstance(lens, str):
+                raise InvalidInput(f"lens_activations names {quoted(lens)}, which is no lens's id.")
+            if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
+                raise InvalidInput(f"The activation of {lens!r} is {score!r}; give a finite number.")
+        return row
+
+    def _record(self, row: Mapping[str, Any], content: str, now: datetime) -> NewAuditRecord:
+        at, given = parse_time(row.get("timestamp"), "timestamp") or now, str(row.get("event_type"))
+        return NewAuditRecord(
+            kind=TIMESTEP,
+            at=at,
+            subject=row.get("subject") or f"session:{row['session_id']}",
+            session_id=row["session_id"],
+            tick=row["tick"],
+            event_type=_TYPES.get(given) or parse_choice(EventType, given, "event_type"),
+            payload={
+                "raw_content": content,
+                "lens_activations": dict(row.get("lens_activations") or {}),
+                "steering_applied": self._steering(row.get("steering_applied") or ()),
+                "be_id": self.be_id,
+            },
+        )
+
+    def _steering(self, given: object) -> list[JSONValue]:
+        """Return the steering as JSON without secrets; raises `InvalidInput` for what is no list of mappings."""
+        if not given:
+            return []
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+            raise InvalidInput(f"steering_applied = {quoted(given)} is no list of mappings.")
+        try:
+            plain = json.loads(json.dumps(given, allow_nan=False, default=_plain))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
+            ) from error
+        return [_masked(one, self._mask or self._masking.text) for one in plain]
+
+
+def _plain(value: object) -> object:
+    """Return a mapping of another kind as one that JSON knows; raises `TypeError`."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
+    """Return a JSON value with every text in it masked."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {key: _masked(one, mask) for key, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_masked(one, mask) for one in value]
+    return value

@@ -1,0 +1,180 @@
+"""What an agent is handed leads nowhere near the ledger: no object, no record, no key, none of its files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import hexad
+from hexad import Hexad
+from hexad.audit import AuditLog, AuditLogWriter
+from opener import Opener
+
+CANARY = "canary-7f3a"
+_DEPTH = 6
+
+
+@pytest.fixture
+def ledger(hx: Hexad) -> Path:
+    """The ledger of a store in which an agent recorded too, with a record that nobody but a reviewer may see."""
+    folder = hx.path / "audit"
+    with AuditLogWriter(folder, "be", clock=hx.clock) as writer:
+        writer.record("monday", 1, "output", CANARY, {f"p::{CANARY}": 0.9}, [{"directive": CANARY}])
+    hx.remember("What the agent knows.")
+    hx.xdb.start_session("monday")
+    hx.xdb.record("output", "What the agent said.", {"p::Seen": 0.5})
+    bud = hx.xdb.create_bud_tag("sprout", "What grows.")
+    hx.xdb.tag("sprout", timestep_id="ts-monday-1")
+    hx.xdb.submit_graft(bud.id, "graft-1")
+    return folder
+
+
+def secrets_of(folder: Path) -> list[str]:
+    keys = json.loads((folder / "audit.key").read_text())
+    return [keys["wrapping_key"], keys["signing_seed"], CANARY]
+
+
+def attributes(found: object) -> Iterator[tuple[str, object]]:
+    """The public attributes of an object that can be read, methods' own functions left out."""
+    for name in dir(found):
+        if not name.startswith("_"):
+            with suppress(Exception):
+                yield name, getattr(found, name)
+
+
+def reached(start: object) -> Iterator[tuple[str, object]]:
+    """Everything that public attributes lead to, with the way there."""
+    waiting: list[tuple[str, object, int]] = [("", start, 0)]
+    seen: set[int] = set()
+    alive: list[object] = []  # an object that is gone gives its id to the next
+    while waiting:
+        way, found, depth = waiting.pop()
+        if id(found) in seen or depth > _DEPTH:
+            continue
+        seen.add(id(found))
+        alive.append(found)
+        yield way, found
+        if isinstance(found, str | bytes | int | float | Path | type | ModuleType) or found is None:
+            continue
+        if type(found).__module__.split(".")[0] != "hexad" and not isinstance(found, dict | list | tuple):
+            continue
+        if isinstance(found, dict):
+            waiting += [(f"{way}[{key!r}]", one, depth + 1) for key, one in found.items()]
+        elif isinstance(found, list | tuple):
+            waiting += [(f"{way}[{at}]", one, depth + 1) for at, one in enumerate(found)]
+        else:
+            waiting += [(f"{way}.{name}", one, depth + 1) for name, one in attributes(found)]
+
+
+@pytest.mark.row("H133", "H154", "H092")
+def test_no_public_attribute_leads_to_the_ledger(hx: Hexad, ledger: Path) -> None:
+    starts: dict[str, object] = {"hx": hx, "hx.xdb": hx.xdb, "hx.spaces": hx.spaces}
+    starts |= {f"hexad.{name}": getattr(hexad, name) for name in hexad.__all__}
+    secrets = secrets_of(ledger)
+    ways = 0
+    for start, found in starts.items():
+        for way, one in reached(found):
+            ways += 1
+            module = getattr(inspect.unwrap(one) if callable(one) else type(one), "__module__", "") or ""
+            assert not str(module).startswith("hexad.audit"), start + way
+            if isinstance(one, str | bytes | Path):
+                said = one if isinstance(one, bytes) else str(one).encode()
+                assert not any(secret.encode() in said for secret in secrets), start + way
+                assert b"audit" not in said or len(said) > 500, start + way
+    assert ways > 300
+
+
+@pytest.mark.row("H133", "H154")
+def test_no_name_of_the_package_is_of_the_ledger() -> None:
+    assert [] == [name for name in hexad.__all__ if "audit" in name.lower() and name != "AuditSink"]
+    assert not {"AuditLog", "AuditLogWriter", "AuditRecord"} & set(hexad.__all__)
+
+
+@pytest.mark.row("H133")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda hx, path: hx.ingest(path),
+        lambda hx, path: hx.ingest(path.parent),
+        lambda hx, path: hx.ingest(path, kind="documents"),
+        lambda hx, path: hx.ingest(path, kind="conversation"),
+        lambda hx, path: (hx.enqueue(path), hx.maintain()),
+        lambda hx, path: hx.xdb.load_concept_pack(path),
+        lambda hx, path: hx.xdb.set_contract(path),
+        lambda hx, path: hx.spaces.read_file(path),
+        lambda hx, path: hx.spaces.restore(path),
+        lambda hx, path: hexad.verify_export(path),
+        lambda hx, path: hx.xdb.verify_export(path),
+    ],
+    ids=[
+        "ingest", "ingest its folder", "ingest documents", "ingest a conversation", "enqueue", "load_pack",
+        "set_contract", "read_file", "restore", "verify", "verify_export",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("linked", [False, True], ids=["itself", "a link to it"])
+def test_no_call_that_takes_a_path_reads_the_key(
+    hx: Hexad, ledger: Path, tmp_path: Path, read: Callable[[Hexad, Path], Any], linked: bool
+) -> None:
+    path = ledger / "audit.key"
+    secrets = secrets_of(ledger)[:2]
+    if linked:
+        path = tmp_path / "harmless.json"
+        path.symlink_to(ledger / "audit.key")
+    try:
+        said = repr(read(hx, path))
+    except hexad.HexadError as error:
+        said = str(error)
+
+    kept = b"".join(one.read_bytes() for one in hx.path.iterdir() if one.is_file())
+    assert not any(secret in said or secret.encode() in kept for secret in secrets)
+
+
+@pytest.mark.row("H133")
+def test_exports_and_checks_hold_nothing_of_the_ledger(hx: Hexad, ledger: Path, tmp_path: Path) -> None:
+    secrets = [one.encode() for one in secrets_of(ledger)]
+    hx.spaces.export("default", tmp_path / "default.json")
+    hx.xdb.export_submission("graft-1", tmp_path / "package")
+
+    said = [
+        (tmp_path / "default.json").read_bytes(),
+        *(one.read_bytes() for one in (tmp_path / "package").rglob("*") if one.is_file()),
+        repr(hx.check()).encode(),
+        repr(hx.status()).encode(),
+        repr(hx.maintain()).encode(),
+    ]
+
+    assert len(said) > 5
+    assert not any(secret in one for secret in secrets for one in said)
+
+
+@pytest.mark.row("H001", "H097", "H094", "H095")
+def test_the_ledger_has_all_lenses_of_a_timestep_and_the_experience_log_the_permitted_ones(
+    opened: Opener, project: Path
+) -> None:
+    hexad.init(project)
+    (project / ".hexad" / "hexad.toml").write_text('lenses = ["mind::*"]\n')
+    hx = opened()
+    scores = {"mind::Seen": 0.5, "hidden::Deceit": 0.75}
+    hx.xdb.start_session("monday")
+    with AuditLogWriter(hx.path / "audit", "be", clock=hx.clock) as writer:
+        step = hx.xdb.record("output", "Certainly.", scores)
+        kept = writer.record("monday", 1, "output", "Certainly.", scores, [{"directive": "calm"}])
+
+    seen = hx.xdb.get_timestep(step)
+    with AuditLog(hx.path, clock=hx.clock) as log:
+        (record,) = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="monday")
+
+    assert seen is not None
+    assert (seen.session_id, seen.tick, seen.content) == (record.session_id, record.tick, record.raw_content)
+    assert {"mind::Seen": pytest.approx(0.5)} == seen.concept_activations
+    assert (kept, scores, [{"directive": "calm"}]) == (
+        record.id, record.lens_activations, record.steering_applied,
+    )  # fmt: skip
+    assert [] == hx.xdb.recall(concepts=["hidden::Deceit"])
