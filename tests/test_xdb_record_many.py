@@ -310,7 +310,7 @@ def test_arrow_may_hold_times_of_any_kind(xdb, arrow, time):
         ("'input' AS event_type, 'x' AS content, ['a', 'a'] AS concepts, [0.5, 1] AS scores", "there twice"),
         (
             "'input' AS event_type, 'x' AS content, ['a', NULL] AS concepts, [0.5, 1] AS scores",
-            "a concept = 'None'",
+            "a concept = None",
         ),
         (
             "'input' AS event_type, 'x' AS content, ['a', 'b'] AS concepts, [0.5, NULL] AS scores",

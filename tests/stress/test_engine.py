@@ -36,7 +36,7 @@ def kill_cycles(directory: Path, *, cycles: int) -> int:
         folder = directory / str(cycle // STORE_EVERY_CYCLES)
         first = cycle * 100_000
         some, errors = run_and_kill(
-            folder, workers=8, first=first, seconds=1.5, chance=chance, operation=OPERATION
+            folder, workers=8, first=first, seconds=3.0, chance=chance, operation=OPERATION
         )
         acknowledged |= some
 

@@ -85,9 +85,9 @@ def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise NotFound(f"There is no contract at {quoted(str(given))}.") from error
+        raise NotFound(f"There is no contract at {str(given)!r}.") from error
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"The contract {quoted(str(given))} cannot be read: {error}.") from error
+        raise InvalidInput(f"The contract {str(given)!r} cannot be read: {error}.") from error
     if len(data) > FILE_BYTES_LIMIT:
         raise InvalidInput(
             f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
