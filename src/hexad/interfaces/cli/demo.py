@@ -29,9 +29,9 @@ _HITS_SHOWN: Final = 2
 EMBEDDING_WAIT_S: Final = 10.0
 """How long the demo waits for vectors at most: it is to be over within a minute on two cores."""
 _DECISION: Final = (
-    "Releases for the ferry fleet go out before noon on Fridays, because the harbour office closes early."
+    "Releases for the orchard scanners go out before noon on Fridays, because the packing hall closes early."
 )
-_ASKED: Final = "When do ferry releases go out?"
+_ASKED: Final = "When do orchard scanner releases go out?"
 
 
 @dataclass(slots=True, kw_only=True)
