@@ -13,7 +13,7 @@ from hexad import __version__
 from hexad.clock import Clock
 from hexad.config import Settings
 from hexad.ids import IdSource
-from hexad.index.catalog import EMBED, Catalog
+from hexad.index.catalog import Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
 from hexad.maintaining import StreamUpkeep
@@ -21,9 +21,7 @@ from hexad.metered import MeteredModels
 from hexad.model.actor import Actor
 from hexad.model.durability import StreamDurability
 from hexad.model.lenses import parse_lenses
-from hexad.model.memory import JSONValue, Status
-from hexad.model.policy import is_backend
-from hexad.model.status import StoreStatus
+from hexad.model.memory import JSONValue
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.metering import MeteredEmbedder, MeteredGenerator
 from hexad.providers.minilm import MiniLmEmbedder
@@ -31,11 +29,10 @@ from hexad.providers.orderings import NamedOrdering
 from hexad.recall.handouts import Handouts
 from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
-from hexad.storage.connection import Database, sqlite_library_is_safe
+from hexad.storage.connection import Database
 from hexad.storage.keys import KeyStore
 from hexad.storage.leases import OpenLock
 from hexad.storage.meta import STORE_ID
-from hexad.storage.schema import MIGRATIONS
 from hexad.storage.stores import Stores
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
@@ -45,6 +42,7 @@ if TYPE_CHECKING:
     from hexad.experiencing import Experiencing
     from hexad.governing import Governing
     from hexad.index.orderings.orderings import Orderings
+    from hexad.model.status import StoreStatus
     from hexad.recall.bundles import Bundles
     from hexad.recall.project_context import ProjectContexts
     from hexad.writing import Writing
@@ -303,38 +301,9 @@ class Parts(StreamUpkeep):
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
-        stores, recorded = self.stores, self.stores.meta.recorded_embedder()
-        pending, failed = stores.tasks.counts(EMBED)
-        waiting, stuck = stores.queue.counts()
-        sqlite = stores.meta.sqlite_version()
-        return StoreStatus(
-            path=str(self.place.directory),
-            version=__version__,
-            sqlite=sqlite,
-            sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
-            durability=self.base.db.durability.value,
-            encrypted=False,
-            readonly=self.base.db.readonly,
-            schema=MIGRATIONS[-1].number,
-            memories=stores.memories.count(),
-            archived=stores.memories.count(status=Status.ARCHIVED),
-            chunks=self.fulltext.count() if stores.roles is None else stores.memories.count_of("chunks"),
-            vectors=stores.vectors.count() if stores.roles is None else stores.memories.count_of("vectors"),
-            embedder=self.embedder.name if self.embedder is not None else None,
-            store_embedder=recorded[0] if recorded is not None else None,
-            embeddings_pending=pending,
-            embeddings_failed=failed,
-            queue_waiting=waiting,
-            queue_failed=stuck,
-            sizes=_sizes(self.place.directory),
-            keys=str(self.place.keys.state()),
-            embeddings_paused=self.embedding.paused() if self.embedding is not None else None,
-            generator=self.generator.name if self.generator is not None else None,
-            backend=self.base.settings.memory_backend,
-            backend_known=is_backend(backend := self.base.settings.memory_backend)
-            or backend in self.base.orderings,
-            holders=tuple(map(str, self.place.lock.holders())) if self.place.lock is not None else (),
-        )
+        from hexad.describing import describe
+
+        return describe(self)
 
     def _vector_index(self) -> VectorIndex | None:
         """The index, made when the first vector search needs it; None while no vector is from our embedder.
@@ -383,17 +352,3 @@ def _query_embedder(embedder: Embedder) -> QueryEmbedder:
     if isinstance(embedder, MeteredEmbedder):
         return embedder.embed_query
     return lambda text, _space: embedder.embed_query(text)
-
-
-def _numbers(version: str) -> tuple[int, int, int]:
-    major, minor, patch = (int(part) for part in version.split(".")[:3])
-    return major, minor, patch
-
-
-def _sizes(directory: Path) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for path in sorted(directory.rglob("*")):
-        if path.is_file():
-            name = path.relative_to(directory).parts[0]
-            sizes[name] = sizes.get(name, 0) + path.stat().st_size
-    return sizes

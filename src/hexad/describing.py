@@ -1,0 +1,67 @@
+"""What can be said of an open store: what `hexad doctor` prints. Apart from `wiring`, because only that asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexad import __version__
+from hexad.index.catalog import EMBED
+from hexad.model.memory import Status
+from hexad.model.policy import is_backend
+from hexad.model.status import StoreStatus
+from hexad.storage.connection import sqlite_library_is_safe
+from hexad.storage.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from hexad.wiring import Parts
+
+
+def describe(parts: Parts) -> StoreStatus:
+    """Return the state of a store, and of its files."""
+    stores, recorded = parts.stores, parts.stores.meta.recorded_embedder()
+    pending, failed = stores.tasks.counts(EMBED)
+    waiting, stuck = stores.queue.counts()
+    sqlite = stores.meta.sqlite_version()
+    return StoreStatus(
+        path=str(parts.place.directory),
+        version=__version__,
+        sqlite=sqlite,
+        sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
+        durability=parts.base.db.durability.value,
+        encrypted=False,
+        readonly=parts.base.db.readonly,
+        schema=MIGRATIONS[-1].number,
+        memories=stores.memories.count(),
+        archived=stores.memories.count(status=Status.ARCHIVED),
+        chunks=parts.fulltext.count() if stores.roles is None else stores.memories.count_of("chunks"),
+        vectors=stores.vectors.count() if stores.roles is None else stores.memories.count_of("vectors"),
+        embedder=parts.embedder.name if parts.embedder is not None else None,
+        store_embedder=recorded[0] if recorded is not None else None,
+        embeddings_pending=pending,
+        embeddings_failed=failed,
+        queue_waiting=waiting,
+        queue_failed=stuck,
+        sizes=_sizes(parts.place.directory),
+        keys=str(parts.place.keys.state()),
+        embeddings_paused=parts.embedding.paused() if parts.embedding is not None else None,
+        generator=parts.generator.name if parts.generator is not None else None,
+        backend=parts.base.settings.memory_backend,
+        backend_known=is_backend(backend := parts.base.settings.memory_backend)
+        or backend in parts.base.orderings,
+        holders=tuple(map(str, parts.place.lock.holders())) if parts.place.lock is not None else (),
+    )
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    major, minor, patch = (int(part) for part in version.split(".")[:3])
+    return major, minor, patch
+
+
+def _sizes(directory: Path) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(directory).parts[0]
+            sizes[name] = sizes.get(name, 0) + path.stat().st_size
+    return sizes
