@@ -45,17 +45,21 @@ if TYPE_CHECKING:
     from hexad.model.status import StoreStatus
     from hexad.recall.bundles import Bundles
     from hexad.recall.project_context import ProjectContexts
+    from hexad.storage.crypto import StoreKeys
     from hexad.writing import Writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only."""
+    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only, `crypt`
+    when nothing is encrypted.
+    """  # fmt: skip
 
     directory: Path
     lock: OpenLock | None
     keys: KeyStore
     temporary: TemporaryDirectory[str] | None = None
+    crypt: StoreKeys | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

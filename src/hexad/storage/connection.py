@@ -22,7 +22,6 @@ import apsw
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, StorageFailure
-from hexad.storage import files
 from hexad.storage.checkpoints import checkpoint_when_due, prepare_to_close
 from hexad.storage.commit import CommitInDoubt, CommitQueue, Durability
 from hexad.storage.sqlite_errors import FOREIGN, extended_code, translated, translated_error
@@ -30,10 +29,12 @@ from hexad.storage.sqlite_setup import (
     APPLICATION_ID,
     PAGE_BYTES,
     configure,
+    make_private,
     prepare_file,
     require_our_file,
     require_safe_library,
     sqlite_library_is_safe,
+    unlock,
 )
 from hexad.storage.statements import Connection, Row, Rows, SQLValue, Tracer, Tracing
 
@@ -63,6 +64,7 @@ class Database:
         durability: Durability,
         lock_timeout_s: float,
         vfs: str | None,
+        key: bytes | None,
     ) -> None:
         self.path = path
         self.clock = clock
@@ -71,6 +73,7 @@ class Database:
         self._tracing = Tracing(clock)
         self._lock_timeout_s = lock_timeout_s
         self._vfs = vfs
+        self._key = key
         self._pid = os.getpid()
         self._closed = False
         self._local = threading.local()
@@ -98,14 +101,21 @@ class Database:
         durability: Durability = Durability.GROUP,
         lock_timeout_s: float = 30.0,
         vfs: str | None = None,
+        key: bytes | None = None,
     ) -> Database:
-        """Open the store at `path`, created private when missing (unless `readonly`).
+        """Open the store at `path`, created private when missing (unless `readonly`). With `key`, 32 bytes, the file
+        and its log are encrypted.
 
         Raises `StorageFailure` when the place cannot be used, `IntegrityError` when the file is not a Hexad
-        store or is damaged, and `StoreLocked` when another program keeps it locked for `lock_timeout_s`
-        seconds.
+        store, is damaged or does not open with the key, and `StoreLocked` when another program keeps it locked for
+        `lock_timeout_s` seconds.
         """
         require_safe_library()
+        if key is not None and vfs is not None:
+            # It would stand before the cipher, and see (and write) the log in plain text.
+            raise InvalidInput(
+                f"{path} is encrypted: it cannot be opened through the file system layer {vfs!r}."
+            )
         path = Path(os.path.realpath(path))  # SQLite puts the WAL beside the real file
         database = cls(
             path,
@@ -114,6 +124,7 @@ class Database:
             durability=durability,
             lock_timeout_s=lock_timeout_s,
             vfs=vfs,
+            key=key,
         )
         try:
             if readonly:
@@ -134,14 +145,7 @@ class Database:
         require_our_file(self._connection(), may_be_empty=False)
 
     def _open_writable(self) -> None:
-        files.ensure_dir(self.path.parent)
-        with files.operation("open", self.path, "open"):
-            new = not self.path.exists()
-            # Created here so that it is private from its first moment. Closing a descriptor of an existing
-            # database would drop this process's locks on it, so it is opened only when it is not there.
-            if new:
-                with contextlib.suppress(FileExistsError):
-                    os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
+        make_private(self.path)
         self._queue = CommitQueue(self.path, clock=self.clock, lock_timeout_s=self._lock_timeout_s)
         self._queue.acquire()
         try:
@@ -171,6 +175,8 @@ class Database:
         flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
         with translated(self.path):
             sqlite = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
+            if self._key is not None:
+                unlock(sqlite, self._key)
         con = Connection(sqlite, self.path, self._tracing)
         with self._all_lock:
             self._close_those_of_ended_threads()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from pathlib import Path
+
 import apsw
 
 from hexad.errors import IntegrityError, StorageFailure
@@ -14,6 +18,8 @@ PAGE_BYTES = 4096
 CACHE_KIB = 16_384
 MAX_VALUE_BYTES = 256 << 20
 """Far above what is stored; keeps a damaged length from asking for a gigabyte of memory."""
+CIPHER = "aegis"
+"""AEGIS-256, of SQLite3 Multiple Ciphers: measured 3 % on inserts, where others cost a multiple."""
 _FIRST_SAFE_SQLITE = (3, 51, 3)
 
 
@@ -30,6 +36,26 @@ def require_safe_library() -> None:
             f"SQLite {apsw.sqlite_lib_version()} can lose committed rows when processes share a file; "
             "install apsw-sqlite3mc 3.54 or newer."
         )
+
+
+def make_private(path: Path) -> None:
+    """Create an empty database where none is, private from its first moment, and the folder that it lies in."""
+    files.ensure_dir(path.parent)
+    with files.operation("open", path, "open"):
+        # Closing a descriptor of an existing database would drop this process's locks on it, so it is opened only
+        # when it is not there.
+        if not path.exists():
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
+
+
+def unlock(sqlite: apsw.Connection, key: bytes) -> None:
+    """Give a connection its key, before anything else is asked of it; a raw key costs nothing to open.
+
+    Whether it is the right one shows when the first page is read.
+    """
+    sqlite.execute(f"PRAGMA cipher = '{CIPHER}'").fetchall()
+    sqlite.execute(f"PRAGMA hexkey = '{key.hex()}'").fetchall()
 
 
 def configure(con: Connection, *, durability: Durability, busy_timeout_s: float) -> None:
