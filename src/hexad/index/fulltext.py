@@ -14,7 +14,7 @@ from hexad.model.query import Filters
 from hexad.storage.changes import ChangeReader, bump
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.memory_rows import filter_sql
-from hexad.storage.schema import CHUNK_FTS_DDL
+from hexad.storage.schema import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS
 
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""
@@ -104,6 +104,7 @@ class FullText:
         """Drop the index, however damaged it is, and build it anew."""
         with self._db.joined() as con:
             con.execute("DROP TABLE IF EXISTS chunk_terms; DROP TABLE IF EXISTS chunk_fts;" + CHUNK_FTS_DDL)
+            con.execute(CHUNK_FTS_FORGETS)
         self.rebuild()
 
     def optimize(self) -> None:

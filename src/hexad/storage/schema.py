@@ -12,6 +12,7 @@ from hexad.errors import IntegrityError
 from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
 from hexad.storage.document_schema import DOCUMENT_DDL
+from hexad.storage.erasure_schema import ERASURE_DDL
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
 from hexad.storage.stream_schema import DDL as STREAM_DDL
@@ -26,6 +27,7 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5(
 );
 CREATE VIRTUAL TABLE chunk_terms USING fts5vocab('chunk_fts', 'row');
 """
+CHUNK_FTS_FORGETS: Final = "INSERT INTO chunk_fts(chunk_fts, rank) VALUES('secure-delete', 1)"
 
 _FOUNDATION: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
@@ -355,6 +357,11 @@ def _upkeep(con: Connection) -> None:
     con.execute(REMOVED_DOCUMENT_DDL)
 
 
+def _erasure(con: Connection) -> None:
+    con.execute(ERASURE_DDL)
+    con.execute(CHUNK_FTS_FORGETS)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -364,6 +371,7 @@ MIGRATIONS: Final = (
     Migration(number=6, name="tiers", apply=_tiers),
     Migration(number=7, name="sidecars", apply=_sidecars),
     Migration(number=8, name="upkeep", apply=_upkeep),
+    Migration(number=9, name="erasure", apply=_erasure),
 )
 
 

@@ -1,0 +1,46 @@
+"""The tables of erasures: what went by count, what is still to do, and nothing of what it said."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ERASURE_DDL: Final = """
+CREATE TABLE erasures (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  purge INTEGER NOT NULL,
+  selection_mac TEXT NOT NULL,
+  mac TEXT,                                -- of the receipt that was given out; NULL where none was
+  selection TEXT,                          -- JSON while it is under way, to go on after a kill; NULL once it is done
+  last_memory INTEGER NOT NULL,            -- memories with higher numbers came later and are not meant
+  log_no INTEGER                           -- its note in `maintenance_log`; NULL while it is under way
+) STRICT;
+CREATE INDEX erasures_under_way ON erasures(no) WHERE selection IS NOT NULL;
+
+CREATE TABLE erasure_counts (
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  place TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (erasure_no, place)
+) WITHOUT ROWID, STRICT;
+
+-- Memories that rest on what went and stay.
+CREATE TABLE erasure_flags (
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  memory_id TEXT NOT NULL,
+  PRIMARY KEY (erasure_no, memory_id)
+) WITHOUT ROWID, STRICT;
+
+-- What is left to do, with what is needed to do it; the row goes when it is done.
+CREATE TABLE erasure_pending (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  place TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  work TEXT NOT NULL                       -- JSON
+) STRICT;
+CREATE INDEX erasure_pending_by_erasure ON erasure_pending(erasure_no);
+"""
