@@ -41,6 +41,10 @@ class Duck:
         self._ended = False
         self._pid = os.getpid()
 
+    def name(self, path: str | Path) -> str:
+        """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
+        return str(path)
+
     @contextmanager
     def cursor(
         self, what: Path, table: Mapping[str, object] | None = None
@@ -135,6 +139,11 @@ class Duck:
         """Close it because the program ends: other threads get nothing from it any more."""
         self._ended = True
         self.close()
+
+
+def quoted(name: str) -> str:
+    """Return a name as it stands between quotes in a statement."""
+    return name.replace("'", "''")
 
 
 def _said(error: Exception) -> str:

@@ -8,7 +8,7 @@ sources lie between each other, or ticks of an event left for a COLD record, its
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -54,7 +54,7 @@ _COLUMNS: Final = (
 class PieceSources:
     """What events are put together from: the segments by path, what they hold, their files of events, and rows of logs.
 
-    `session` and `event` are asked for alone, None for all.
+    `session` and `event` are asked for alone, None for all. `name` gives what stands for a path in a statement.
     """
 
     held: Mapping[str, Sequence[SessionRange]]
@@ -63,6 +63,7 @@ class PieceSources:
     gone: TickRanges | None
     session: int | None
     event: str | None
+    name: Callable[[str], str]
 
 
 def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str:
@@ -80,7 +81,7 @@ def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str
         parts = []
     if given.sides:
         conditions = [_one_of("session", mixed, negated=True), *_scope(given)]
-        paths = ", ".join(_literal(one) for one in given.sides.values())
+        paths = ", ".join(_literal(given.name(one)) for one in given.sides.values())
         parts.append(
             f"SELECT {PIECE_COLUMNS}, filename AS source FROM read_parquet([{paths}], hive_partitioning = false,"
             f" filename = true) WHERE {' AND '.join(conditions)}"
@@ -181,7 +182,7 @@ def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
     rows = cursor.execute(
         f"SELECT DISTINCT session FROM {_READ} steps SEMI JOIN gone_ranges gone ON gone.session = steps.session"
         " AND gone.first_tick <= steps.last_tick AND gone.last_tick >= steps.first_tick",
-        [sorted(given.sides.values())],
+        [sorted(map(given.name, given.sides.values()))],
     ).fetchall()
     return {row[0] for row in rows}
 
@@ -201,11 +202,13 @@ def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     others = [_one_of("session", mixed, negated=True)]
     for path in given.held:
         if path not in given.sides:
-            add([_READ], others, path, [[path]])
+            add([_READ], others, path, [[given.name(path)]])
     if given.table is not None:
         add([f"({RELATION})"], others, _LOGS, [])
     if mixed:
-        paths = [path for path, held in given.held.items() if any(one.session in mixed for one in held)]
+        paths = [
+            given.name(path) for path, held in given.held.items() if any(one.session in mixed for one in held)
+        ]
         reads = [_READ] if paths else []
         logs = [f"({RELATION})"] if given.table is not None else []
         add([*reads, *logs], [_one_of("session", mixed)], "", [paths] if paths else [])

@@ -144,9 +144,8 @@ class EventReader:
         )
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(KIND)
-        files = {
-            path: str(self._segments / side.name) for path in held for side in sides.get(Path(path).name, ())
-        }
+        of = ((path, side) for path in held for side in sides.get(Path(path).name, ()))
+        files = {path: str(self._segments / side.name) for path, side in of}
         given = PieceSources(
             held=held,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
@@ -154,6 +153,7 @@ class EventReader:
             gone=gone,
             session=sources.session,
             event=scope.event_id,
+            name=self._duck.name,
         )
         with self._duck.cursor(self._segments, table) as cursor:
             if gone is not None:

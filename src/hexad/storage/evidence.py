@@ -11,6 +11,7 @@ from hexad.errors import IntegrityError, StorageFailure
 from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage import files
+from hexad.storage.duck import quoted
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import ENDS, KINDS, STARTS
 from hexad.storage.stream_keys import OUTPUT
@@ -70,8 +71,8 @@ class EvidenceWriter:
                 raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
             sql = self._prepared(asked, ranges, masked)
             with files.operation("write", temporary, "write"):
-                quoted = str(temporary).replace("'", "''")
-                asked.cursor.execute(f"COPY ({sql}) TO '{quoted}' ({_PARQUET})", list(asked.params))
+                to = quoted(self._reader.duck.name(temporary))
+                asked.cursor.execute(f"COPY ({sql}) TO '{to}' ({_PARQUET})", list(asked.params))
             return _counted(asked)
 
         rows = self._reader.ask(StepQuery(tagged=ranges), copy)
@@ -84,7 +85,7 @@ class EvidenceWriter:
             with self._reader.duck.cursor(path) as cursor:
                 row = cursor.execute(
                     "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
-                    [str(path)],
+                    [self._reader.duck.name(path)],
                 ).fetchone()
         except StorageFailure as error:
             raise IntegrityError(str(error)) from error

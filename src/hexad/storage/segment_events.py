@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.storage.segment_tops import quoted
+from hexad.storage.duck import quoted
 from hexad.storage.stream_frames import ENDS, STARTS
 from hexad.storage.stream_keys import JOINED, KEYED
 
@@ -39,7 +38,10 @@ def pieces(steps: str) -> str:
     return f"{_PIECES} FROM ({told}) GROUP BY session, event, run"
 
 
-def write_events(cursor: duckdb.DuckDBPyConnection, segment: Path, to: Path) -> None:
-    """Write the events of a segment, by session and first tick: of one that goes on elsewhere what is in it."""
+def write_events(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None:
+    """Write the events of a segment, by session and first tick: of one that goes on elsewhere what is in it.
+
+    The files are given by their names for DuckDB.
+    """
     steps = f"read_parquet('{quoted(segment)}', hive_partitioning = false)"
     cursor.execute(f"COPY ({pieces(steps)} ORDER BY session, first_tick) TO '{quoted(to)}' ({_PARQUET})")

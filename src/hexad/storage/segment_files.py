@@ -14,11 +14,11 @@ from hexad.clock import Clock
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files
 from hexad.storage.codec import to_micros
-from hexad.storage.duck import Duck
+from hexad.storage.duck import Duck, quoted
 from hexad.storage.segment_events import KIND as EVENTS
 from hexad.storage.segment_events import write_events
 from hexad.storage.segment_tops import KIND as TOPS
-from hexad.storage.segment_tops import SIDE_ROWS, quoted, write_tops
+from hexad.storage.segment_tops import SIDE_ROWS, write_tops
 from hexad.storage.stream_manifest import Manifest, Segment, SessionRange, Side
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ class SegmentFiles:
                     cursor.register("gone", gone)
                 with files.operation("write", temporary, "write"):
                     cursor.execute(
-                        f"COPY ({select} ORDER BY session, tick) TO '{quoted(temporary)}'"
+                        f"COPY ({select} ORDER BY session, tick) TO '{quoted(self._duck.name(temporary))}'"
                         f" ({_PARQUET}, KV_METADATA {{{key}: '{' '.join(names)}'}})"
                     )
-                ranges = _ranges(cursor, temporary)
+                ranges = _ranges(cursor, self._duck.name(temporary))
             rows = sum(one.rows for one in ranges)
             sides = [self.write_side(kind, stem, temporary) for kind in side_kinds(rows)]
             files.publish(temporary, path)
@@ -99,7 +99,7 @@ class SegmentFiles:
         temporary = _temporary(path)
         with self._removed_on_failure(temporary):
             with self._duck.cursor(segment) as cursor, files.operation("write", temporary, "write"):
-                _WRITERS[kind](cursor, segment, temporary)
+                _WRITERS[kind](cursor, self._duck.name(segment), self._duck.name(temporary))
             files.publish(temporary, path)
         return Side(kind=kind, name=path.name, bytes=path.stat().st_size, sha256=file_hash(path))
 
@@ -129,7 +129,7 @@ def leftover(path: Path, duck: Duck, manifest: Manifest, logs: Sequence[str]) ->
         with duck.cursor(path) as cursor:
             rows = cursor.execute(
                 "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) IN (?, ?)",
-                [str(path), LOGS, SEGMENTS],
+                [duck.name(path), LOGS, SEGMENTS],
             ).fetchall()
     except (IntegrityError, StorageFailure):
         # No segment of ours: it holds up nothing, and `check` names it. Or it went meanwhile.
@@ -149,12 +149,12 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f"{path.name}{TEMPORARY}")
 
 
-def _ranges(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[SessionRange]:
+def _ranges(cursor: duckdb.DuckDBPyConnection, name: str) -> list[SessionRange]:
     rows = cursor.execute(
         "SELECT session, count(*), min(tick), max(tick), min(ts), max(ts)"
         " FROM read_parquet(?, hive_partitioning = false)"
         " GROUP BY session ORDER BY session",
-        [str(path)],
+        [name],
     ).fetchall()
     return [
         SessionRange(session=row[0], rows=row[1], ticks=(row[2], row[3]), times=(row[4], row[5]))

@@ -7,8 +7,9 @@ what is asked beyond that is answered from the segment, and so is everything whe
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from hexad.storage.duck import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,18 +29,20 @@ _PARQUET: Final = (
 )
 
 
-def write_tops(cursor: duckdb.DuckDBPyConnection, segment: Path, to: Path) -> None:
+def write_tops(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None:
     """Write the strongest timesteps of each concept: by concept, score (the highest first), session and tick.
+
+    The files are given by their names for DuckDB.
 
     The columns are those of the segment, and `concept`, `score`, and `more`: whether the segment has others of it.
     """
     found = cursor.execute(
         "SELECT unnest(concepts) AS concept, unnest(scores) AS score, file_row_number AS row"
         " FROM read_parquet(?, hive_partitioning = false, file_row_number = true)",
-        [str(segment)],
+        [segment],
     ).fetchnumpy()
     ((total,),) = cursor.execute(
-        "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [str(segment)]
+        "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [segment]
     ).fetchall()
     cursor.register("tops", _strongest(found["concept"], found["score"], found["row"], total=total))
     cursor.execute(
@@ -97,8 +100,3 @@ def _kept(counts: NDArray[np.intp], allowed: int) -> int:
         else:
             high = middle - 1
     return low
-
-
-def quoted(path: Path) -> str:
-    """Return a path as it stands between quotes in a statement."""
-    return str(path).replace("'", "''")

@@ -15,9 +15,8 @@ from hexad.model.experience import StreamReport
 from hexad.model.ticks import Ranges, count, intersection
 from hexad.storage.cold import ColdRanges
 from hexad.storage.connection import Database
-from hexad.storage.duck import Duck
+from hexad.storage.duck import Duck, quoted
 from hexad.storage.segment_files import SEGMENTS, SUFFIX, SegmentFiles, file_hash, side_kinds
-from hexad.storage.segment_tops import quoted
 from hexad.storage.stream_filters import TickRanges
 from hexad.storage.stream_log import LOG_ROWS
 from hexad.storage.stream_manifest import Manifest, Segment, SessionRange
@@ -101,7 +100,7 @@ class SegmentUpkeep:
                 row = cursor.execute(
                     "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
                     f"{left.outside('gone')}",
-                    [str(path)],
+                    [self._duck.name(path)],
                 ).fetchone()
             assert row is not None
             return _Candidate(segment=segment, cold_rows=segment.rows - int(row[0]), gone=gone)
@@ -128,7 +127,8 @@ class SegmentUpkeep:
             for one in with_rows:
                 for session, ranges in one.gone.items():
                     gone[session] = tuple(sorted({*gone.get(session, ()), *ranges}))
-            paths = ", ".join(f"'{quoted(self._files.directory / one.segment.name)}'" for one in with_rows)
+            names_in = [self._duck.name(self._files.directory / one.segment.name) for one in with_rows]
+            paths = ", ".join(f"'{quoted(one)}'" for one in names_in)
             select = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false) steps"
             cold = TickRanges(gone) if gone else None
             written = self._files.write(

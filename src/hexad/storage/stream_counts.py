@@ -58,7 +58,7 @@ class SealedCounts:
             row = cursor.execute(
                 "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
                 + places.outside("gone"),
-                [path],
+                [self.duck.name(path)],
             ).fetchone()
         assert row is not None
         return int(row[0])

@@ -201,7 +201,7 @@ class StreamReader:
             if gone is not None:
                 cursor.register("gone", gone.table)
                 joins += gone.outside("gone")
-            reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides)
+            reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides, name=self.duck.name)
             relations, params = reading.relations(_COLUMNS, sides, sources.parts)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")

@@ -8,7 +8,7 @@ when the last of them stands before its floor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -35,12 +35,14 @@ _FLOORS: Final = (
 class Reading:
     """What is read for a question: segments as a whole, and of others the list of one concept.
 
-    `uncertain` are the segments whose list may not be long enough, with its floor.
+    `uncertain` are the segments whose list may not be long enough, with its floor. `name` gives what stands for a path
+    in a statement.
     """
 
     whole: Sequence[str]
     lists: Mapping[str, int]
     uncertain: Mapping[str, Place]
+    name: Callable[[str], str]
 
     def failed(self, last: Place | None) -> set[str]:
         """Return the segments that must be read as a whole after all; `last` is where the last answer stands."""
@@ -58,12 +60,13 @@ class Reading:
                 found.append(
                     f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE {part.condition}"
                 )
-                params.append(paths)
+                params.append([self.name(path) for path in paths])
         for concept in sorted(set(self.lists.values())):
             found.append(
                 f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"
             )
-            params += [[sides[one] for one, number in self.lists.items() if number == concept], concept]
+            lists = [self.name(sides[one]) for one, number in self.lists.items() if number == concept]
+            params += [lists, concept]
         return found, params
 
 
@@ -74,19 +77,20 @@ def plan_reading(
     *,
     paths: Sequence[str],
     sides: Mapping[str, str],
+    name: Callable[[str], str],
 ) -> Reading:
     """Return what to read of the segments `paths`; `sides` gives for some of them the file of their lists."""
     wanted = dict(
         zip(concepts.numbers(list(question.activations)), question.activations.values(), strict=True)
     )
     if not wanted or not sides:
-        return Reading(whole=paths, lists={}, uncertain={})
+        return Reading(whole=paths, lists={}, uncertain={}, name=name)
     strongest = None if question.strongest is None else concepts.numbers([question.strongest])[0]
     floors: dict[str, dict[int, tuple[bool, Place]]] = {}
-    for name, concept, more, last in cursor.execute(
-        _FLOORS, [sorted(sides.values()), list(wanted)]
+    for file, concept, more, last in cursor.execute(
+        _FLOORS, [sorted(map(name, sides.values())), list(wanted)]
     ).fetchall():
-        floors.setdefault(Path(name).name, {})[concept] = (
+        floors.setdefault(Path(file).name, {})[concept] = (
             more,
             (last["score"], last["session"], last["tick"]),
         )
@@ -105,7 +109,7 @@ def plan_reading(
             lists[path], uncertain[path] = strongest, there[strongest][1]
         else:
             whole.append(path)
-    return Reading(whole=whole, lists=lists, uncertain=uncertain)
+    return Reading(whole=whole, lists=lists, uncertain=uncertain, name=name)
 
 
 def _is_complete(more: bool, floor: Place, *, lowest: float) -> bool:
