@@ -82,7 +82,7 @@ TABLE: Mapping[str, set[str] | None] = {
     "ingest": _BASE,
     "recall": _BASE,
     "upkeep": _BASE,
-    "audit": {"errors", "model", "clock", "ids", "text", "storage"},
+    "audit": {"errors", "model", "clock", "ids", "text", "storage", "config"},
     "facade": _BASE | _PATHS,
     "engine": _BASE | _PATHS | {"facade", "config", "audit"},
     "public": _BASE | _PATHS | {"facade", "config", "engine"},
@@ -117,6 +117,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ): "a recall from a cold start needs no ordering of bundles",
     ("hexad.wiring", "hexad.recall.bundles"): "as the orderings of bundles",
     ("hexad.wiring", "hexad.recall.project_context"): "as the orderings of bundles",
+    ("hexad.wiring", "hexad.text.redact"): _LATE_WRITING,
     ("hexad.wiring", "hexad.writing"): _LATE_WRITING,
 }
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"

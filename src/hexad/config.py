@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -38,6 +38,7 @@ class Settings:
     xdb_submission_grace_days: float = 7.0
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
+    pii: str = "sensitive"
     generator: str | None = None
     memory_backend: str = "basic"
     memory_semantic_model: str | None = None
@@ -73,6 +74,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "xdb_submission_grace_days": float,
     "lock_timeout_s": float,
     "env_allow": list,
+    "pii": str,
     "generator": str,
     "memory_backend": str,
     "memory_semantic_model": str,
@@ -89,6 +91,9 @@ _KINDS: Final[Mapping[type, str]] = {
     dict: "a table",
 }  # fmt: skip
 _TABLES: Final = frozenset({"budget", "prices"})  # too much for a variable
+_PRIVACY: Final = "privacy"
+_IN_PRIVACY: Final = frozenset({"pii"})
+"""Settings that stand below `[privacy]` in the file."""
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -132,6 +137,10 @@ TEMPLATE: Final = """\
 # role = ""                         # act in this role, as the policies of spaces name it; "" is the owner
 # otel = false                      # hand spans, never texts, to OpenTelemetry
 
+# [privacy]
+# pii = "sensitive"                 # personal data taken out of every text before it is stored: "sensitive" (numbers of
+#                                   # cards, IBANs, US social security), "all" (addresses and telephones too), "keep"
+
 # [budget]                          # what calls to models may cost in this project; without it there is no bound
 # usd = 5.0
 # tokens = 1000000
@@ -170,7 +179,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     """
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
-    origins = {name: f"{name} in {CONFIG_FILE}" for name in values}
+    origins = {name: f"{f'{_PRIVACY}.' * (name in _IN_PRIVACY)}{name} in {CONFIG_FILE}" for name in values}
     for name in _KEYS:
         for variable in (f"HEXAD_{name.upper()}", _ALIASES.get(name, "")):
             given = environ.get(variable, "")
@@ -203,6 +212,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         xdb_submission_grace_days=_grace_days(values, origins),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
+        pii=cast("str", values.get("pii", "sensitive")),
         generator=cast("str | None", values.get("generator")),
         memory_backend=cast("str", values.get("memory_backend", "basic")),
         memory_semantic_model=cast("str | None", values.get("memory_semantic_model")),
@@ -264,9 +274,11 @@ def _from_file(path: Path) -> dict[str, object]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
+    values |= _privacy(path, values.pop(_PRIVACY, {}), misplaced=_IN_PRIVACY & values.keys())
     for name, value in values.items():
         if name not in _KEYS:
-            raise InvalidInput(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(_KEYS))}.")
+            known = ", ".join(sorted({*_KEYS, _PRIVACY} - _IN_PRIVACY))
+            raise InvalidInput(f"{path}: unknown setting {name!r}; known are {known}.")
         kind = _KEYS[name]
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             continue
@@ -275,6 +287,19 @@ def _from_file(path: Path) -> dict[str, object]:
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
     return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
+
+
+def _privacy(path: Path, given: object, *, misplaced: Collection[str]) -> dict[str, object]:
+    """Return what stands below `[privacy]`, which has few settings, all to be found there."""
+    for name in sorted(misplaced):
+        raise InvalidInput(f"{path}: {name} stands outside of [{_PRIVACY}]; write it below that line.")
+    if not isinstance(given, dict):
+        raise InvalidInput(f"{path}: {_PRIVACY} = {given!r} should be {_KINDS[dict]}.")
+    for name in given:
+        if name not in _IN_PRIVACY:
+            known = ", ".join(sorted(_IN_PRIVACY))
+            raise InvalidInput(f"{path}: unknown setting {name!r} in [{_PRIVACY}]; known are {known}.")
+    return given
 
 
 def _from_environment(name: str, variable: str, given: str) -> object:

@@ -28,6 +28,7 @@ from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
 from hexad.model.durability import StreamDurability
 from hexad.model.lenses import parse_lenses
+from hexad.model.privacy import parse_pii
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
 from hexad.providers.generators.choose import resolve_generator
@@ -185,6 +186,8 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
         _durability(settings)
     with _naming(settings, "stream_durability"):
         _stream_durability(settings)
+    with _naming(settings, "pii"):
+        parse_pii(settings.pii)
     with _naming(settings, "lenses"):
         parse_lenses(settings.lenses or ())
     if generator == "default" and settings.generator is not None:

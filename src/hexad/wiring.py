@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from hexad.recall.bundles import Bundles
     from hexad.recall.project_context import ProjectContexts
     from hexad.storage.crypto import StoreKeys
+    from hexad.text.redact import RedactionRules
     from hexad.writing import Writing
 
 
@@ -127,6 +128,14 @@ class Parts(StreamUpkeep):
         return self.base.models.generator
 
     @cached_property
+    def rules(self) -> RedactionRules:
+        """What is taken out of every text of the project; loaded now, because only what writes asks for it."""
+        from hexad.text.redact import project_rules
+
+        settings = self.base.settings
+        return project_rules(settings.pii, env_allow=settings.env_allow)
+
+    @cached_property
     def writing(self) -> Writing:
         """The write path; loaded now, because most of what there is to load belongs to it."""
         from hexad.writing import WritingNeeds, build_writing
@@ -139,7 +148,7 @@ class Parts(StreamUpkeep):
                 clock=base.clock,
                 ids=base.ids,
                 project=base.project,
-                env_allow=base.settings.env_allow,
+                rules=self.rules,
                 salt=lambda: base.place.keys.redaction_salt,
                 owner=self._owner,
                 alive=self._alive,
@@ -184,7 +193,7 @@ class Parts(StreamUpkeep):
             clock=base.clock,
             durability=StreamDurability(base.settings.stream_durability),
             salt=lambda: base.place.keys.redaction_salt,
-            env_allow=base.settings.env_allow,
+            rules=self.rules,
             wake=self.wake,
             ids=base.ids,
             lenses=None if base.settings.lenses is None else parse_lenses(base.settings.lenses),

@@ -24,7 +24,7 @@ from hexad.ingest.space_import import SpaceImporter
 from hexad.ingest.watch import Watcher
 from hexad.model.memory import JSONValue
 from hexad.storage.stores import Stores
-from hexad.text.redact import rules_from_policy
+from hexad.text.redact import RedactionRules, rules_from_policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class WritingNeeds:
     clock: Clock
     ids: IdSource
     project: str
-    env_allow: frozenset[str]
+    rules: RedactionRules
     salt: Callable[[], bytes]
     owner: str
     alive: Callable[[], Collection[str]]
@@ -59,7 +59,7 @@ class WritingNeeds:
 
 def build_writing(needs: WritingNeeds) -> Writing:
     """Return the write path of one store."""
-    redactor = Redactor(salt=needs.salt, env_allow=needs.env_allow)
+    redactor = Redactor(salt=needs.salt, rules=needs.rules)
     writer = Pipeline(
         needs.stores,
         needs.catalog,
@@ -69,7 +69,9 @@ def build_writing(needs: WritingNeeds) -> Writing:
         clock=needs.clock,
         project=needs.project,
     )
-    ingestor = Ingestor(needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt)
+    ingestor = Ingestor(
+        needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt, rules=needs.rules
+    )
 
     def ingestor_for(roles: tuple[str, ...] | None) -> Ingestor:
         if roles == needs.stores.roles:

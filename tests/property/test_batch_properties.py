@@ -21,6 +21,7 @@ from hexad.experience.moments import moment_of_row
 from hexad.storage.duck import Duck
 from hexad.storage.stream_frames import NO_TIME, Batch
 from hexad.text.masking import Masking
+from hexad.text.redact import RedactionRules
 
 PASSWORD = "password: Tr0ub4dor&3"
 CARD = "the key is AKIA" + "IOSFODNN7EXAMPLE"
@@ -74,7 +75,7 @@ def source() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def intake(permitted=None) -> Intake:
-    return Intake(Masking(salt=lambda: b"salt", env_allow=frozenset()), permitted=permitted)
+    return Intake(Masking(salt=lambda: b"salt", rules=RedactionRules()), permitted=permitted)
 
 
 def columns_of(rows: list[dict[str, Any]], *, lists: bool) -> dict[str, list[Any]]:

@@ -15,6 +15,8 @@ from hexad.audit.access import SYSTEM
 from hexad.audit.ledger import TIMESTEP
 from hexad.audit.place import open_ledger
 from hexad.clock import Clock, SystemClock
+from hexad.config import DATABASE as STORE
+from hexad.config import load_settings
 from hexad.errors import InvalidInput
 from hexad.model.audit import NewAuditRecord
 from hexad.model.contract import AuditEvent
@@ -22,7 +24,10 @@ from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_time, quoted
 from hexad.text.masking import Masking
+from hexad.text.redact import RedactionRules, project_rules
 
+_STR: Final = frozenset((str,))
+_FLOAT: Final = frozenset((float,))
 _TYPES: Final = {one.value: one for one in EventType}
 _ROW_KEYS: Final = frozenset(
     (
@@ -42,8 +47,9 @@ class AuditLogWriter:
     """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
 
     `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
-    and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased, and secrets are
-    taken out of them first: the ledger keeps what happened, not what would let somebody in.
+    and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased. Secrets are
+    taken out of them first, and the personal data that the settings of the store name (`[privacy] pii`): the ledger
+    keeps what happened, not what would let somebody in.
     """
 
     def __init__(
@@ -56,9 +62,10 @@ class AuditLogWriter:
     ) -> None:
         self.be_id = be_id
         self._clock = clock or SystemClock()
+        rules = _rules(Path(storage_path))
         self._open = open_ledger(Path(storage_path), clock=self._clock, create=True)
         salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
-        self._masking = Masking(salt=lambda: salt, env_allow=frozenset())
+        self._masking = Masking(salt=lambda: salt, rules=rules)
         self._mask = mask
 
     def record(
@@ -120,21 +127,26 @@ class AuditLogWriter:
 
     def _checked(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a row that can be recorded; raises `InvalidInput`."""
-        if not isinstance(row, Mapping) or not row.keys() <= _ROW_KEYS:
+        if not (type(row) is dict or isinstance(row, Mapping)) or not row.keys() <= _ROW_KEYS:
             raise InvalidInput(f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; not {quoted(row)}.")
-        session_id, tick, content = row.get("session_id"), row.get("tick"), row.get("raw_content")
-        if not isinstance(session_id, str) or not session_id:
+        get = row.get
+        session_id, tick, content, subject = get("session_id"), get("tick"), get("raw_content"), get("subject")
+        if not session_id or not isinstance(session_id, str):
             raise InvalidInput(f"session_id = {quoted(session_id)} is no session; give its id.")
-        if not isinstance(tick, int) or isinstance(tick, bool) or not 0 <= tick < 1 << 53:
+        if type(tick) is not int or not 0 <= tick < 1 << 53:
             raise InvalidInput(f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.")
         if not isinstance(content, str):
             raise InvalidInput(f"raw_content = {quoted(content)} is no text.")
-        subject = row.get("subject")
         if subject is not None and (not isinstance(subject, str) or not subject):
             raise InvalidInput(f"subject = {quoted(subject)} is no subject; give whose data it is.")
         scores = row.get("lens_activations") or {}
-        if not isinstance(scores, Mapping):
+        if type(scores) is not dict and not isinstance(scores, Mapping):
             raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")
+        values = scores.values()
+        # Looked at as a whole first: nearly all are what they should be, and there may be hundreds a token.
+        if _STR.issuperset(map(type, scores)) and _FLOAT.issuperset(map(type, values)):
+            if all(map(math.isfinite, values)):
+                return row
         for lens, score in scores.items():
             if not isinstance(lens, str):
                 raise InvalidInput(f"lens_activations names {quoted(lens)}, which is no lens's id.")
@@ -143,18 +155,21 @@ class AuditLogWriter:
         return row
 
     def _record(self, row: Mapping[str, Any], content: str, now: datetime) -> NewAuditRecord:
-        at, given = parse_time(row.get("timestamp"), "timestamp") or now, str(row.get("event_type"))
+        get = row.get
+        stated, given, session_id, steering = (
+            get("timestamp"), get("event_type"), row["session_id"], get("steering_applied"),
+        )  # fmt: skip
         return NewAuditRecord(
             kind=TIMESTEP,
-            at=at,
-            subject=row.get("subject") or f"session:{row['session_id']}",
-            session_id=row["session_id"],
+            at=now if stated is None else parse_time(stated, "timestamp") or now,
+            subject=get("subject") or f"session:{session_id}",
+            session_id=session_id,
             tick=row["tick"],
-            event_type=_TYPES.get(given) or parse_choice(EventType, given, "event_type"),
+            event_type=_event_type(given),
             payload={
                 "raw_content": content,
-                "lens_activations": dict(row.get("lens_activations") or {}),
-                "steering_applied": self._steering(row.get("steering_applied") or ()),
+                "lens_activations": dict(get("lens_activations") or ()),
+                "steering_applied": self._steering(steering) if steering else [],
                 "be_id": self.be_id,
             },
         )
@@ -172,6 +187,18 @@ class AuditLogWriter:
                 f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
             ) from error
         return [_masked(one, self._mask or self._masking.text) for one in plain]
+
+
+def _event_type(given: object) -> EventType:
+    known = _TYPES.get(given) if isinstance(given, str) else None
+    return known or parse_choice(EventType, str(given), "event_type")
+
+
+def _rules(path: Path) -> RedactionRules:
+    """Return what a ledger leaves out: what the settings of its store take out of everything else."""
+    store = next((folder for folder in (path, path.parent) if (folder / STORE).exists()), None)
+    settings = load_settings(store)
+    return project_rules(settings.pii, env_allow=settings.env_allow)
 
 
 def _plain(value: object) -> object:

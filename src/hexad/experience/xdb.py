@@ -51,6 +51,7 @@ from hexad.storage.stream_presence import was_recorded
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.stream_search import recall_text
 from hexad.text.masking import Masking
+from hexad.text.redact import RedactionRules
 from hexad.text.search_terms import SearchTerms
 
 ALL_SESSIONS = "*"
@@ -71,7 +72,7 @@ class ExperienceNeeds:
     clock: Clock
     durability: StreamDurability
     salt: Callable[[], bytes]
-    env_allow: frozenset[str]
+    rules: RedactionRules
     wake: Callable[[], None]
     ids: IdSource
     lenses: LensRules | None = None
@@ -84,7 +85,7 @@ class Experience:
     def __init__(self, needs: ExperienceNeeds) -> None:
         self._db, self._clock = needs.db, needs.clock
         self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
-        self.masking = Masking(salt=needs.salt, env_allow=needs.env_allow)
+        self.masking = Masking(salt=needs.salt, rules=needs.rules)
         self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
         self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
         self.sight = Sight(needs.db, self.lenses)

@@ -48,17 +48,19 @@ class CleanDraft:
 
 
 class Redactor:
-    """Cleans drafts by the store's rules and those of each space's policy."""
+    """Cleans drafts by the project's rules and those of each space's policy."""
 
-    def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str] = frozenset()) -> None:
+    def __init__(self, *, salt: Callable[[], bytes], rules: RedactionRules | None = None) -> None:
         self._salt = salt
-        self._env_allow = env_allow
+        self._project = rules or RedactionRules()
         self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
-        """Return the rules for a space: secrets always, personal data by its policy."""
+        """Return the rules for a space: secrets always, personal data by the project's word and the space's policy."""
         rules = rules_from_policy(policies)
-        return replace(rules, env_allow=rules.env_allow | self._env_allow)
+        return replace(
+            rules, pii=rules.pii | self._project.pii, env_allow=rules.env_allow | self._project.env_allow
+        )
 
     def _field(self, text: str, rules: RedactionRules) -> Redacted:
         """Redact a field. The items of a source share most of theirs, so what is short is remembered."""

