@@ -159,7 +159,7 @@ class EvidencePackages:
         for window in self._needs.graftings.windows_of(submission.id):
             number = self._sessions.number(window.session_id)
             ticks = (window.start_tick, window.end_tick)
-            if number is None or intersection(self._gone.ranges(number, ticks), [ticks]):
+            if number is None or intersection(self._gone.cold(number, ticks), [ticks]):
                 kept = f" The package at {path} is as it was." if (path / MANIFEST).exists() else ""
                 raise Conflict(
                     f"The evidence of submission {submission.id!r}, which was {submission.status.value}, is not in full"

@@ -111,7 +111,7 @@ class Tiers:
             self._check_recorded(session_id, number, wanted)
         if not found:
             shown = f"{wanted[0]} to {wanted[1]} of session {session_id!r}"
-            if gone:
+            if self._gone.cold(number, wanted):
                 raise Conflict(
                     f"Ticks {shown} are COLD already: their tokens are gone, nothing can be pinned."
                 )

@@ -66,7 +66,7 @@ class _Remains:
     def __init__(self, compressed: Compressed, gone: ColdRanges, rows: Sequence[WindowRow]) -> None:
         self._compressed, self._rows = compressed, rows
         hull = (min(row.ticks[0] for row in rows), max(row.ticks[1] for row in rows))
-        self._gone = gone.ranges(rows[0].session_no, hull)
+        self._gone = gone.cold(rows[0].session_no, hull)
         self._places: list[tuple[int, int, str]] = []
         self._replies: dict[str, CompressedRecord] = {}
         for reply in self._records(StepQuery(session_id=rows[0].session_id, ticks=hull)):

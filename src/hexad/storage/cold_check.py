@@ -1,4 +1,4 @@
-"""Whether COLD records stand for exactly what left the stream."""
+"""Whether COLD records stand for exactly what left the stream, and nothing is erased that is there."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ def check_cold(db: Database) -> Iterator[str]:
             yield (
                 f"COLD records stand for {told:,} timesteps, and {left:,} left the stream: the database is damaged. "
                 "Put a backup in its place."
+            )
+        for session, count in db.query(
+            "SELECT s.id, count(*) FROM stream_erased e JOIN stream_cold c ON c.session_no = e.session_no"
+            " AND c.first_tick <= e.last_tick AND c.last_tick >= e.first_tick JOIN sessions s ON s.no = e.session_no"
+            f" GROUP BY s.no LIMIT {_LISTED}"
+        ):
+            yield (
+                f"Session {session!r} has {count} ranges of ticks that were erased and that COLD records stand for:"
+                " the database is damaged. Put a backup in its place."
             )
         homeless = db.query(
             "SELECT id FROM compressed_records r WHERE CASE WHEN level <= 2 THEN session_no IS NULL ELSE NOT EXISTS"

@@ -15,6 +15,7 @@ from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.erasure_schema import ERASURE_DDL
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
+from hexad.storage.stream_erasure_schema import STREAM_ERASURE_DDL
 from hexad.storage.stream_schema import DDL as STREAM_DDL
 from hexad.storage.tag_schema import TAG_DDL
 from hexad.storage.tier_schema import TIER_DDL
@@ -362,6 +363,10 @@ def _erasure(con: Connection) -> None:
     con.execute(CHUNK_FTS_FORGETS)
 
 
+def _stream_erasure(con: Connection) -> None:
+    con.execute(STREAM_ERASURE_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -372,6 +377,7 @@ MIGRATIONS: Final = (
     Migration(number=7, name="sidecars", apply=_sidecars),
     Migration(number=8, name="upkeep", apply=_upkeep),
     Migration(number=9, name="erasure", apply=_erasure),
+    Migration(number=10, name="stream erasure", apply=_stream_erasure),
 )
 
 

@@ -124,6 +124,7 @@ class Manifest:
         row = self._db.query_one(
             "SELECT (SELECT count(*) FROM stream_segments), (SELECT max(no) FROM stream_segments),"
             " (SELECT total(last_tick - first_tick + 1) FROM stream_cold)"
+            " + (SELECT total(last_tick - first_tick + 1) FROM stream_erased)"
         )
         return tuple(row or ())
 

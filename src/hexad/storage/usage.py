@@ -27,7 +27,8 @@ OTHER_TABLES: Final = (
     "time_windows", "submissions", "window_submissions", "tags", "tag_applications", "bud_concepts", "comments",
     "comment_versions", "concepts", "concept_aliases", "concept_packs", "concept_relations", "documents",
     "document_versions", "document_tags", "document_fts_data", "document_fts_idx", "document_fts_docsize",
-    "document_fts_config", "removed_documents", "auto_tagged_logs",
+    "document_fts_config", "removed_documents", "auto_tagged_logs", "stream_erased", "stream_erasing",
+    "erased_sessions", "session_subjects", "document_subjects",
 )  # fmt: skip
 
 
