@@ -43,4 +43,14 @@ CREATE TABLE erasure_pending (
   work TEXT NOT NULL                       -- JSON
 ) STRICT;
 CREATE INDEX erasure_pending_by_erasure ON erasure_pending(erasure_no);
+
+-- What an erasure looks for among all memories; most have none of the three.
+CREATE INDEX memories_by_data_subject ON memories(data_subjects) WHERE data_subjects <> '[]';
+CREATE INDEX memories_superseding ON memories(supersedes) WHERE supersedes IS NOT NULL;
+CREATE INDEX memories_derived ON memories(no) WHERE instr(metadata, '"derived_from"') > 0;
+
+-- A store that was never written without `secure_delete` has nothing to clean up before its first purge.
+INSERT INTO meta(key, value) SELECT 'cleaned_free_pages', 'new' WHERE NOT EXISTS (SELECT 1 FROM memories)
+  AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS (SELECT 1 FROM sessions)
+  AND NOT EXISTS (SELECT 1 FROM documents);
 """
