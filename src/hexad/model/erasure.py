@@ -198,6 +198,14 @@ class ErasureBook(Protocol):
     ) -> None:
         """Have the ledger's contents of a session go, or of these ranges of its ticks, or of a subject."""
 
+    def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
+        """Have the memories of these compactions and COLD records go: it is done after the transaction, surely.
+
+        With `times`, both ends included, also the archived memories of records that are no more (they became part of
+        coarser ones) and that tell of any moment in between. Those that the selection itself names go anyway; the
+        others are noted as `memories of experience`.
+        """
+
 
 class Eraser(Protocol):
     """Erases from one realm, for good. There is one for memories, and one for the stream with its documents.

@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import Final, cast
 
 from hexad.model.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, parse_selection
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, format_time
 from hexad.storage.codec import dump, from_micros, parse, to_micros
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.meta import Meta
 
 ERASURE: Final = "erasure"
 """The kind of the note, and of the record that the ledger makes of it."""
+REMEMBERED: Final = "memories of experience"
 LEDGER: Final = "ledger"
 """The place of what the ledger has to destroy; it does so in the transaction that takes the note."""
 
@@ -85,6 +86,12 @@ class Book:
         listed = None if ticks is None else [list(one) for one in ticks]
         work: dict[str, JSONValue] = {"session": session, "ticks": listed, "subject": subject}
         self.pending(LEDGER, "the ledger has not taken it yet", work)
+
+    def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
+        """Have the memories of compactions and COLD records go; the eraser of memories does it."""
+        between = None if times is None else [format_time(times[0]), format_time(times[1])]
+        if records or between:
+            self.pending(REMEMBERED, "not done yet", {"records": sorted(set(records)), "between": between})
 
 
 class Erasures:
