@@ -63,6 +63,10 @@ class StoreKeys:
         """Return the key for a purpose, 32 bytes; the same each time."""
         return _derived(self._data_key, b"hexad/" + purpose.encode("utf-8"))
 
+    def wrapped_by(self, wrapping: AESGCM, nonce: bytes, context: bytes) -> bytes:
+        """Return the data key, encrypted: what the record of a store holds."""
+        return wrapping.encrypt(nonce, self._data_key, context)
+
     def cipher(self, purpose: str) -> FileCipher:
         """Return what seals and opens files and values for a purpose."""
         found = self._ciphers.get(purpose)
@@ -106,19 +110,16 @@ class FileCipher:
 
     def sealed(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """Yield a sealed file piece by piece; no more than a block is held."""
+        sealing = self.sealing()
+        for piece in pieces:
+            yield sealing.add(piece)
+        yield sealing.end()
+
+    def sealing(self) -> Sealing:
+        """Return a new sealed file, for whoever is handed its content piece by piece."""
         file_id = secrets.token_bytes(_FILE_ID_BYTES)
         header = _HEADER.pack(_MAGIC, _VERSION, 0, BLOCK_BYTES, file_id)
-        blocks = Blocks(self.of_file(file_id), header)
-        yield header
-        held = bytearray()
-        number = 0
-        for piece in pieces:
-            held += piece
-            while len(held) > BLOCK_BYTES:
-                yield blocks.seal(number, bytes(held[:BLOCK_BYTES]), last=False)
-                del held[:BLOCK_BYTES]
-                number += 1
-        yield blocks.seal(number, bytes(held), last=True)
+        return Sealing(Blocks(self.of_file(file_id), header), header)
 
     def of_file(self, file_id: bytes) -> AESGCM:
         """Return the cipher of the file with these random bytes."""
@@ -177,6 +178,39 @@ class Blocks:
             return self._cipher.decrypt(_NONCE.pack(number, last), bytes(sealed), self._header)
         except InvalidTag as error:
             raise _damaged(self._name) from error
+
+
+class Sealing:
+    """A sealed file in the making: pieces go in, what is to be written comes out."""
+
+    __slots__ = ("_blocks", "_held", "_number", "_out")
+
+    def __init__(self, blocks: Blocks, header: bytes) -> None:
+        self._blocks = blocks
+        self._held = bytearray()
+        self._number = 0
+        self._out = [header]
+
+    def add(self, piece: bytes | memoryview) -> bytes:
+        """Take the next piece, and return what can be written by now: it may be nothing."""
+        self._held += piece
+        at = 0
+        while len(self._held) - at > BLOCK_BYTES:
+            block = bytes(memoryview(self._held)[at : at + BLOCK_BYTES])
+            self._out.append(self._blocks.seal(self._number, block, last=False))
+            self._number += 1
+            at += BLOCK_BYTES
+        del self._held[:at]
+        return self._taken()
+
+    def end(self) -> bytes:
+        """Return the end of the file; nothing can be added any more."""
+        self._out.append(self._blocks.seal(self._number, bytes(self._held), last=True))
+        return self._taken()
+
+    def _taken(self) -> bytes:
+        out, self._out = b"".join(self._out), []
+        return out
 
 
 def is_sealed(data: bytes) -> bool:

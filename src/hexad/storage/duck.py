@@ -1,6 +1,7 @@
 """DuckDB, in memory and on a short leash: the engine that reads and writes the stream's segments.
 
-It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to disk and no extension is loaded.
+It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to disk and no extension is loaded. Files of
+an encrypted store it reads and writes through us, block by block (`sealed_files`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.errors import IntegrityError, InvalidInput, LimitExceeded, StorageFailure
+from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 from hexad.storage import files
+from hexad.storage.crypto import FileCipher
 from hexad.storage.ending import ENDING_S, Turn, at_end, forget
+from hexad.storage.sealed_files import BlockCache, Failures, filesystem, name_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,12 +32,19 @@ _CONFIG: Final = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+_SEALED_CONFIG: Final = {
+    "enable_external_file_cache": "false"
+}  # it would hold decrypted files, as far as memory goes
 
 
 class Duck:
-    """One in-memory DuckDB, opened when it is first asked; a cursor for each block."""
+    """One in-memory DuckDB, opened when it is first asked; a cursor for each block.
 
-    def __init__(self) -> None:
+    With a `cipher` the files of the store are sealed.
+    """
+
+    def __init__(self, cipher: FileCipher | None = None) -> None:
+        self._cipher, self._failures = cipher, Failures()
         self._lock = threading.Condition()
         self._con: duckdb.DuckDBPyConnection | None = None
         self._used: dict[int, duckdb.DuckDBPyConnection] = {}
@@ -43,7 +53,7 @@ class Duck:
 
     def name(self, path: str | Path) -> str:
         """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
-        return str(path)
+        return str(path) if self._cipher is None else name_of(path)
 
     @contextmanager
     def cursor(
@@ -67,13 +77,20 @@ class Duck:
         except duckdb.InterruptException as error:
             raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
         except duckdb.IOException as error:
-            raise StorageFailure(f"Cannot read or write {what}: {_said(error)}") from error
+            raise self._behind(error) or StorageFailure(
+                f"Cannot read or write {what}: {_said(error)}"
+            ) from error
         except OSError as error:
             raise files.failure("write", what, error) from error
         except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
-            raise IntegrityError(
+            raise self._behind(error) or IntegrityError(
                 f"{what} cannot be read: {_said(error)}. Run `hexad check`, and put a backup in its place."
             ) from error
+        except duckdb.Error as error:
+            behind = self._behind(error)
+            if behind is None:
+                raise
+            raise behind from error
         finally:
             self._leave(cursor)
 
@@ -98,19 +115,31 @@ class Duck:
         finally:
             self._leave(cursor)
 
-    def _cursor(self) -> duckdb.DuckDBPyConnection:
-        import duckdb
+    def _behind(self, error: Exception) -> HexadError | None:
+        """Return what failed in a sealed file, None when DuckDB itself did."""
+        return self._failures.behind(str(error))
 
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
         with self._lock:
             if self._ended and threading.current_thread() is not threading.main_thread():
                 raise StorageFailure("The program ends: the stream is not read or written any more.")
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
                 at_end(Turn.ENGINE, self, partial(_end, weakref.ref(self)))
-                self._con = duckdb.connect(":memory:", config=dict(_CONFIG))
+                self._con = self._connected()
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor
             return cursor
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        if self._cipher is None:
+            return duckdb.connect(":memory:", config=dict(_CONFIG))
+        sealed = filesystem(self._cipher, self._failures, BlockCache())
+        con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
+        con.register_filesystem(sealed)
+        return con
 
     def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:
         cursor.close()
