@@ -102,6 +102,8 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.audit", "hexad.audit.writer"): "names are loaded when they are first asked for (PEP 562)",
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
+    ("hexad.opening", "hexad.storage.encryption"): "only an encrypted store pays for keys",
+    ("hexad.opening", "hexad.storage.switching"): "only where a change of the encryption was interrupted",
     ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
@@ -155,6 +157,8 @@ BANNED = {
 SQL_PLACES = (
     "hexad.storage",
     "hexad.index.fulltext",
+    "hexad.audit.asking",
+    "hexad.audit.gaps",
     "hexad.audit.ledger",
     "hexad.audit.schema",
     "hexad.audit.verify",
@@ -166,7 +170,7 @@ CLOCK_READS = {
     ("hexad.observe", "time.perf_counter"): "a span's duration; nothing is decided by it",
 }
 
-WRITE_PLACES = ("hexad.storage.files", "hexad.storage.connection")
+WRITE_PLACES = ("hexad.storage.files", "hexad.storage.connection", "hexad.storage.overwriting")
 _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is lost with them"
 WRITES = {
     ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",

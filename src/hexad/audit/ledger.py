@@ -14,9 +14,12 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from hexad.audit.asking import EVENTS, LedgerQuery, conditions
 from hexad.audit.canonical import SALTED_END, body, canonical, four_field_hash, sealed
+from hexad.audit.gaps import Gaps, erase_archived
 from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
 from hexad.errors import IntegrityError, LedgerBroken
 from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
@@ -30,26 +33,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 ERASURE: Final = "erasure"
-TIMESTEP: Final = "timestep"
 KEY_FIELDS: Final = ("wrapping_key", "signing_seed")
 _NONCE_BYTES: Final = 16
 _REF_BYTES: Final = 16
 _ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerQuery:
-    """Which records are asked for; everything given must hold. Ticks include both ends, times leave out theirs."""
-
-    sessions: Sequence[str] | None = None
-    ticks: tuple[int, int] | None = None
-    times: tuple[datetime, datetime] | None = None
-    event_types: Sequence[EventType] | None = None
-    kinds: Sequence[str] | None = None
-    after: int = -1
-    before: int | None = None  # numbers of records, both left out
-    limit: int = 100
-    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +59,7 @@ class Ledger:
 
     def __init__(self, db: Database, keys: KeyStore) -> None:
         self.db, self._keys = db, keys
+        self.gaps = Gaps(db)
         self._subjects: dict[str, _Subject] = {}
 
     # Writing ----------------------------------------------------------------------------------------------------
@@ -84,7 +72,10 @@ class Ledger:
             entries, contents = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]]()
             leaves = list[bytes]()
             known: dict[str, _Subject] = {}
+            when, at = None, 0
             for record in records:
+                if record.at is not when:  # a batch shares its time, and turning it into a number has a price
+                    when, at = record.at, to_micros(record.at)
                 subject = known.get(record.subject)
                 if subject is None:
                     subject = known[record.subject] = self._subject(con, record.subject)
@@ -93,12 +84,12 @@ class Ledger:
                     nonce = nonces[(size - first) * _NONCE_BYTES :][:_NONCE_BYTES]
                     payload, ciphertext = _sealed(record.payload, subject, size, nonce)
                     contents.append((size, nonce, ciphertext))
-                data = body(record, size, last.hex() or GENESIS, subject.ref, payload)
+                data = body(record, size, at, last.hex() or GENESIS, subject.ref, payload)
                 last = hashlib.sha256(data).digest()
                 entries.append(
                     (
-                        size, data, last, to_micros(record.at), record.kind, record.session_id, record.tick,
-                        None if record.event_type is None else record.event_type.value, subject.ref,
+                        size, data, last, at, record.kind, record.session_id, record.tick,
+                        None if record.event_type is None else record.event_type._value_, subject.ref,
                     )
                 )  # fmt: skip
                 leaves.append(leaf_hash(last))
@@ -144,7 +135,7 @@ class Ledger:
                         "DELETE FROM contents WHERE seq IN (SELECT seq FROM entries WHERE subject = ?)",
                         (ref,),
                     )
-                    gone = con.changes
+                    gone = con.changes + erase_archived(con, (), ref=ref)
                     con.execute("DELETE FROM subjects WHERE ref = ?", (ref,))
                     self._subjects.pop(subject, None)
                     return gone, ref.hex()
@@ -153,7 +144,7 @@ class Ledger:
             for seq in seqs:
                 con.execute("DELETE FROM contents WHERE seq = ?", (seq,))
                 gone += con.changes
-            return gone, None
+            return gone + erase_archived(con, seqs), None
 
     def _subject(self, con: Connection, name: str) -> _Subject:
         """Return the subject of this name, made where there is none; asked for anew in each transaction."""
@@ -218,7 +209,7 @@ class Ledger:
 
     def query(self, asked: LedgerQuery) -> list[AuditRecord]:
         """Return the records that hold, in their order, with contents that were not erased."""
-        where, params = _conditions(asked)
+        where, params = conditions(asked)
         with self.db.read() as con:
             rows = con.execute(
                 "SELECT e.seq, e.body, e.hash, c.nonce, c.ciphertext, s.key, s.name, s.ref FROM entries e"
@@ -230,14 +221,16 @@ class Ledger:
 
     def count(self, asked: LedgerQuery) -> int:
         """Return how many records hold, without limit and offset."""
-        where, params = _conditions(asked)
+        where, params = conditions(asked)
         named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
         row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
         return 0 if row is None else cast("int", row[0])
 
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
-        rows = self.db.query("SELECT seq, body FROM entries WHERE kind = ? ORDER BY seq", (kind,))
+        rows = self.db.query(
+            f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS} ORDER BY seq", (kind,)
+        )
         for seq, data in cast("list[tuple[int, bytes]]", rows):
             try:
                 detail = json.loads(data)["detail"]
@@ -251,6 +244,13 @@ class Ledger:
         if row is None:
             raise LedgerBroken(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
         return from_micros(cast("int", row[0]))
+
+    def revealed(self, seq: int, data: bytes, nonce: bytes | None, ciphertext: bytes | None) -> AuditRecord:
+        """Return a record of which the bytes and the ciphertext are in an archive."""
+        ref = bytes.fromhex(json.loads(data)["subject"])
+        row = self.db.query_one("SELECT key, name FROM subjects WHERE ref = ?", (ref,)) or (None, None)
+        digest = hashlib.sha256(data).digest()
+        return self._record((seq, data, digest, nonce, ciphertext if nonce else None, row[0], row[1], ref))
 
     def _record(self, row: Row) -> AuditRecord:
         data, digest, nonce, ciphertext, key, name, ref = row[1:]
@@ -315,7 +315,7 @@ class Ledger:
             return False
 
     def node(self, level: int, place: int) -> bytes:
-        """Return the hash of a whole subtree (`merkle.Node`)."""
+        """Return the hash of a whole subtree (`merkle.Node`); raises `NotFound` where only an archive knows it."""
         if level and not level % TILE_LEVEL:
             row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
             if row is None:
@@ -331,7 +331,7 @@ class Ledger:
             )
             hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
             if len(hashes) != end - first:
-                raise LedgerBroken(f"Of the records {first} to {end - 1} some are not there.")
+                return self.gaps.subtree(level, place)
         frontier = Frontier()
         for one in hashes:
             frontier.append(one)
@@ -354,10 +354,16 @@ def _ref(key: bytes) -> bytes:
 
 def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:
     """Return the salt and the cipher of one record's contents; without the nonce nobody can."""
+    both = hmac.digest(subject_key, nonce + seq.to_bytes(8, "big"), "sha512")
+    return both[:32], _aesgcm()(both[32:])
+
+
+@cache
+def _aesgcm() -> type[AESGCM]:
+    # Once, not for each record: even an import of what is there takes a microsecond.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    both = hmac.digest(subject_key, nonce + seq.to_bytes(8, "big"), "sha512")
-    return both[:32], AESGCM(both[32:])
+    return AESGCM
 
 
 def _state(con: Connection) -> tuple[int, bytes, Frontier]:
@@ -366,26 +372,3 @@ def _state(con: Connection) -> tuple[int, bytes, Frontier]:
         raise LedgerBroken("The ledger has lost its state. Put a backup in its place.")
     size, last, edge = cast("tuple[int, bytes, bytes]", row)
     return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])
-
-
-def _conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
-    where = ["e.seq > :after"]
-    params = dict[str, SQLValue](after=asked.after, limit=asked.limit, offset=asked.offset)
-    if asked.before is not None:
-        where.append("e.seq < :before")
-        params["before"] = asked.before
-    for column, values in (
-        ("session", asked.sessions),
-        ("kind", asked.kinds),
-        ("event_type", None if asked.event_types is None else [one.value for one in asked.event_types]),
-    ):
-        if values is not None:
-            where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
-            params[column] = json.dumps(list(values))
-    if asked.ticks is not None:
-        where.append("e.tick BETWEEN :first AND :last")
-        params |= {"first": asked.ticks[0], "last": asked.ticks[1]}
-    if asked.times is not None:
-        where.append("e.at >= :since AND e.at < :until")
-        params |= {"since": to_micros(asked.times[0]), "until": to_micros(asked.times[1])}
-    return " AND ".join(where), params

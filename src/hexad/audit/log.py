@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from hexad.audit.access import EXPORT, QUERY, REFUSED, SYSTEM, Reviewers
+from hexad.audit.asking import LedgerQuery
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign, verifier_of
-from hexad.audit.ledger import LedgerQuery
 from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
 from hexad.audit.place import open_ledger
 from hexad.audit.verify import verify

@@ -6,7 +6,7 @@ consistency proof shows that a tree is the beginning of a larger one; both have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -64,17 +64,17 @@ class Frontier:
             if self.size % width or len(leaves) - at < width:
                 room = min(len(leaves) - at, width - self.size % width)
                 for leaf in leaves[at : at + room]:
-                    finished += self._add(0, leaf)
+                    finished += self.add(0, leaf)
                 at += room
             else:
-                finished += self._add(TILE_LEVEL, _whole(leaves[at : at + width]))
+                finished += self.add(TILE_LEVEL, _whole(leaves[at : at + width]))
                 at += width
         return finished
 
-    def _add(self, level: int, top: bytes) -> list[tuple[int, int, bytes]]:
-        """Add a whole subtree at its place; return those of the levels that are kept."""
+    def add(self, level: int, top: bytes) -> list[tuple[int, int, bytes]]:
+        """Add a whole subtree, which begins where one of its level can; return those of the levels that are kept."""
         place, self.size = self.size >> level, self.size + (1 << level)
-        finished = [(level, place, top)] if level else []
+        finished = [(level, place, top)] if level and not level % TILE_LEVEL else []
         while place & 1:
             top = sha256(_NODE + self._subtrees.pop() + top).digest()
             level, place = level + 1, place >> 1
@@ -205,6 +205,16 @@ def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, pro
             after = node_hash(after, sibling)
         place, last = place >> 1, last >> 1
     return last == 0 and before == old_root and after == new_root
+
+
+def cover(first: int, end: int, *, highest: int = 62) -> Iterator[tuple[int, int]]:
+    """Yield the whole subtrees, by level and place, that leaves from `first` to before `end` are made of, in order."""
+    while first < end:
+        level = min((end - first).bit_length() - 1, highest)
+        if first:
+            level = min(level, (first & -first).bit_length() - 1)
+        yield level, first >> level
+        first += 1 << level
 
 
 def _split(size: int) -> int:

@@ -55,8 +55,44 @@ INSERT INTO state VALUES(1, 0, x'', x'');
 """
 
 
+ARCHIVES: Final = """
+-- Runs of records that are in an archive: what the tree and the chain need of them. A record of the kind `archive`
+-- names each with a hash of all that; `edges` are the hashes of its subtrees below those that `tiles` has.
+CREATE TABLE gaps (
+  first INTEGER PRIMARY KEY,
+  past INTEGER NOT NULL,
+  last BLOB NOT NULL,                      -- the hash of its last record, which the next record follows
+  edges BLOB NOT NULL,
+  named_by INTEGER NOT NULL                -- the record that says which archive
+) STRICT;
+-- The contents of archived records: their nonces stay here, so that erasing reaches what is in archives. Erased: NULL.
+CREATE TABLE archived (
+  seq INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL REFERENCES archived_owners(id),
+  nonce BLOB
+) STRICT;
+CREATE TABLE archived_owners (
+  id INTEGER PRIMARY KEY,
+  ref BLOB NOT NULL,                       -- the subject
+  first INTEGER NOT NULL,                  -- between these records stand all of them that one archive has
+  last INTEGER NOT NULL
+) STRICT;
+CREATE INDEX archived_owners_by_ref ON archived_owners(ref);
+-- Nearly all records are timesteps, and nobody looks for them by that alone.
+DROP INDEX entries_by_kind;
+CREATE INDEX entries_by_kind ON entries(kind) WHERE kind <> 'timestep';
+"""
+
+
 def _create(con: Connection) -> None:
     con.execute(DDL)
 
 
-MIGRATIONS: Final = (Migration(number=1, name="ledger", apply=_create),)
+def _add_archives(con: Connection) -> None:
+    con.execute(ARCHIVES)
+
+
+MIGRATIONS: Final = (
+    Migration(number=1, name="ledger", apply=_create),
+    Migration(number=2, name="archives of the ledger", apply=_add_archives),
+)

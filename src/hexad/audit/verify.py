@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from hexad.audit.asking import EVENTS
 from hexad.audit.canonical import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import Checkpoint
 from hexad.audit.ledger import ERASURE, Ledger
@@ -205,6 +206,6 @@ def _beside(ledger: Ledger) -> _Beside:
 
 
 def _erasures(db: Database) -> Iterator[Any]:
-    for (body,) in db.query("SELECT body FROM entries WHERE kind = ?", (ERASURE,)):
+    for (body,) in db.query(f"SELECT body FROM entries WHERE kind = ? AND {EVENTS}", (ERASURE,)):
         with suppress(ValueError, KeyError, TypeError):
             yield json.loads(cast("bytes", body))["detail"]

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from hexad.audit.access import SYSTEM
-from hexad.audit.ledger import TIMESTEP
+from hexad.audit.asking import TIMESTEP
 from hexad.audit.place import open_ledger
 from hexad.clock import Clock, SystemClock
 from hexad.config import DATABASE as STORE
@@ -130,7 +130,12 @@ class AuditLogWriter:
         if not (type(row) is dict or isinstance(row, Mapping)) or not row.keys() <= _ROW_KEYS:
             raise InvalidInput(f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; not {quoted(row)}.")
         get = row.get
-        session_id, tick, content, subject = get("session_id"), get("tick"), get("raw_content"), get("subject")
+        session_id, tick, content, subject = (
+            get("session_id"),
+            get("tick"),
+            get("raw_content"),
+            get("subject"),
+        )
         if not session_id or not isinstance(session_id, str):
             raise InvalidInput(f"session_id = {quoted(session_id)} is no session; give its id.")
         if type(tick) is not int or not 0 <= tick < 1 << 53:
@@ -144,9 +149,9 @@ class AuditLogWriter:
             raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")
         values = scores.values()
         # Looked at as a whole first: nearly all are what they should be, and there may be hundreds a token.
-        if _STR.issuperset(map(type, scores)) and _FLOAT.issuperset(map(type, values)):
-            if all(map(math.isfinite, values)):
-                return row
+        plain = _STR.issuperset(map(type, scores)) and _FLOAT.issuperset(map(type, values))
+        if plain and all(map(math.isfinite, values)):
+            return row
         for lens, score in scores.items():
             if not isinstance(lens, str):
                 raise InvalidInput(f"lens_activations names {quoted(lens)}, which is no lens's id.")

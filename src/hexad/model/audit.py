@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from hexad.model.experience import EventType
@@ -83,7 +84,8 @@ class Verification:
     """What a check of the ledger found: how many records, their tree hash, and the first that is wrong.
 
     `checkpoint` is the size of the checkpoint that was compared with, None without one: then a cut tail and a history
-    that was written anew as a whole cannot be seen.
+    that was written anew as a whole cannot be seen. `archived` records are in archives, of which `read` were read too;
+    `skipped` are the sizes of checkpoints that end among archived records, and need the archive to be compared.
     """
 
     records: int
@@ -92,6 +94,9 @@ class Verification:
     first_bad: int | None = None
     problem: str | None = None
     checkpoint: int | None = None
+    archived: int = 0
+    read: int = 0
+    skipped: Sequence[int] = ()
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the outcome as JSON."""
@@ -102,6 +107,118 @@ class Verification:
             "first_bad": self.first_bad,
             "problem": self.problem,
             "checkpoint": self.checkpoint,
+            "archived": self.archived,
+            "read": self.read,
+            "skipped": list(self.skipped),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Which records belong to an incident; all that is given must hold, also of records that come later.
+
+    Ticks and seqs include both ends, times leave out theirs.
+    """
+
+    session: str | None = None
+    ticks: tuple[int, int] | None = None
+    times: tuple[datetime, datetime] | None = None
+    seqs: tuple[int, int] | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the span as JSON."""
+        return {
+            "session": self.session,
+            "ticks": None if self.ticks is None else list(self.ticks),
+            "times": None
+            if self.times is None
+            else [one.isoformat().replace("+00:00", "Z") for one in self.times],
+            "seqs": None if self.seqs is None else list(self.seqs),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One span of an incident: the record that marked it, when, who and why."""
+
+    record_id: str
+    at: datetime
+    author: str
+    reason: str
+    span: Span
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the mark as JSON."""
+        return {
+            "record": self.record_id,
+            "at": self.at.isoformat().replace("+00:00", "Z"),
+            "author": self.author,
+            "reason": self.reason,
+            **self.span.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """Spans of the ledger that are kept for good, under a name. `records` of them are in the ledger now."""
+
+    name: str
+    marks: Sequence[Mark]
+    records: int
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the incident as JSON."""
+        return {"name": self.name, "records": self.records, "marks": [one.to_dict() for one in self.marks]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long timesteps stay in the ledger before they move to archives in `folder`."""
+
+    days: int
+    folder: Path
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the policy as JSON."""
+        return {"days": self.days, "folder": str(self.folder)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """What an archive holds: `records` of those from `first` to before `past`, shown by a checkpoint of `size` records.
+
+    `record_id` is the ledger's record of it, None for one that was checked by itself. `more` says that others could be
+    archived too: one file has a limit.
+    """
+
+    path: Path
+    records: int
+    contents: int
+    first: int
+    past: int
+    size: int
+    root: str
+    sha256: str
+    origin: str
+    key: str
+    record_id: str | None = None
+    more: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {
+            "path": str(self.path),
+            "record": self.record_id,
+            "records": self.records,
+            "contents": self.contents,
+            "first": self.first,
+            "past": self.past,
+            "size": self.size,
+            "root": self.root,
+            "sha256": self.sha256,
+            "origin": self.origin,
+            "key": self.key,
+            "more": self.more,
         }
 
 
