@@ -52,6 +52,10 @@ class Settings:
     embedder_api_key: str | None = field(default=None, repr=False)
     llm_api_key: str | None = field(default=None, repr=False)
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    encryption: Mapping[str, object] = field(default_factory=dict)
+    key_file: Path | None = None
+    key_command: str | None = field(default=None, repr=False)
+    passphrase: str | None = field(default=None, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def called(self, name: str) -> str:
@@ -83,6 +87,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "otel": bool,
     "budget": dict,
     "prices": dict,
+    "encryption": dict,
     "llm_timeout_s": float,
     "llm_max_tokens": int,
 }
@@ -90,7 +95,7 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = frozenset({"budget", "prices"})  # too much for a variable
+_TABLES: Final = frozenset({"budget", "prices", "encryption"})  # too much for a variable
 _PRIVACY: Final = "privacy"
 _IN_PRIVACY: Final = frozenset({"pii"})
 """Settings that stand below `[privacy]` in the file."""
@@ -149,6 +154,10 @@ TEMPLATE: Final = """\
 
 # [prices]                          # US dollars per million tokens; they win over those that are known
 # "openai:MODEL" = {input = 0.15, output = 0.60}
+
+# [encryption]                      # for `hexad encrypt` and `hexad init --encrypt`: docs/encryption.md
+# provider = "keyring"              # "keyring", "key_file", "passphrase" or "command"
+# key_file = "~/keys/project.key"   # not in the project: whoever has both has everything
 """
 
 
@@ -223,6 +232,10 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         prices=cast("Mapping[str, object]", values.get("prices", {})),
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
+        encryption=_encryption(values),
+        key_file=_key_file(values, environ),
+        key_command=environ.get("HEXAD_KEY_COMMAND") or None,
+        passphrase=environ.get("HEXAD_PASSPHRASE") or None,
         embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or None,
         llm_api_key=environ.get("HEXAD_LLM_API_KEY") or None,
         provider_keys={
@@ -232,6 +245,29 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         },
         origins=origins,
     )
+
+
+def _encryption(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the table `[encryption]`; raises `InvalidInput` for what does not belong there."""
+    table = cast("Mapping[str, object]", values.get("encryption", {}))
+    for name, value in table.items():
+        if name == "command":
+            raise InvalidInput(
+                f"[encryption] in {CONFIG_FILE} cannot name a command: whoever opens a project would run what its "
+                "files say. Set HEXAD_KEY_COMMAND."
+            )
+        if name not in ("provider", "key_file"):
+            raise InvalidInput(
+                f"[encryption] in {CONFIG_FILE}: unknown setting {name!r}; known are provider, key_file."
+            )
+        if not isinstance(value, str):
+            raise InvalidInput(f"[encryption] in {CONFIG_FILE}: {name} = {value!r} should be a text.")
+    return table
+
+
+def _key_file(values: Mapping[str, object], environ: Mapping[str, str]) -> Path | None:
+    named = environ.get("HEXAD_KEY_FILE") or _encryption(values).get("key_file")
+    return Path(str(named)).expanduser() if named else None
 
 
 def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> float | None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from weakref import ReferenceType, finalize, ref
 
 from hexad.clock import Clock, SystemClock
@@ -36,9 +37,10 @@ from hexad.providers.orderings import OrderingSpec, resolve_orderings
 from hexad.storage import migrations
 from hexad.storage.commit import Durability
 from hexad.storage.connection import Database
+from hexad.storage.crypto import MEMORY_DB
 from hexad.storage.files import atomic_write, ensure_dir
 from hexad.storage.keys import KeyStore
-from hexad.storage.leases import OpenLock
+from hexad.storage.leases import OpenLock, ReadShare
 from hexad.storage.meta import STORE_ID
 from hexad.storage.schema import MIGRATIONS, require_current
 from hexad.storage.stores import Stores
@@ -46,8 +48,13 @@ from hexad.telemetry import attach
 from hexad.upkeep.embed import check_embedder
 from hexad.wiring import Base, Parts, Place
 
+if TYPE_CHECKING:
+    from hexad.storage.crypto import StoreKeys
+
 MEMORY = ":memory:"
 KEYS = "keys.json"
+ENCRYPTION = "encryption.json"
+CONVERSION = "convert"
 GITIGNORE = ".gitignore"
 PROJECT = "project"
 """First part of generated paths where the folder has no telling name."""
@@ -67,6 +74,7 @@ def open(
     readonly: bool = False,
     create: bool = True,
     purpose: str | None = None,
+    key: bytes | str | Path | None = None,
 ) -> Hexad:
     """Open the store of a project, creating it when it is missing.
 
@@ -82,9 +90,12 @@ def open(
     space's policy may hide memories from roles. Without it, and without a role in the settings, it is the store's
     owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
     thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating.
+    `key` opens an encrypted store: 32 bytes, its passphrase as text, or the `Path` of its key file; None is what its
+    settings and its provider give. A store that is created with a key is encrypted from its first byte.
 
     Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
-    store's, `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
+    store's, `AccessDenied` for an encrypted store without its key, and `InvalidInput` for a plain one with a key,
+    `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
     that refuses, `InvalidInput` for a setting that cannot be used.
     """
     clock = clock or SystemClock()
@@ -111,6 +122,7 @@ def open(
             ids=ids or TimeSortedIds(clock),
             background=background is not False,
             readonly=readonly,
+            key=key,
         )
     except BaseException:
         if temporary is not None:
@@ -242,24 +254,28 @@ def _open(
     ids: IdSource,
     background: bool,
     readonly: bool,
+    key: bytes | str | Path | None = None,
 ) -> Hexad:
     if readonly and not (directory / DATABASE).exists():
         raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
     if not readonly:
         _refuse_lost_database(directory)
         ensure_dir(directory)
-        if not (directory / GITIGNORE).exists():
-            # Memories and keys are not source: nobody should commit them by accident.
-            atomic_write(directory / GITIGNORE, b"*\n")
+    share = ReadShare(directory, clock=clock) if readonly else None
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
     db: Database | None = None
     try:
+        crypt = _unlocked(directory, settings, key, lock=lock)
+        if not readonly and not (directory / GITIGNORE).exists():
+            # Memories and keys are not source: nobody should commit them by accident.
+            atomic_write(directory / GITIGNORE, b"*\n")
         db = Database.open(
             directory / DATABASE,
             clock=clock,
             readonly=readonly,
             durability=_durability(settings),
             lock_timeout_s=settings.lock_timeout_s,
+            key=None if crypt is None else crypt.derive(MEMORY_DB),
         )
         if not readonly:
             migrations.apply(db, MIGRATIONS, clock)
@@ -272,7 +288,14 @@ def _open(
         chosen = models.embedder(_embedder(stores, settings, embedder))
         base = Base(
             orderings=resolve_orderings(orderings),
-            place=Place(directory=directory, lock=lock, keys=KeyStore(directory / KEYS), temporary=temporary),
+            place=Place(
+                directory=directory,
+                lock=lock,
+                share=share,
+                keys=KeyStore(directory / KEYS, crypt=crypt),
+                temporary=temporary,
+                crypt=crypt,
+            ),
             settings=settings,
             clock=clock,
             ids=ids,
@@ -296,7 +319,27 @@ def _open(
             db.close()
         if lock is not None:
             lock.close()
+        if share is not None:
+            share.close()
         raise
+
+
+def _unlocked(
+    directory: Path, settings: Settings, key: bytes | str | Path | None, *, lock: OpenLock | None
+) -> StoreKeys | None:
+    """Return the keys of an encrypted store, None for a plain one. An interrupted conversion is undone or ended."""
+    if (directory / CONVERSION).exists():
+        from hexad.storage.switching import recover
+
+        recover(directory, lock)
+    if key is None and not (directory / ENCRYPTION).exists():
+        return None
+    from hexad.storage.encryption import KeyGiven, unlock_or_create
+
+    given = KeyGiven.of(
+        key, passphrase=settings.passphrase, key_file=settings.key_file, command=settings.key_command
+    )
+    return unlock_or_create(directory, given, lock)
 
 
 def _refuse_lost_database(directory: Path) -> None:

@@ -31,7 +31,7 @@ from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database
 from hexad.storage.keys import KeyStore
-from hexad.storage.leases import OpenLock
+from hexad.storage.leases import OpenLock, ReadShare
 from hexad.storage.meta import STORE_ID
 from hexad.storage.stores import Stores
 from hexad.text.tokens import CharacterCounter
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only, `crypt`
-    when nothing is encrypted.
+    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only, `share`
+    when not, `crypt` when nothing is encrypted.
     """  # fmt: skip
 
     directory: Path
@@ -61,6 +61,7 @@ class Place:
     keys: KeyStore
     temporary: TemporaryDirectory[str] | None = None
     crypt: StoreKeys | None = None
+    share: ReadShare | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,6 +304,8 @@ class Parts(StreamUpkeep):
             self.base.db.close()
             if self.place.lock is not None:
                 self.place.lock.close()
+            if self.place.share is not None:
+                self.place.share.close()
             if self.place.temporary is not None:
                 self.place.temporary.cleanup()
 

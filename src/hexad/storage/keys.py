@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hexad.errors import AccessDenied, IntegrityError
 from hexad.storage import files
+from hexad.storage.crypto import SECRETS, StoreKeys, is_sealed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -51,14 +52,17 @@ class KeyState:
 
 
 class KeyStore:
-    """The secrets in one key file; made at the first use of any of them.
+    """The secrets in one key file; made at the first use of any of them. With `crypt` the file is sealed.
 
     Of several processes that need it at the same moment exactly one makes it, and all read the same.
     """
 
-    def __init__(self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS) -> None:
+    def __init__(
+        self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS, crypt: StoreKeys | None = None
+    ) -> None:
         self.path = path
         self._fields = tuple(fields)
+        self._cipher = None if crypt is None else crypt.cipher(SECRETS)
 
     def secret(self, name: str) -> bytes:
         """Return one of the file's secrets, 32 bytes; raises as `redaction_salt` does."""
@@ -96,7 +100,10 @@ class KeyStore:
         if not self.path.exists():
             files.ensure_dir(self.path.parent)
             fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
-            files.create_exclusive(self.path, json.dumps({"version": _VERSION, **fresh}).encode("ascii"))
+            data = json.dumps({"version": _VERSION, **fresh}).encode("ascii")
+            if self._cipher is not None:
+                data = b"".join(self._cipher.sealed([data]))
+            files.create_exclusive(self.path, data)
         return self._read()
 
     def _read(self) -> dict[str, bytes]:
@@ -108,6 +115,10 @@ class KeyStore:
             )
         with files.operation("read", self.path, "read"):
             data = self.path.read_bytes()
+        if self._cipher is not None:
+            data = self._cipher.unsealed(data, name=str(self.path))
+        elif is_sealed(data):
+            raise IntegrityError(self._damaged("it is encrypted, and its store is not"))
         try:
             record = json.loads(data)
             found = {name: bytes.fromhex(record[name]) for name in self._fields}

@@ -237,21 +237,29 @@ class OpenLock:
             os.close(fd)
 
     def _names(self) -> str:
-        others = [str(holder) for holder in self.holders() if holder.identity != self.identity]
-        return ", ".join(others) or "Another process"
+        holders = [holder for holder in self.holders() if holder.identity != self.identity]
+        known = {os.getpid(), *(holder.pid for holder in holders)}
+        readers = [f"process {pid} (reading)" for pid in _sharing(self._lock_path) if pid not in known]
+        return ", ".join([*map(str, holders), *readers]) or "Another process"
 
     @contextmanager
-    def alone(self, purpose: str) -> Iterator[None]:
+    def alone(self, purpose: str, *, wait_s: float = 0.0) -> Iterator[None]:
         """Run the block while no other process has the store open, and none can open it.
 
-        Raises `StoreLocked`, naming who has it open, when this process is not the only one.
+        Raises `StoreLocked`, naming who has it open, when this process is not the only one for `wait_s` seconds. A
+        caller that waits has no share meanwhile, so that of two who want to be alone each gets its turn.
         """
-        if _locked_by_other(self._fd, fcntl.LOCK_EX):
-            # A refused change of the lock loses the share that was held (flock(2), NOTES).
-            fcntl.flock(self._fd, fcntl.LOCK_SH)
-            raise StoreLocked(
-                f"Cannot {purpose}: {self._names()} has the store open. Close it there and try again."
-            )
+        pause, waited_s = threading.Event(), 0.0
+        while _locked_by_other(self._fd, fcntl.LOCK_EX):
+            if waited_s >= wait_s:
+                # A refused change of the lock loses the share that was held (flock(2), NOTES).
+                fcntl.flock(self._fd, fcntl.LOCK_SH)
+                raise StoreLocked(
+                    f"Cannot {purpose}: {self._names()} has the store open. Close it there and try again."
+                )
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            pause.wait(_POLL_S)
+            waited_s += _POLL_S
         try:
             yield
         finally:
@@ -267,3 +275,54 @@ class OpenLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+class ReadShare:
+    """Says that this process reads the store in `directory`; nothing is written for it.
+
+    Where there is no lock file, or the file system has no locks, there is no share, and nobody waits for it.
+    """
+
+    def __init__(self, directory: Path, *, clock: Clock, wait_s: float = 5.0) -> None:
+        """Take a share of the store; raises `StoreLocked` while another process needs it for itself."""
+        self._path = directory / "open.lock"
+        self._fd = -1
+        try:
+            self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            self._share(clock, wait_s)
+        except OSError:
+            self.close()
+        except BaseException:
+            self.close()
+            raise
+
+    def _share(self, clock: Clock, wait_s: float) -> None:
+        deadline = clock.monotonic() + wait_s
+        pause, waited_s = threading.Event(), 0.0
+        while _locked_by_other(self._fd, fcntl.LOCK_SH):
+            if clock.monotonic() >= deadline or waited_s >= wait_s:
+                raise StoreLocked(
+                    f"Another process needs {self._path.parent} alone; wait until it is done and try again."
+                )
+            pause.wait(_POLL_S)
+            waited_s += _POLL_S
+
+    def close(self) -> None:
+        """Give the share back. Idempotent."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _sharing(path: Path) -> list[int]:
+    """Return the processes that hold a lock of a file, as far as the system tells (`/proc/locks`)."""
+    try:
+        found, lines = path.stat(), Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return []
+    mark = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    parts = [line.split() for line in lines]
+    return sorted({int(one[4]) for one in parts if len(one) > 5 and one[1] == "FLOCK" and one[5] == mark})

@@ -26,6 +26,8 @@ _RESTORE = (
     "`sqlite3 memory.db .recover`. If only an index is damaged, `hexad reindex` mends it."
 )
 
+_LOCKED = "If it was encrypted, its encryption.json belongs beside it."
+
 
 def extended_code(error: apsw.Error) -> int:
     """Return SQLite's extended result code; 0 for an error that has none."""
@@ -56,7 +58,10 @@ def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError
         case apsw.FullError():
             return StorageFailure(f"Cannot write to {path}: the disk is full. Free some space and try again.")
         case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
-            return IntegrityError(f"The store {path} is damaged or is not a Hexad store: {error}. {_RESTORE}")
+            locked = f" {_LOCKED}" if isinstance(error, apsw.NotADBError) else ""
+            return IntegrityError(
+                f"The store {path} is damaged or is not a Hexad store: {error}.{locked} {_RESTORE}"
+            )
         case apsw.IOError() if extended_code(error) in _CONTENT_ERRORS:
             return IntegrityError(f"The store {path} is damaged: {error}. {_RESTORE}")
         case apsw.IOError():

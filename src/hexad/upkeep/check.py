@@ -28,6 +28,7 @@ _EXPECTED: Final = frozenset(
         "memory.db-sync",
         "hexad.toml",
         "keys.json",
+        "encryption.json",
         "open.lock",
         "maintain.lock",
         "openers",

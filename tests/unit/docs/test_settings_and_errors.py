@@ -10,7 +10,10 @@ from pathlib import Path
 from hexad import config, errors
 
 DOCS = Path(__file__).parents[3] / "docs"
-NO_SETTINGS = {"origins", "embedder_api_key", "llm_api_key", "provider_keys"}  # from variables alone
+# From variables alone, or from the table `encryption`.
+NO_SETTINGS = {
+    "origins", "embedder_api_key", "llm_api_key", "provider_keys", "key_file", "key_command", "passphrase",
+}  # fmt: skip
 SETTINGS = {field.name for field in dataclasses.fields(config.Settings)} - NO_SETTINGS
 
 
