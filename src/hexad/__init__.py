@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
+    from hexad.model.privacy import ExportItem, Scope
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
     from hexad.model.spacefiles import (
@@ -139,6 +140,7 @@ _HOMES: Final = {
     "hexad.model.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),
+    "hexad.model.privacy": ("ExportItem", "Scope"),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
     "hexad.model.source": ("Skip",),
     "hexad.model.spacefiles": (
@@ -200,6 +202,7 @@ __all__ = [
     "EventRecord",
     "EventType",
     "Explanation",
+    "ExportItem",
     "ExportReport",
     "ExternalOrdering",
     "Fidelity",
@@ -243,6 +246,7 @@ __all__ = [
     "Relevance",
     "Reply",
     "RestoreReport",
+    "Scope",
     "SessionInfo",
     "Skip",
     "SpaceInfo",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hexad.errors import InvalidInput
 from hexad.model.memory import JSONValue, Memory, Status, format_time
@@ -12,6 +13,9 @@ from hexad.storage.duplicates import NEAR_DUPLICATE
 from hexad.storage.memory_rows import ORDERS
 from hexad.text.normalize import slug, slugs
 from hexad.wiring import Parts
+
+if TYPE_CHECKING:
+    from hexad.model.privacy import ExportItem
 
 
 class RecordCalls:
@@ -109,6 +113,38 @@ class RecordCalls:
             {"version": version, "replaced_at": format_time(at), "raw": raw}
             for version, at, raw in memories.history(no)
         ]
+
+    def export(
+        self, scope: str = "project", *, session: str | None = None, subject: str | None = None
+    ) -> Iterator[ExportItem]:
+        """Iterate over everything that is held about a scope, or about a person: what a request for access asks for.
+
+        `scope` is `"project"`, all of the store, or `"session"` with its id: the memories of that conversation, and
+        what was recorded of it, with its tags and comments. `subject` takes a person instead: memories, sessions and
+        documents that name them among their `data_subjects`. Each item names the list that it belongs to (`memories`,
+        `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what is left out: keys, and
+        the contents of the ledger. Read page by page, so that memory does not grow with the store.
+
+        Raises `NotFound` for a session that there is not, and for `"user"`: there is no user layer. `InvalidInput` for
+        another scope, `AccessDenied` for an actor from whom anything is hidden.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ann leads the release.", data_subjects=["ann"])
+        ...     [item.section for item in hx.export(subject="ann")]
+        ['export', 'memories']
+        """
+        from hexad.exporting import export
+
+        return export(self._parts, scope, session=session, subject=subject)
+
+    def memories_in(
+        self, scope: str, *, session: str | None = None, limit: int = 50, offset: int = 0
+    ) -> list[Memory]:
+        """Return the memories of a scope, whatever their status, the last changed first. Raises as `export` does."""
+        from hexad.exporting import memories
+
+        return memories(self._parts, scope, session=session, limit=limit, offset=offset)
 
     def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
         """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""

@@ -1,10 +1,14 @@
-"""What a project says of personal data."""
+"""What a project says of personal data, and of whom one may ask for everything that is held."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
-from hexad.errors import InvalidInput
+from hexad.errors import InvalidInput, NotFound
+from hexad.model.memory import JSONValue
+from hexad.model.parse import quoted
 
 
 class Pii(StrEnum):
@@ -25,3 +29,51 @@ def parse_pii(given: str) -> Pii:
     except ValueError as error:
         valid = ", ".join(member.value for member in Pii)
         raise InvalidInput(f"pii = {given!r} is not one of {valid}.") from error
+
+
+class Scope(StrEnum):
+    """What `export`, and `hexad memory list|wipe|export --scope`, are about."""
+
+    USER = "user"
+    """What is known of a person across projects. This version keeps no such thing."""
+    PROJECT = "project"
+    """All of the store."""
+    SESSION = "session"
+    """One session: the memories of that conversation, and what was recorded of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportItem:
+    """One record of an export, and the list that it belongs to; items of one list come together.
+
+    The first one, of the list `export`, says what the export is of, what it leaves out, and where that is.
+    """
+
+    section: str
+    value: Mapping[str, JSONValue]
+
+
+def parse_scope(scope: str, session: str | None) -> Scope:
+    """Return the scope of that name; a session is named for `session`, and for nothing else.
+
+    Raises `InvalidInput`, and `NotFound` for `user`: there is no user layer.
+    """
+    try:
+        found = Scope(scope)
+    except ValueError as error:
+        valid = ", ".join(member.value for member in Scope)
+        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from error
+    if found is Scope.USER:
+        raise NotFound(
+            "There is no user layer in this version: nothing is kept about a user across projects. "
+            "Ask for scope 'project' or 'session', or for a person by subject."
+        )
+    if (found is Scope.SESSION) != (session is not None):
+        raise InvalidInput(
+            "Scope 'session' needs a session's id; give session."
+            if session is None
+            else f"session = {quoted(session)} goes with scope 'session', not with {scope!r}."
+        )
+    if session is not None and (not isinstance(session, str) or not session):
+        raise InvalidInput(f"session = {quoted(session)} is no session's id.")
+    return found

@@ -1,0 +1,106 @@
+"""Everything that a store holds about a project, a session or a person: the answer to who asks for their data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from hexad import __version__
+from hexad.errors import InvalidInput, NotFound
+from hexad.facade.access import require_owner
+from hexad.model.experience import Fidelity, StepQuery
+from hexad.model.memory import JSONValue, Memory, format_time
+from hexad.model.parse import parse_whole, quoted
+from hexad.model.privacy import ExportItem, Scope, parse_scope
+from hexad.storage.holding_sections import SECTIONS
+from hexad.storage.holdings import Held, Holdings
+
+if TYPE_CHECKING:
+    from hexad.wiring import Parts
+
+FORMAT: Final = "hexad-export"
+VERSION: Final = 1
+_TICKS: Final = 10_000
+_LEFT_OUT: Final[dict[str, JSONValue]] = {
+    "keys": "the store's keys; they open and sign, and say nothing of anybody",
+    "ledger": "the contents of the audit ledger in audit/; a reviewer gets them with a credential: `hexad audit export`",
+    "indexes": "full text, vectors and signatures, which are made of what is here",
+    "concepts": "the concepts of packs that were loaded; the packs themselves hold them",
+}
+
+
+def export(parts: Parts, scope: str, *, session: str | None, subject: str | None) -> Iterator[ExportItem]:
+    """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
+    require_owner(parts.base.actor, parts.everything, doing="an export of what is held")
+    holdings = Holdings(parts.base.db)
+    held = _held(parts, holdings, scope, session=session, subject=subject)
+    head: dict[str, JSONValue] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"hexad {__version__}",
+        "scope": None if subject is not None else scope,
+        "session": session,
+        "subject": subject,
+        "store": str(parts.place.directory),
+        "exported_at": format_time(parts.clock.now()),
+        "left_out": _LEFT_OUT,
+    }
+    return _items(parts, holdings, held, head)
+
+
+def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:
+    """Return the memories of a scope, whatever their status, the last changed first; raises as `export` does."""
+    require_owner(parts.base.actor, parts.everything, doing="a list of what is held")
+    parse_whole(limit, "limit", least=1)
+    parse_whole(offset, "offset", least=0)
+    holdings = Holdings(parts.base.db)
+    held = _held(parts, holdings, scope, session=session, subject=None)
+    return holdings.page(held, limit=limit, offset=offset)
+
+
+def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, subject: str | None) -> Held:
+    if subject is not None:
+        if not isinstance(subject, str) or not subject.strip():
+            raise InvalidInput(
+                f"subject = {quoted(subject)} names nobody; give one of a memory's data_subjects."
+            )
+        if session is not None:
+            raise InvalidInput("Give a subject or a session, not both.")
+        return Held(sessions=holdings.sessions_of(subject), subject=subject)
+    if parse_scope(scope, session) is Scope.PROJECT:
+        return Held()
+    held = Held(sessions=(str(session),))
+    recorded = any(one.id == session for one in parts.experiencing.experience.sessions())
+    if not recorded and not holdings.numbers(held):
+        raise NotFound(
+            f"There is no session {session!r}, neither recorded nor of a conversation; "
+            "`hx.xdb.sessions()` lists those that were recorded."
+        )
+    return held
+
+
+def _items(parts: Parts, holdings: Holdings, held: Held, head: dict[str, JSONValue]) -> Iterator[ExportItem]:
+    yield ExportItem(section="export", value=head)
+    for memory in holdings.memories(held):
+        yield ExportItem(section="memories", value=memory)
+    for link in holdings.links(held):
+        yield ExportItem(section="links", value=link)
+    for section in SECTIONS:
+        for row in holdings.section(section, held):
+            yield ExportItem(section=section.name, value=row)
+    for step in _timesteps(parts, held):
+        yield ExportItem(section="timesteps", value=step)
+
+
+def _timesteps(parts: Parts, held: Held) -> Iterator[dict[str, JSONValue]]:
+    """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
+    experience = parts.experiencing.experience
+    experience.flush()
+    for info in experience.sessions():
+        if held.sessions is not None and info.id not in held.sessions:
+            continue
+        for first in range(0, info.last_tick + 1, _TICKS):
+            question = StepQuery(session_id=info.id, ticks=(first, first + _TICKS - 1), limit=2 * _TICKS)
+            for step in experience.query(question):
+                if step.fidelity is not Fidelity.COLD:
+                    yield step.to_dict()
