@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
 from hexad.model.actor import Actor
 from hexad.model.lifecycle import LifecycleContract, check_placed, parse_contract
 from hexad.model.memory import JSONValue
@@ -21,6 +21,7 @@ from hexad.storage.meta import Meta
 
 FILE_BYTES_LIMIT: Final = 1 << 20
 _KEY: Final = "lifecycle_contract"
+_WINDOW_LIMIT: Final = (1 << 31) - 1
 
 
 class Contracts:
@@ -115,3 +116,19 @@ def _stored(text: str) -> LifecycleContract:
         raise IntegrityError(
             f"The contract that this store keeps cannot be used: {error} Set it anew with `hx.xdb.set_contract`."
         ) from error
+
+
+def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
+    """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
+    if given is None:
+        return None
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
+        raise InvalidInput(
+            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
+        )
+    if contract.active and given > contract.context_window_tokens:
+        raise LimitExceeded(
+            f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
+            f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
+        )
+    return given

@@ -21,7 +21,7 @@ from hexad.model.document import (
     WorkingCopy,
     check_document_path,
 )
-from hexad.model.parse import parse_choice, parse_text, word_list
+from hexad.model.parse import parse_choice, parse_text, subject_list, word_list
 from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_tag_name
 from hexad.storage.connection import Database
 from hexad.storage.document_copies import WorkingCopies, read_copy
@@ -67,9 +67,11 @@ class DocumentRepository:
         version: str | None = None,
         source: str | None = None,
         summary: str | None = None,
+        data_subjects: Iterable[str] = (),
     ) -> Document:
         """Store a new document, write its working copy, and return it; without a `path` its name is the path.
 
+        `data_subjects` are the people whose data it is, so that it can be erased with all that is theirs.
         Secrets are taken out of the content and the summary. `version` is a word of your own, else the number of the
         revision. Raises `Conflict` for a path that is taken, `InvalidInput` and `LimitExceeded` (8 MiB) for what
         cannot be stored; then nothing was.
@@ -97,6 +99,7 @@ class DocumentRepository:
             source=self._needs.source if source is None else self._text(source, "source"),
             summary=None if summary is None else self._text(summary, "summary"),
             tags=self._tags(tags),
+            data_subjects=self._subjects(data_subjects),
         )
         with self._db.transaction():
             self._documents.insert(document)
@@ -112,6 +115,7 @@ class DocumentRepository:
         summary: str | None = None,
         tags: Iterable[str] | None = None,
         source: str | None = None,
+        data_subjects: Iterable[str] | None = None,
     ) -> Document:
         """Give a document a new content, and return it; what it said stays a version. The same content is none.
 
@@ -125,7 +129,15 @@ class DocumentRepository:
                 f"The working copy of {before.path!r} was changed by hand; `read_copies` takes it in, "
                 "`write_copies` throws it away."
             )
-        return self._update(doc_id, text, version=version, summary=summary, tags=tags, source=source)
+        return self._update(
+            doc_id,
+            text,
+            version=version,
+            summary=summary,
+            tags=tags,
+            source=source,
+            data_subjects=data_subjects,
+        )
 
     def _update(
         self,
@@ -136,10 +148,13 @@ class DocumentRepository:
         summary: str | None = None,
         tags: Iterable[str] | None = None,
         source: str | None = None,
+        data_subjects: Iterable[str] | None = None,
     ) -> Document:
+        subjects = None if data_subjects is None else self._subjects(data_subjects)
         with self._db.transaction():
             before = self._documents.require(doc_id)
             after = self._changed(before, text, version=version, summary=summary, tags=tags, source=source)
+            after = after if subjects is None else replace(after, data_subjects=subjects)
             if after != before:
                 self._documents.replace(after, at=after.updated_at)
         self._copies.write(doc_id)
@@ -369,6 +384,9 @@ class DocumentRepository:
 
     def _version(self, version: str) -> str:
         return self._named(check_tag_name(version, "The name {} of a version"), "version")
+
+    def _subjects(self, subjects: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(self._named(one, "data subject") for one in subject_list(subjects)))
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._named(tag, "tag") for tag in slugs(word_list(tags, "tags")))

@@ -8,7 +8,7 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.model.experience import NAME_CHARS_LIMIT
-from hexad.model.parse import quoted
+from hexad.model.parse import quoted, subject_list
 from hexad.text.masking import Masking
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -69,6 +69,10 @@ class Intake:
         if len(self.concepts) >= _CONCEPTS_REMEMBERED:
             self.concepts.clear()
         self.concepts.update(new)
+
+    def subjects(self, given: Iterable[str]) -> tuple[str, ...]:
+        """Return people whose data something is, as they are; raises `InvalidInput`, also for what holds a secret."""
+        return tuple(self.name(one, "a data subject") for one in subject_list(given))
 
     def _refuse_any(self, values: list[str], what: str) -> None:
         """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from hexad.clock import Clock
-from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.accounts import Accounts
 from hexad.experience.auto_tags import AutoTagger
 from hexad.experience.batches import batches, held_together
 from hexad.experience.chunks import Rows, chunks
+from hexad.experience.contract import window_tokens
 from hexad.experience.intake import Intake
 from hexad.experience.recorder import Moment, Recorder
 from hexad.experience.sight import Sight
@@ -57,7 +58,6 @@ from hexad.text.search_terms import SearchTerms
 ALL_SESSIONS = "*"
 LOOK_CALLS = 256
 """After so many calls recording looks whether another process loaded a pack: looking takes as long as ten records."""
-_WINDOW_LIMIT = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Experience:
                 lenses=self.lenses,
                 threshold=needs.auto_tag_threshold,
             )
-        self._sealer = Sealer(
+        self.sealer = Sealer(
             needs.db,
             directory,
             self._duck,
@@ -112,7 +112,7 @@ class Experience:
             mask=self.masking.answers,
             before=self._before_sealing,
         )
-        self._recorder = Recorder(
+        self.recorder = Recorder(
             self._sessions,
             directory / "log",
             clock=needs.clock,
@@ -121,18 +121,23 @@ class Experience:
         )
         self.contract: Callable[[], LifecycleContract] = LifecycleContract
         self.compactions = Compactions(needs.db)
-        self.accounts = Accounts(self.compactions, self.reader, self._recorder, directory / "log")
+        self.accounts = Accounts(self.compactions, self.reader, self.recorder, directory / "log")
         self._current, self._wake = threading.local(), needs.wake
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
 
     # Sessions ---------------------------------------------------------------------------------------------------
 
     def start(
-        self, session_id: str, *, max_context_tokens: int | None = None, compaction: bool | None = None
+        self,
+        session_id: str,
+        *,
+        max_context_tokens: int | None = None,
+        compaction: bool | None = None,
+        data_subjects: Iterable[str] | None = None,
     ) -> None:
         """Make a session this thread's current one; create it, or go on with it after its highest tick.
 
-        Its window, and whether it compacts by itself, stay as they are where they are None.
+        Its window, whether it compacts by itself, and whose data it is stay as they are where they are None.
         """
         self._db.require_writable()
         if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
@@ -146,9 +151,10 @@ class Experience:
             default_tokens=contract.context_window_tokens,
             most_tokens=contract.context_window_tokens if contract.active else None,
             auto_compact=compaction,
+            data_subjects=None if data_subjects is None else self.intake.subjects(data_subjects),
             at=self._clock.now(),
         )
-        self._recorder.resume(number, self._sessions.get(session_id).last_tick)
+        self.recorder.resume(number, self._sessions.get(session_id).last_tick)
         self._open[session_id] = number
         self.accounts.open(number)
         self._current.id = session_id
@@ -170,6 +176,13 @@ class Experience:
         if self.current == wanted:
             self._current.id = None
 
+    def let_go(self, session_id: str, number: int) -> None:
+        """Record no more to a session that was erased; the same id is another session from here on."""
+        self._open.pop(session_id, None)
+        self.accounts.close(number)
+        if self.current == session_id:
+            self._current.id = None
+
     @property
     def current(self) -> str | None:
         """This thread's current session."""
@@ -181,7 +194,7 @@ class Experience:
 
     def session_totals(self) -> dict[str, Amount]:
         """Return how much there is of each session that has any experience."""
-        self._recorder.flush()
+        self.recorder.flush()
         return session_totals(self._db, self.reader)
 
     def session(self, session_id: str) -> SessionInfo:
@@ -191,7 +204,7 @@ class Experience:
     def last_tick(self, session_id: str) -> int:
         """Return the last tick of this process in the session, else the highest that may have been used."""
         number = self._open.get(session_id)
-        mine = None if number is None else self._recorder.last_tick(number)
+        mine = None if number is None else self.recorder.last_tick(number)
         return self._sessions.get(session_id).last_tick if mine is None else mine
 
     def _number(self, session_id: str) -> int:
@@ -209,7 +222,7 @@ class Experience:
     def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
         wanted, number = self._recorded(session_id)
-        given = self._recorder.add(number, moment, tick)
+        given = self.recorder.add(number, moment, tick)
         self.accounts.add(number, moment[4])
         return wanted, given
 
@@ -218,7 +231,7 @@ class Experience:
         wanted, number = self._recorded(session_id)
         ticks: list[int] = []
         for batch in held_together(batches(chunks(rows, self._duck), self.intake)):
-            ticks += self._recorder.add_batch(number, batch)
+            ticks += self.recorder.add_batch(number, batch)
             self.accounts.add(number, int(batch.tokens.sum()))
         self.flush()
         return wanted, ticks
@@ -247,11 +260,11 @@ class Experience:
 
     def skip(self, number: int, through: int) -> None:
         """Give out no tick of a session up to this one any more: its context window begins after it."""
-        self._recorder.skip(number, through)
+        self.recorder.skip(number, through)
 
     def flush(self) -> None:
         """Wait until what was recorded is acknowledged, and tagged where the settings say so."""
-        self._recorder.flush()
+        self.recorder.flush()
         self.tag_automatically()
 
     def tag_automatically(self, *, stop: Callable[[], bool] = lambda: False) -> int:
@@ -286,14 +299,14 @@ class Experience:
         return self.sight.events(self._events.recall(question, terms))
 
     def _may_ask(self, question: StepQuery) -> bool:
-        self._recorder.flush()
+        self.recorder.flush()
         if question.session_id is not None:
             self._sessions.get(question.session_id)
         return self.sight.may_ask(question)
 
     def activity(self, question: ActivityQuestion) -> list[ActivityBucket]:
         """Return how much was recorded when, and how active the concepts were that may be seen."""
-        self._recorder.flush()
+        self.recorder.flush()
         if self.lenses is not None:
             question = question.seen_by(self.lenses.refresh())
         return activity(self._db, self.reader, question)
@@ -309,17 +322,17 @@ class Experience:
 
     def was_recorded(self, session_id: str, tick: int) -> bool:
         """Whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
-        self._recorder.flush()
-        return was_recorded(self.reader, self._sealer.manifest, session_id, tick)
+        self.recorder.flush()
+        return was_recorded(self.reader, self.sealer.manifest, session_id, tick)
 
     def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
         """Return where events are in the stream; raises `NotFound` for an unknown session."""
-        self._recorder.flush()
+        self.recorder.flush()
         return event_places(self.reader, session_id, event_ids)
 
     def events_at(self, session_id: str, tick: int) -> list[str]:
         """Return the event of a timestep, or of the record that stands for it; `NotFound` for an unknown session."""
-        self._recorder.flush()
+        self.recorder.flush()
         found = events_at(self.reader, session_id, tick)
         number = self._sessions.number(session_id)
         if found or number is None:
@@ -356,7 +369,7 @@ class Experience:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""
-        self._recorder.flush()
+        self.recorder.flush()
         return self.reader.counts()
 
     # Upkeep -----------------------------------------------------------------------------------------------------
@@ -365,37 +378,21 @@ class Experience:
         """Seal what is large or old, or with `all` everything that no other process is writing to."""
         self._db.require_writable()
         self.tag_automatically(stop=stop)
-        rows, begun_at = self._recorder.unsealed
+        rows, begun_at = self.recorder.unsealed
         age = to_micros(self._clock.now()) - begun_at
         if all or (rows and age >= SEAL_AGE_S * 1e6):
-            self._recorder.rotate()
-        return self._sealer.seal(all=all, stop=stop)
+            self.recorder.rotate()
+        return self.sealer.seal(all=all, stop=stop)
 
     def tidy(self, *, stop: Callable[[], bool] = lambda: False, when_due: bool = False) -> StreamReport:
         """Remove what left for COLD records from the files, and merge small ones; or only when something changed."""
         self._db.require_writable()
-        return self._sealer.tidy(stop=stop, when_due=when_due)
+        return self.sealer.tidy(stop=stop, when_due=when_due)
 
     def close(self) -> None:
         """Write what waits and let go of everything. Idempotent."""
         try:
-            self._recorder.close()
+            self.recorder.close()
         finally:
             self.accounts.finish()
             self._duck.close()
-
-
-def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
-    """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
-    if given is None:
-        return None
-    if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
-        raise InvalidInput(
-            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
-        )
-    if contract.active and given > contract.context_window_tokens:
-        raise LimitExceeded(
-            f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
-            f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
-        )
-    return given

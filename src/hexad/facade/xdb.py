@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hexad.experience.contract import Contracts
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.pressure import StorageManager
@@ -71,15 +73,22 @@ class Xdb(
         max_context_tokens: int | None = None,
         *,
         compaction: bool | None = None,
+        data_subjects: Iterable[str] | None = None,
     ) -> BoundSession:
         """Start a session, or go on with it after its highest tick, and make it this thread's current one.
 
         Several threads and processes may record to the same session at once: each is given ticks of its own.
         `max_context_tokens` None means the window that the session has; a new one has the contract's, or 8,192. A
         session compacts by itself when its window is four fifths full; with `compaction=False` it never does, and
-        every token stays, until it is started with `True`.
+        every token stays, until it is started with `True`. `data_subjects` names the people whose data it is, so that
+        it can be erased with all that is theirs; None leaves what was said.
         """
-        self._experience.start(session_id, max_context_tokens=max_context_tokens, compaction=compaction)
+        self._experience.start(
+            session_id,
+            max_context_tokens=max_context_tokens,
+            compaction=compaction,
+            data_subjects=data_subjects,
+        )
         return BoundSession(self, session_id)
 
     def end_session(self, *, session_id: str | None = None) -> None:

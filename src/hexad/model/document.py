@@ -56,6 +56,7 @@ class Document:
     summary: str | None = None
     tags: tuple[str, ...] = ()
     revision: int = 1
+    data_subjects: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the document as JSON, in document 2's order."""
@@ -73,6 +74,7 @@ class Document:
             "summary": self.summary,
             "tags": list(self.tags),
             "revision": self.revision,
+            "data_subjects": list(self.data_subjects),
         }
 
 

@@ -109,7 +109,7 @@ class SessionInfo:
     """A session of the stream; `last_tick` is the highest that may have been used.
 
     Its context window begins after `compacted_through`, the last tick that compaction took out of it. With
-    `auto_compact` False nothing is taken out unasked.
+    `auto_compact` False nothing is taken out unasked. `data_subjects` are the people whose data it is.
     """
 
     id: str
@@ -119,6 +119,7 @@ class SessionInfo:
     last_tick: int
     auto_compact: bool = True
     compacted_through: int = 0
+    data_subjects: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the session as JSON."""
@@ -130,6 +131,7 @@ class SessionInfo:
             "last_tick": self.last_tick,
             "auto_compact": self.auto_compact,
             "compacted_through": self.compacted_through,
+            "data_subjects": list(self.data_subjects),
         }
 
 

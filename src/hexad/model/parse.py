@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from hexad.errors import InvalidInput
 
+SUBJECT_CHARS_LIMIT: Final = 1_000
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
@@ -60,6 +61,17 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise InvalidInput(f"{name} hold {quoted(word)}, which is no text; give a list of strings.")
     return found
+
+
+def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[str, ...]:
+    """Return names of people as a tuple, each once; raises `InvalidInput` for what is none."""
+    found = word_list(subjects, name)
+    for one in found:
+        if not one.strip() or "\0" in one or len(one) > SUBJECT_CHARS_LIMIT:
+            raise InvalidInput(
+                f"{name} hold {quoted(one)}, which names nobody; give texts of up to {SUBJECT_CHARS_LIMIT} characters."
+            )
+    return tuple(dict.fromkeys(found))
 
 
 def value_list(values: Iterable[Value], name: str, *, of: str) -> tuple[Value, ...]:

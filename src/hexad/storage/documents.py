@@ -22,7 +22,7 @@ _COLUMNS: Final = ", ".join(
         "id", "doc_type", "name", "path", "version", "content", "content_hash", "created_at", "updated_at", "source",
         "summary", "tags", "revision",
     )
-)  # fmt: skip
+) + ", (SELECT json_group_array(subject ORDER BY subject) FROM document_subjects x WHERE document_id = d.id)"  # fmt: skip
 _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "8.0, 4.0, 4.0, 4.0, 1.0"  # of name, path, summary, tags and content
 _LISTED: Final = 20
@@ -158,6 +158,7 @@ class Documents:
                 ),
             )
             self._put_tags(con.last_insert_rowid, document.tags)
+            self._put_subjects(document)
             bump(con, "documents")
 
     def refuse_taken(self, path: str, folded: str) -> None:
@@ -205,12 +206,21 @@ class Documents:
             no = cast("int", row[0][0])
             con.execute("DELETE FROM document_tags WHERE document_no = ?", (no,))
             self._put_tags(no, document.tags)
+            self._put_subjects(document)
             bump(con, "documents")
 
     def _put_tags(self, no: int, tags: Sequence[str]) -> None:
         with self._db.joined() as con:
             con.executemany(
                 "INSERT INTO document_tags(tag, document_no) VALUES(?,?)", [(tag, no) for tag in tags]
+            )
+
+    def _put_subjects(self, document: Document) -> None:
+        with self._db.joined() as con:
+            con.execute("DELETE FROM document_subjects WHERE document_id = ?", (document.id,))
+            con.executemany(
+                "INSERT INTO document_subjects(document_id, subject) VALUES(?,?)",
+                [(document.id, one) for one in document.data_subjects],
             )
 
 
@@ -244,6 +254,7 @@ def _document(row: tuple[SQLValue, ...]) -> Document:
         summary=cast("str | None", row[10]),
         tags=load_strings(row[11]),
         revision=cast("int", row[12]),
+        data_subjects=load_strings(row[13]),
     )
 
 

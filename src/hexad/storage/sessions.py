@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import cast
 
 from hexad.errors import Conflict, LimitExceeded, NotFound
 from hexad.model.experience import CONTEXT_TOKENS, TICK_LIMIT, SessionInfo
-from hexad.storage.codec import from_micros, optional_time, to_micros
+from hexad.storage.codec import from_micros, load_strings, optional_time, to_micros
 from hexad.storage.connection import Database
 
 
@@ -26,12 +26,13 @@ class Sessions:
         default_tokens: int = CONTEXT_TOKENS,
         most_tokens: int | None = None,
         auto_compact: bool | None = None,
+        data_subjects: Sequence[str] | None = None,
         at: datetime,
     ) -> int:
         """Return the session's number; an ended one goes on, a new one is created.
 
-        What is None stays as it is, but for a window of more than `most_tokens`; a new session has a window of
-        `default_tokens` and compacts by itself.
+        `data_subjects` are the people whose data it is. What is None stays as it is, but for a window of more than
+        `most_tokens`; a new session has a window of `default_tokens` and compacts by itself.
         """
         with self._db.transaction() as con:
             row = con.execute(
@@ -49,7 +50,12 @@ class Sessions:
                     "auto": auto_compact,
                 },
             ).fetchone()
-        assert row is not None
+            assert row is not None
+            if data_subjects is not None:
+                con.execute("DELETE FROM session_subjects WHERE session_no = ?", row)
+                con.executemany(
+                    "INSERT INTO session_subjects VALUES(?, ?)", [(row[0], one) for one in data_subjects]
+                )
         return cast("int", row[0])
 
     def end(self, number: int, *, at: datetime) -> None:
@@ -116,7 +122,8 @@ class Sessions:
 
     def _read(self, where: str, params: tuple[str, ...]) -> list[SessionInfo]:
         rows = self._db.query(
-            "SELECT id, created_at, ended_at, max_context_tokens, next_tick, auto_compact, compacted_through"
+            "SELECT id, created_at, ended_at, max_context_tokens, next_tick, auto_compact, compacted_through,"
+            " (SELECT json_group_array(subject ORDER BY subject) FROM session_subjects WHERE session_no = no)"
             f" FROM sessions {where} ORDER BY no",
             params,
         )
@@ -129,6 +136,7 @@ class Sessions:
                 last_tick=cast("int", row[4]) - 1,
                 auto_compact=bool(row[5]),
                 compacted_through=cast("int", row[6]),
+                data_subjects=load_strings(row[7]),
             )
             for row in rows
         ]
