@@ -180,6 +180,14 @@ class ErasureBook(Protocol):
     def at(self) -> datetime:
         """When it was asked for; what came later is not meant."""
 
+    @property
+    def last_memory(self) -> int:
+        """The row of the newest memory then; those with higher numbers came later."""
+
+    @property
+    def roles(self) -> tuple[str, ...] | None:
+        """The roles of whoever asked, None for the owner; what they may not see is left alone."""
+
     def erased(self, place: str, count: int, bytes: int = 0) -> None:
         """Add to what went from a place; nothing is noted for nothing."""
 

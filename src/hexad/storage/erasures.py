@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -16,37 +16,58 @@ from hexad.storage.meta import Meta
 
 ERASURE: Final = "erasure"
 """The kind of the note, and of the record that the ledger makes of it."""
+ARCHIVE: Final = "archive"
+"""That of a selection that was archived: it can be restored."""
+MEMORIES: Final = "memories"
 REMEMBERED: Final = "memories of experience"
 LEDGER: Final = "ledger"
 """The place of what the ledger has to destroy; it does so in the transaction that takes the note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """An erasure that is under way, or was when its process ended."""
-
+class _Known:
     no: int
     id: str
     at: datetime
-    selection: Selection
     last_memory: int
+    roles: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun(_Known):
+    """An erasure that is under way, or was when its process ended; `roles` are those of whoever asked."""
+
+    purge: bool
+    actor: str
+    selection: Selection
 
 
 class Book:
     """Implements `ErasureBook` for one erasure."""
 
-    def __init__(self, db: Database, no: int, erasure: str, at: datetime) -> None:
-        self._db, self._no, self._id, self._at = db, no, erasure, at
+    def __init__(self, db: Database, begun: _Known, *, progress: Callable[[int], None] | None = None) -> None:
+        self._db, self._no, self._known, self._progress = db, begun.no, begun, progress
+        self._done = 0
 
     @property
     def id(self) -> str:
         """The erasure's id."""
-        return self._id
+        return self._known.id
 
     @property
     def at(self) -> datetime:
         """When it was asked for."""
-        return self._at
+        return self._known.at
+
+    @property
+    def last_memory(self) -> int:
+        """The row of the newest memory then."""
+        return self._known.last_memory
+
+    @property
+    def roles(self) -> tuple[str, ...] | None:
+        """The roles of whoever asked, None for the owner."""
+        return self._known.roles
 
     def erased(self, place: str, count: int, bytes: int = 0) -> None:
         """Add to what went from a place."""
@@ -59,6 +80,9 @@ class Book:
                 " bytes = bytes + excluded.bytes",
                 (self._no, place, count, bytes),
             )
+        if self._progress is not None and place == MEMORIES:
+            self._done += count
+            self._progress(self._done)
 
     def pending(self, place: str, reason: str, work: Mapping[str, JSONValue]) -> None:
         """Note what is left to do; the same twice is one."""
@@ -102,50 +126,83 @@ class Erasures:
         self._meta = Meta(db)
 
     def begin(
-        self, erasure: str, selection: Selection, *, at: datetime, actor: str, mac: str, purge: bool
+        self,
+        erasure: str,
+        selection: Selection,
+        *,
+        at: datetime,
+        actor: str,
+        roles: tuple[str, ...] | None,
+        mac: str,
+        purge: bool,
     ) -> Begun:
         """Note an erasure before anything of it is done; from here on it is carried through, a kill or not."""
+        kept: dict[str, JSONValue] = {"given": selection.to_dict(), "roles": roles}
         with self._db.joined() as con:
             row = con.execute("SELECT coalesce(max(no), 0) FROM memories").fetchone()
             last = cast("int", row[0]) if row else 0
             con.execute(
                 "INSERT INTO erasures(id, at, actor, purge, selection_mac, selection, last_memory)"
                 " VALUES(?,?,?,?,?,?,?)",
-                (erasure, to_micros(at), actor, int(purge), mac, dump(selection.to_dict()), last),
+                (erasure, to_micros(at), actor, int(purge), mac, dump(kept), last),
             )
             no = con.last_insert_rowid
-        return Begun(no=no, id=erasure, at=at, selection=selection, last_memory=last)
+        return Begun(
+            no=no,
+            id=erasure,
+            at=at,
+            purge=purge,
+            actor=actor,
+            selection=selection,
+            last_memory=last,
+            roles=roles,
+        )
 
     def under_way(self) -> list[Begun]:
         """Return the erasures that were begun and not finished, the oldest first."""
         rows = self._db.query(
-            "SELECT no, id, at, selection, last_memory FROM erasures WHERE selection IS NOT NULL ORDER BY no"
+            "SELECT no, id, at, purge, actor, selection, last_memory FROM erasures WHERE selection IS NOT NULL"
+            " ORDER BY no"
         )
-        return [
-            Begun(
-                no=no,
-                id=erasure,
-                at=from_micros(at),
-                selection=parse_selection(parse(selection)),
-                last_memory=last,
-            )
-            for no, erasure, at, selection, last in cast("list[tuple[int, str, int, str, int]]", rows)
-        ]
+        return [self._begun(row) for row in rows]
 
-    def book(self, begun: Begun) -> Book:
-        """Return where the work of an erasure is noted."""
-        return Book(self._db, begun.no, begun.id, begun.at)
+    @staticmethod
+    def _begun(row: Sequence[SQLValue]) -> Begun:
+        no, erasure, at, purge, actor, selection, last = cast("tuple[int, str, int, int, str, str, int]", row)
+        kept = parse(selection)
+        return Begun(
+            no=no,
+            id=erasure,
+            at=from_micros(at),
+            purge=bool(purge),
+            actor=actor,
+            selection=parse_selection(kept["given"]),
+            last_memory=last,
+            roles=None if kept["roles"] is None else tuple(kept["roles"]),
+        )
+
+    def book(self, begun: Begun, *, progress: Callable[[int], None] | None = None) -> Book:
+        """Return where the work of an erasure is noted; `progress` is told how many memories are done."""
+        return Book(self._db, begun, progress=progress)
 
     def waiting(self, *, erasure_no: int | None = None) -> list[tuple[Book, Pending]]:
         """Return what is left to do, of one erasure or of all, the oldest first; not what the ledger has to do."""
         rows = self._db.query(
-            "SELECT e.no, e.id, e.at, p.no, p.place, p.reason, p.work FROM erasure_pending p"
-            " JOIN erasures e ON e.no = p.erasure_no WHERE p.place <> ? AND (?2 IS NULL OR e.no = ?2) ORDER BY p.no",
+            "SELECT e.no, e.id, e.at, e.last_memory, p.no, p.place, p.reason, p.work FROM erasure_pending p"
+            " JOIN erasures e ON e.no = p.erasure_no WHERE p.place <> ?1 AND (?2 IS NULL OR e.no = ?2) ORDER BY p.no",
             (LEDGER, erasure_no),
         )
         return [
             (
-                Book(self._db, cast("int", no), cast("str", erasure), from_micros(cast("int", at))),
+                Book(
+                    self._db,
+                    _Known(
+                        no=cast("int", no),
+                        id=cast("str", erasure),
+                        at=from_micros(cast("int", at)),
+                        last_memory=cast("int", last),
+                    ),
+                ),
                 Pending(
                     no=cast("int", number),
                     place=cast("str", place),
@@ -153,7 +210,7 @@ class Erasures:
                     work=parse(work),
                 ),
             )
-            for no, erasure, at, number, place, reason, work in rows
+            for no, erasure, at, last, number, place, reason, work in rows
         ]
 
     def settle(self, pending: Pending) -> None:
@@ -161,7 +218,7 @@ class Erasures:
         with self._db.joined() as con:
             con.execute("DELETE FROM erasure_pending WHERE no = ?", (pending.no,))
 
-    def log(self, begun: Begun, *, actor: str, at: datetime) -> int:
+    def log(self, begun: Begun, *, at: datetime) -> int:
         """Write the note that reaches the ledger and forget the selection: from here on the erasure is done.
 
         In one transaction with the last of the work. The note holds counts and places, and nothing that was erased.
@@ -169,9 +226,9 @@ class Erasures:
         with self._db.joined() as con:
             receipt = self._receipt(begun.no)
             self._meta.log(
-                ERASURE,
+                ERASURE if begun.purge else ARCHIVE,
                 {
-                    "by": actor,
+                    "by": begun.actor,
                     "id": receipt.id,
                     "purge": receipt.purge,
                     "places": {one.place: one.count for one in receipt.erased},

@@ -119,7 +119,7 @@ def _replaceable(path: Path, space: str, *, force: bool) -> int:
             f"Cannot export to {path}: it is no file. Name a file, such as exports/space.json."
         )
     if not force:
-        there = _space_of(path)
+        there = space_of_export(path)
         if there != space:
             what = "is no export" if there is None else f"is an export of the space {there!r}"
             raise Conflict(
@@ -129,7 +129,7 @@ def _replaceable(path: Path, space: str, *, force: bool) -> int:
     return stat.S_IMODE(status.st_mode)
 
 
-def _space_of(path: Path) -> str | None:
+def space_of_export(path: Path) -> str | None:
     """Return of which space a file is an export, from its first bytes; None for anything else."""
     with operation("read", path, "read"), path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
