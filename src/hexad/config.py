@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -38,7 +38,6 @@ class Settings:
     xdb_submission_grace_days: float = 7.0
     lock_timeout_s: float = 30.0
     env_allow: frozenset[str] = frozenset()
-    pii: str = "sensitive"
     generator: str | None = None
     memory_backend: str = "basic"
     memory_semantic_model: str | None = None
@@ -53,10 +52,16 @@ class Settings:
     llm_api_key: str | None = field(default=None, repr=False)
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     encryption: Mapping[str, object] = field(default_factory=dict)
+    privacy: Mapping[str, object] = field(default_factory=dict)
     key_file: Path | None = None
     key_command: str | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def pii(self) -> str:
+        """Which personal data are taken out of every text."""
+        return str(self.privacy.get("pii") or "sensitive")
 
     def called(self, name: str) -> str:
         """Return what to look for to change a setting: its variable, or its name with the file that it is from."""
@@ -78,7 +83,6 @@ _KEYS: Final[Mapping[str, type]] = {
     "xdb_submission_grace_days": float,
     "lock_timeout_s": float,
     "env_allow": list,
-    "pii": str,
     "generator": str,
     "memory_backend": str,
     "memory_semantic_model": str,
@@ -88,6 +92,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "budget": dict,
     "prices": dict,
     "encryption": dict,
+    "privacy": dict,
     "llm_timeout_s": float,
     "llm_max_tokens": int,
 }
@@ -95,10 +100,7 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = frozenset({"budget", "prices", "encryption"})  # too much for a variable
-_PRIVACY: Final = "privacy"
-_IN_PRIVACY: Final = frozenset({"pii"})
-"""Settings that stand below `[privacy]` in the file."""
+_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy"})  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -188,7 +190,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     """
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
-    origins = {name: f"{f'{_PRIVACY}.' * (name in _IN_PRIVACY)}{name} in {CONFIG_FILE}" for name in values}
+    origins = {name: f"{name} in {CONFIG_FILE}" for name in values}
     for name in _KEYS:
         for variable in (f"HEXAD_{name.upper()}", _ALIASES.get(name, "")):
             given = environ.get(variable, "")
@@ -221,7 +223,6 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         xdb_submission_grace_days=_grace_days(values, origins),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
-        pii=cast("str", values.get("pii", "sensitive")),
         generator=cast("str | None", values.get("generator")),
         memory_backend=cast("str", values.get("memory_backend", "basic")),
         memory_semantic_model=cast("str | None", values.get("memory_semantic_model")),
@@ -233,6 +234,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
         encryption=_encryption(values),
+        privacy=_privacy(values),
         key_file=_key_file(values, environ),
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
         passphrase=environ.get("HEXAD_PASSPHRASE") or None,
@@ -245,6 +247,17 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         },
         origins=origins,
     )
+
+
+def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the table `[privacy]`; raises `InvalidInput` for what does not belong there."""
+    table = cast("Mapping[str, object]", values.get("privacy", {}))
+    for name, value in table.items():
+        if name != "pii":
+            raise InvalidInput(f"[privacy] in {CONFIG_FILE}: unknown setting {name!r}; known is pii.")
+        if not isinstance(value, str):
+            raise InvalidInput(f"[privacy] in {CONFIG_FILE}: pii = {value!r} should be a text.")
+    return table
 
 
 def _encryption(values: Mapping[str, object]) -> Mapping[str, object]:
@@ -310,11 +323,9 @@ def _from_file(path: Path) -> dict[str, object]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
-    values |= _privacy(path, values.pop(_PRIVACY, {}), misplaced=_IN_PRIVACY & values.keys())
     for name, value in values.items():
         if name not in _KEYS:
-            known = ", ".join(sorted({*_KEYS, _PRIVACY} - _IN_PRIVACY))
-            raise InvalidInput(f"{path}: unknown setting {name!r}; known are {known}.")
+            raise InvalidInput(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(_KEYS))}.")
         kind = _KEYS[name]
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             continue
@@ -323,19 +334,6 @@ def _from_file(path: Path) -> dict[str, object]:
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
     return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
-
-
-def _privacy(path: Path, given: object, *, misplaced: Collection[str]) -> dict[str, object]:
-    """Return what stands below `[privacy]`, which has few settings, all to be found there."""
-    for name in sorted(misplaced):
-        raise InvalidInput(f"{path}: {name} stands outside of [{_PRIVACY}]; write it below that line.")
-    if not isinstance(given, dict):
-        raise InvalidInput(f"{path}: {_PRIVACY} = {given!r} should be {_KINDS[dict]}.")
-    for name in given:
-        if name not in _IN_PRIVACY:
-            known = ", ".join(sorted(_IN_PRIVACY))
-            raise InvalidInput(f"{path}: unknown setting {name!r} in [{_PRIVACY}]; known are {known}.")
-    return given
 
 
 def _from_environment(name: str, variable: str, given: str) -> object:

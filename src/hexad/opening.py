@@ -198,7 +198,7 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
         _durability(settings)
     with _naming(settings, "stream_durability"):
         _stream_durability(settings)
-    with _naming(settings, "pii"):
+    with _naming(settings, "privacy"):
         parse_pii(settings.pii)
     with _naming(settings, "lenses"):
         parse_lenses(settings.lenses or ())
