@@ -16,13 +16,14 @@ from hexad.storage.changes import bump
 from hexad.storage.codec import dump, from_micros, load_strings, optional_time, to_micros
 from hexad.storage.connection import Database, SQLValue
 
-_COLUMNS: Final = ", ".join(
+_COLUMNS = ", ".join(
     f"d.{column}"
     for column in (
         "id", "doc_type", "name", "path", "version", "content", "content_hash", "created_at", "updated_at", "source",
         "summary", "tags", "revision",
     )
-) + ", (SELECT json_group_array(subject ORDER BY subject) FROM document_subjects x WHERE document_id = d.id)"  # fmt: skip
+)  # fmt: skip
+_COLUMNS += ", (SELECT json_group_array(subject ORDER BY subject) FROM document_subjects WHERE document_id = d.id)"
 _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "8.0, 4.0, 4.0, 4.0, 1.0"  # of name, path, summary, tags and content
 _LISTED: Final = 20
