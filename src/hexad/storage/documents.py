@@ -23,7 +23,9 @@ _COLUMNS = ", ".join(
         "summary", "tags", "revision",
     )
 )  # fmt: skip
-_COLUMNS += ", (SELECT json_group_array(subject ORDER BY subject) FROM document_subjects WHERE document_id = d.id)"
+_COLUMNS += (
+    ", (SELECT json_group_array(subject ORDER BY subject) FROM document_subjects WHERE document_id = d.id)"
+)
 _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "8.0, 4.0, 4.0, 4.0, 1.0"  # of name, path, summary, tags and content
 _LISTED: Final = 20
