@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from hexad.audit.access import SYSTEM
+from hexad.audit.ledger import Ledger
+from hexad.audit.place import DATABASE as LEDGER_FILE
 from hexad.audit.place import open_ledger
 from hexad.clock import Clock
 from hexad.errors import HexadError
 from hexad.model.audit import NewAuditRecord
+from hexad.model.memory import JSONValue
 from hexad.observe import log
+from hexad.storage.cleaning import empty_log
+from hexad.storage.erasures import ERASURE, Erasures
 from hexad.storage.meta import STORE_ID, Meta
 
 _BATCH: Final = 1_000
@@ -36,18 +42,74 @@ def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock) -> int:
 
 def _move(meta: Meta, directory: Path, *, clock: Clock) -> int:
     opened = open_ledger(directory / "audit", clock=clock, create=True)
+    ledger, erasures = opened.ledger, Erasures(meta.database)
     source = meta.get(STORE_ID) or "store"
     done = 0
     try:
-        moved = opened.ledger.taken(source)
+        moved = ledger.taken(source)
         while rows := meta.logged_after(moved, limit=_BATCH):
-            made = [
-                (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail=dict(detail)))
-                for no, at, what, detail in rows
-            ]
-            done += opened.ledger.take(source, made)
+            works = erasures.for_ledger([no for no, _, what, _ in rows if what == ERASURE])
+            # What an erasure takes from the ledger goes with its record, or the ledger would not verify in between.
+            with ledger.db.transaction():
+                taken = ledger.taken(source)
+                made = [
+                    (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **gone}))
+                    for no, at, what, detail in rows
+                    if no > taken and (gone := _destroyed(ledger, works.get(no, ()))) is not None
+                ]
+                done += ledger.take(source, made)
             moved = rows[-1][0]
         meta.put(MOVED, str(moved))
+        if unknown := erasures.not_on_ledger(moved):
+            records = {
+                unknown[detail["id"]]: seq
+                for seq, detail in ledger.details(ERASURE)
+                if detail.get("id") in unknown
+            }
+            erasures.ledger_took(moved, records)
     finally:
         opened.close()
     return done
+
+
+def _destroyed(ledger: Ledger, works: Sequence[Mapping[str, JSONValue]]) -> dict[str, JSONValue]:
+    """Destroy contents and return how the record says so: as ranges of numbers, and references of subjects."""
+    seqs, references = set[int](), set[str]()
+    count = 0
+    for work in works:
+        session, subject = work.get("session"), work.get("subject")
+        if isinstance(session, str):
+            ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
+            found = ledger.with_contents(session, ticks)
+            seqs.update(found)
+            count += ledger.erase(found)[0]
+            if ticks is None:
+                subject = f"session:{session}"
+        if isinstance(subject, str):
+            gone, reference = ledger.erase((), subject=subject)
+            count += gone
+            references |= {reference} if reference is not None else set()
+    if not works:
+        return {}
+    return {"contents": count, "seqs": _ranges(seqs), "subjects": sorted(references)}
+
+
+def _ranges(seqs: Collection[int]) -> list[JSONValue]:
+    found: list[list[int]] = []
+    for seq in sorted(seqs):
+        if found and found[-1][1] == seq - 1:
+            found[-1][1] = seq
+        else:
+            found.append([seq, seq])
+    return [list[JSONValue](one) for one in found]
+
+
+def empty_ledger_log(directory: Path, *, clock: Clock) -> bool:
+    """Take out of the ledger's write-ahead log what was erased; False while somebody reads from it."""
+    if not (directory / "audit" / LEDGER_FILE).exists():
+        return True
+    opened = open_ledger(directory / "audit", clock=clock, create=False)
+    try:
+        return empty_log(opened.db)
+    finally:
+        opened.close()

@@ -146,6 +146,16 @@ class Ledger:
                 gone += con.changes
             return gone + erase_archived(con, seqs), None
 
+    def with_contents(self, session: str, ticks: Sequence[tuple[int, int]] | None = None) -> list[int]:
+        """Return the numbers of a session's records whose contents are there, None: at whatever tick."""
+        rows = self.db.query(
+            "SELECT e.seq FROM entries e JOIN contents c ON c.seq = e.seq WHERE e.session = ?1 AND (?2 IS NULL OR"
+            " EXISTS (SELECT 1 FROM json_each(?2) r WHERE e.tick BETWEEN r.value ->> 0 AND r.value ->> 1))"
+            " ORDER BY e.seq",
+            (session, None if ticks is None else json.dumps([list(one) for one in ticks])),
+        )
+        return [cast("int", row[0]) for row in rows]
+
     def _subject(self, con: Connection, name: str) -> _Subject:
         """Return the subject of this name, made where there is none; asked for anew in each transaction."""
         lookup = self._lookup(name)
@@ -225,6 +235,13 @@ class Ledger:
         named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
         row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
         return 0 if row is None else cast("int", row[0])
+
+    def numbers(self, asked: LedgerQuery) -> list[int]:
+        """Return the numbers of all records that hold, without limit and offset."""
+        where, params = conditions(asked)
+        named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
+        rows = self.db.query(f"SELECT e.seq FROM entries e WHERE {where} ORDER BY e.seq", named)
+        return [row[0] for row in cast("list[tuple[int]]", rows)]
 
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""

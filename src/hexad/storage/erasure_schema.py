@@ -15,7 +15,8 @@ CREATE TABLE erasures (
   mac TEXT,                                -- of the receipt that was given out; NULL where none was
   selection TEXT,                          -- JSON while it is under way, to go on after a kill; NULL once it is done
   last_memory INTEGER NOT NULL,            -- memories with higher numbers came later and are not meant
-  log_no INTEGER                           -- its note in `maintenance_log`; NULL while it is under way
+  log_no INTEGER,                          -- its note in `maintenance_log`; NULL while it is under way
+  ledger_seq INTEGER                       -- its record on the ledger; NULL while it is not there
 ) STRICT;
 CREATE INDEX erasures_under_way ON erasures(no) WHERE selection IS NOT NULL;
 

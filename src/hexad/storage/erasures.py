@@ -259,7 +259,8 @@ class Erasures:
     def _receipt(self, no: int) -> ErasureReceipt:
         with self._db.read():
             row = self._db.query_one(
-                "SELECT id, at, actor, purge, selection_mac, mac FROM erasures WHERE no = ?", (no,)
+                "SELECT id, at, actor, purge, selection_mac, mac, ledger_seq FROM erasures WHERE no = ?",
+                (no,),
             )
             assert row is not None
             counts = self._db.query(
@@ -280,6 +281,7 @@ class Erasures:
             selection=None,
             selection_mac=cast("str", row[4]),
             mac=cast("str | None", row[5]),
+            ledger_seq=cast("int | None", row[6]),
             erased=tuple(
                 Erased(place=cast("str", place), count=cast("int", count), bytes=cast("int", size))
                 for place, count, size in counts
@@ -302,15 +304,24 @@ class Erasures:
             found.setdefault(cast("int", number), []).append(parse(work))
         return found
 
-    def ledger_took(self, through: int) -> int:
-        """Strike out what the ledger did with the notes up to this one; returns how much that was."""
+    def not_on_ledger(self, through: int) -> dict[str, int]:
+        """Return the erasures with notes up to this one whose record is not known, by id with their numbers."""
+        rows = self._db.query(
+            "SELECT id, no FROM erasures WHERE log_no <= ? AND ledger_seq IS NULL", (through,)
+        )
+        return {cast("str", erasure): cast("int", no) for erasure, no in rows}
+
+    def ledger_took(self, through: int, records: Mapping[int, int]) -> None:
+        """Strike out what the ledger did with the notes up to this one; `records` are the erasures' by number."""
         with self._db.joined() as con:
             con.execute(
                 "DELETE FROM erasure_pending WHERE place = ? AND erasure_no IN"
                 " (SELECT no FROM erasures WHERE log_no <= ?)",
                 (LEDGER, through),
             )
-            return con.changes
+            con.executemany(
+                "UPDATE erasures SET ledger_seq = ? WHERE no = ?", [(seq, no) for no, seq in records.items()]
+            )
 
 
 def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:

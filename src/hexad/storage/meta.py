@@ -24,6 +24,11 @@ class Meta:
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    @property
+    def database(self) -> Database:
+        """Where the facts are."""
+        return self._db
+
     def get(self, key: str) -> str | None:
         """Return a fact, or None."""
         row = self._db.query_one("SELECT value FROM meta WHERE key = ?", (key,))
