@@ -288,6 +288,7 @@ class Hexad(RecordCalls, StructuredCalls):
             directory=parts.place.directory,
             keys=parts.place.keys,
             dimensions=dimensions,
+            crypt=parts.place.crypt,
         )
 
     def reindex(

@@ -199,6 +199,7 @@ class Parts(StreamUpkeep):
             ids=base.ids,
             lenses=None if base.settings.lenses is None else parse_lenses(base.settings.lenses),
             auto_tag_threshold=base.settings.auto_tag_threshold,
+            crypt=base.place.crypt,
         )
         compacting = CompactingNeeds(
             writer=lambda: self.writing.writer,

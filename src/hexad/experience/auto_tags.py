@@ -25,6 +25,7 @@ from hexad.model.tag import (
 )
 from hexad.storage.auto_tags import AutoTagged, Run, runs
 from hexad.storage.connection import Database
+from hexad.storage.crypto import FileCipher
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import list_logs, read_log
@@ -55,9 +56,10 @@ class AutoTagger:
         masking: Masking,
         lenses: Lenses | None,
         threshold: float,
+        cipher: FileCipher | None = None,
     ) -> None:
         self._db, self._directory, self._ids, self._masking = db, directory, ids, masking
-        self._lenses, self._threshold = lenses, threshold
+        self._lenses, self._threshold, self._cipher = lenses, threshold, cipher
         self._progress, self._sessions = AutoTagged(db), Sessions(db)
         self._tags, self._applications = Tags(db), TagApplications(db)
         self._turn = threading.Lock()
@@ -78,7 +80,7 @@ class AutoTagger:
             for path in list_logs(self._directory):
                 log = before.pop(path.name, None) or _Log()
                 try:
-                    log.read(path)
+                    log.read(path, self._cipher)
                 except IntegrityError:
                     continue
                 self._logs[path.name] = log
@@ -200,10 +202,10 @@ class _Log:
     def rows(self) -> int:
         return self.base + (0 if self.frames is None else sum(map(len, self.frames.frames)))
 
-    def read(self, path: Path) -> None:
+    def read(self, path: Path, cipher: FileCipher | None) -> None:
         """Read what was added to the file since; what cannot be read yet is left for another time."""
         known = self.frames if self.frames is not None and self.frames.offset else None
-        found = read_log(path, known)
+        found = read_log(path, known, cipher=cipher)
         if found is not None and found is not known:  # from the beginning: it was cut after a failed write
             self.frames, self.base = found, 0
 

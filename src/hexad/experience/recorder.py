@@ -14,6 +14,7 @@ from hexad.errors import InvalidInput, StorageFailure
 from hexad.model.durability import StreamDurability
 from hexad.observe import log
 from hexad.storage.codec import to_micros
+from hexad.storage.crypto import FileCipher
 from hexad.storage.ending import Turn, at_end, forget
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import Batch, StepFields
@@ -59,11 +60,13 @@ class Recorder:
         clock: Clock,
         durability: StreamDurability,
         full: Callable[[], None],
+        cipher: FileCipher | None = None,
     ) -> None:
         self._sessions = sessions
         self._directory = directory
         self._clock = clock
         self._durability = durability
+        self._cipher = cipher
         self._full = full  # called when there is a log to seal
         self._pid = os.getpid()
         self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
@@ -249,6 +252,7 @@ class Recorder:
                 self._directory,
                 begun_at=to_micros(self._clock.now()),
                 sync=self._durability is not StreamDurability.OS,
+                cipher=self._cipher,
             )
         try:
             write(self._log)

@@ -40,6 +40,7 @@ from hexad.storage.codec import to_micros
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
+from hexad.storage.crypto import STREAM, StoreKeys
 from hexad.storage.duck import Duck
 from hexad.storage.event_reader import EventReader
 from hexad.storage.segments import SEAL_AGE_S, Sealer
@@ -64,7 +65,7 @@ LOOK_CALLS = 256
 class ExperienceNeeds:
     """What the experience database is handed; `wake` lets the background look for work.
 
-    `lenses` None lets every concept be seen; `auto_tag_threshold` None tags nothing by itself.
+    `lenses` None lets every concept be seen; `auto_tag_threshold` None tags nothing by itself, `crypt` seals files.
     """
 
     db: Database
@@ -77,6 +78,7 @@ class ExperienceNeeds:
     ids: IdSource
     lenses: LensRules | None = None
     auto_tag_threshold: float | None = None
+    crypt: StoreKeys | None = None
 
 
 class Experience:
@@ -90,7 +92,8 @@ class Experience:
         self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
         self.sight = Sight(needs.db, self.lenses)
         self._recorded_since_look = 0
-        self._duck = Duck()
+        cipher = None if needs.crypt is None else needs.crypt.cipher(STREAM)
+        self._duck = Duck(cipher)
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
         self._events = EventReader(needs.db, directory, self._duck, self.reader)
@@ -103,21 +106,17 @@ class Experience:
                 masking=self.masking,
                 lenses=self.lenses,
                 threshold=needs.auto_tag_threshold,
+                cipher=cipher,
             )
-        self.sealer = Sealer(
-            needs.db,
-            directory,
-            self._duck,
-            clock=needs.clock,
-            mask=self.masking.answers,
-            before=self._before_sealing,
-        )
+        mask, before = self.masking.answers, self._before_sealing
+        self.sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=mask, before=before)
         self.recorder = Recorder(
             self._sessions,
             directory / "log",
             clock=needs.clock,
             durability=needs.durability,
             full=needs.wake,
+            cipher=cipher,
         )
         self.contract: Callable[[], LifecycleContract] = LifecycleContract
         self.compactions = Compactions(needs.db)

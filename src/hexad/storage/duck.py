@@ -44,7 +44,7 @@ class Duck:
     """
 
     def __init__(self, cipher: FileCipher | None = None) -> None:
-        self._cipher, self._failures = cipher, Failures()
+        self.cipher, self._failures = cipher, Failures()
         self._lock = threading.Condition()
         self._con: duckdb.DuckDBPyConnection | None = None
         self._used: dict[int, duckdb.DuckDBPyConnection] = {}
@@ -53,7 +53,7 @@ class Duck:
 
     def name(self, path: str | Path) -> str:
         """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
-        return str(path) if self._cipher is None else name_of(path)
+        return str(path) if self.cipher is None else name_of(path)
 
     @contextmanager
     def cursor(
@@ -134,9 +134,9 @@ class Duck:
     def _connected(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        if self._cipher is None:
+        if self.cipher is None:
             return duckdb.connect(":memory:", config=dict(_CONFIG))
-        sealed = filesystem(self._cipher, self._failures, BlockCache())
+        sealed = filesystem(self.cipher, self._failures, BlockCache())
         con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
         con.register_filesystem(sealed)
         return con

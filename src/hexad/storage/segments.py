@@ -24,6 +24,7 @@ from hexad.storage import files
 from hexad.storage.codec import to_micros
 from hexad.storage.cold import ColdRanges, range_columns
 from hexad.storage.connection import Database
+from hexad.storage.crypto import FileCipher
 from hexad.storage.duck import Duck
 from hexad.storage.leases import Lease
 from hexad.storage.segment_files import LOGS, SIDE_SUFFIXES, SUFFIX, TEMPORARY, SegmentFiles, leftover
@@ -145,7 +146,7 @@ class Sealer:
             left = list(self._left(locks))
             if not (all or self._due(left)):
                 return StreamReport()
-            found = list(_readable(left, problems))
+            found = list(_readable(left, problems, self._duck.cipher))
             self._before(found)
             for group in _groups(found):
                 if stop():
@@ -236,10 +237,12 @@ class Sealer:
                 contents[at] = token
 
 
-def _readable(left: Sequence[Path], problems: list[str]) -> Iterator[tuple[Path, Frames]]:
+def _readable(
+    left: Sequence[Path], problems: list[str], cipher: FileCipher | None
+) -> Iterator[tuple[Path, Frames]]:
     for path in left:
         try:
-            log = read_log(path)
+            log = read_log(path, cipher=cipher)
         except IntegrityError as error:
             problems.append(str(error))
         else:

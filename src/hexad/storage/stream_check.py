@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hexad.errors import IntegrityError
 from hexad.storage.connection import Database
+from hexad.storage.crypto import FileCipher
 from hexad.storage.duck import Duck
 from hexad.storage.segment_files import SIDE_SUFFIXES, SUFFIX, TEMPORARY, file_hash, leftover
 from hexad.storage.stream_log import list_logs, read_log
@@ -16,8 +17,9 @@ from hexad.storage.stream_manifest import Manifest
 _EXPECTED = frozenset({"log", "segments", "seal.lock", "compress.lock"})
 
 
-def check_stream(db: Database, directory: Path) -> Iterator[str]:
-    """Yield in words what is wrong with the files below `stream/`; nothing when all is well.
+def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None) -> Iterator[str]:
+    """Yield in words what is wrong with the files below `stream/`; nothing when all is well. `cipher` is that of an
+    encrypted store.
 
     A torn end of a log is none of it: those records were never acknowledged.
     """
@@ -26,11 +28,11 @@ def check_stream(db: Database, directory: Path) -> Iterator[str]:
     yield from _registered(manifest, directory / "segments")
     logs = {path.name: path for path in list_logs(directory / "log")}
     retired = manifest.retired(list(logs))
-    yield from _unknown(manifest, directory / "segments", list(logs))
+    yield from _unknown(manifest, directory / "segments", list(logs), cipher)
     for name, path in logs.items():
         if name not in retired:
             try:
-                read_log(path)
+                read_log(path, cipher=cipher)
             except IntegrityError as error:
                 yield str(error)
 
@@ -59,13 +61,15 @@ def _registered(manifest: Manifest, directory: Path) -> Iterator[str]:
                     )
 
 
-def _unknown(manifest: Manifest, directory: Path, logs: Sequence[str]) -> Iterator[str]:
+def _unknown(
+    manifest: Manifest, directory: Path, logs: Sequence[str], cipher: FileCipher | None
+) -> Iterator[str]:
     """Yield what no manifest knows and no interrupted run explains."""
     unknown = [path for path in sorted(directory.glob(f"*{SUFFIX}")) if not manifest.has(path.name)]
     if not unknown:
         return
     replaced = set(manifest.replaced())
-    duck = Duck()
+    duck = Duck(cipher)
     try:
         for path in unknown:
             if path.name in replaced or leftover(path, duck, manifest, logs) or manifest.has(path.name):

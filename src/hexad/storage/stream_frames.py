@@ -6,10 +6,15 @@ Columns are what sealing and queries read, without a loop over records: a millio
 
 A log needs nothing else to be read: strings that repeat (concepts, events, roles) are numbered in the order in
 which they first stand in it, and every frame lists the ones that are new. Number 0 is no string.
+
+In an encrypted store a log is of version 2: its header has 16 random bytes, from which its key is derived, and each
+frame's payload is sealed with its place in the file as nonce. What says how long a frame is stays readable, so a torn
+end is told from damage as in a plain log.
 """
 
 from __future__ import annotations
 
+import secrets
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -19,15 +24,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.errors import IntegrityError
 from hexad.model.experience import EventType
+from hexad.storage.crypto import TAG_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hexad.storage.crypto import FileCipher
+
 VERSION: Final = 1
+SEALED_VERSION: Final = 2
 _MAGIC: Final = b"HXSTREAM"
 _HEADER: Final = struct.Struct("<8sHHqI")  # magic, version, 0, when it was begun, CRC of what stands before
 HEADER_BYTES: Final = _HEADER.size
+_SEALED_REST: Final = struct.Struct("<16sI")  # random bytes, CRC of all that stands before
+SEALED_HEADER_BYTES: Final = HEADER_BYTES + _SEALED_REST.size
+_BOUND: Final = 16  # so much of a frame's head is sealed with its payload; CRCs come after it
+_NONCE: Final = struct.Struct(">QI")
 _FRAME_MAGIC: Final = b"\xf5HXF"
 _FRAME: Final = struct.Struct("<4sIIIII")  # magic, bytes, rows, new strings, CRC of the payload, CRC of this
 _FRAME_HEAD: Final = struct.Struct("<4sIIIII")
@@ -104,37 +117,60 @@ class Batch:
         return 64 * len(self) + 8 * len(self.concepts) + len(self.contents)
 
 
+class FrameCipher:
+    """Seals and opens the frames of one log, each bound to its place and to the log's header."""
+
+    def __init__(self, cipher: FileCipher, header: bytes) -> None:
+        file_id, _ = _SEALED_REST.unpack_from(header, HEADER_BYTES)
+        self._cipher, self._header = cipher.of_file(file_id), header
+
+    def seal(self, payload: bytes, head: bytes, *, at: int) -> bytes:
+        """Return the payload of the frame that begins `at` this place sealed; each place is sealed once."""
+        return self._cipher.encrypt(_NONCE.pack(at, 0), payload, self._header + head[:_BOUND])
+
+    def open(self, sealed: bytes | memoryview, head: bytes, *, at: int) -> bytes | None:
+        """Return the plain payload; None when it was changed, or stood in another place."""
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            return self._cipher.decrypt(_NONCE.pack(at, 0), bytes(sealed), self._header + head[:_BOUND])
+        except InvalidTag:
+            return None
+
+
 class FrameWriter:
-    """Encodes the frames of one log."""
+    """Encodes the log that is begun with `header`; with a `cipher` it is sealed."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun_at: int, cipher: FileCipher | None = None) -> None:
         self._numbers = _Numbers({None: 0})
+        head = _HEADER.pack(_MAGIC, VERSION if cipher is None else SEALED_VERSION, 0, begun_at, 0)[:-4]
+        self.header = head + struct.pack("<I", zlib.crc32(head))
+        self._cipher: FrameCipher | None = None
+        if cipher is not None:
+            self.header += secrets.token_bytes(16)
+            self.header += struct.pack("<I", zlib.crc32(self.header))
+            self._cipher = FrameCipher(cipher, self.header)
 
-    @staticmethod
-    def header(begun_at: int) -> bytes:
-        """Return the beginning of a log."""
-        head = _HEADER.pack(_MAGIC, VERSION, 0, begun_at, 0)[:-4]
-        return head + struct.pack("<I", zlib.crc32(head))
-
-    def frame(self, steps: Sequence[StepFields]) -> bytes:
-        """Return the frame of these records; it must be the next that is appended to the log."""
+    def frame(self, steps: Sequence[StepFields], *, at: int) -> bytes:
+        """Return the frame of these records; it must be the next that is appended to the log, where it has `at` bytes.
+        """  # fmt: skip
         numbers = self._numbers
         known = len(numbers)
-        session, tick, at, kind, flags, token, tokens, role, event, activations, contents = zip(
+        session, tick, times, kind, flags, token, tokens, role, event, activations, contents = zip(
             *steps, strict=True
         )
         texts = [content.encode("utf-8") for content in contents]
         columns = (
-            session, tick, at, kind, flags, token, tokens,
+            session, tick, times, kind, flags, token, tokens,
             [numbers[one] for one in role], [numbers[one] for one in event],
             [len(one) for one in activations], [len(one) for one in texts],
         )  # fmt: skip
         concepts = [numbers[one] for row in activations for one in row]
         scores = [one for row in activations for one in row.values()]
-        return self._framed(columns, concepts, scores, b"".join(texts), known)
+        return self._framed(columns, concepts, scores, b"".join(texts), known, at=at)
 
-    def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int) -> bytes:
-        """Return the frame of a batch, recorded `now`; it must be the next that is appended to the log."""
+    def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int, at: int) -> bytes:
+        """Return the frame of a batch, recorded `now`; it must be the next that is appended, as with `frame`."""
         import numpy as np
 
         numbers = self._numbers
@@ -145,7 +181,7 @@ class FrameWriter:
             batch.flags, batch.token, batch.tokens, number[batch.roles], number[batch.events], batch.activations,
             batch.lengths,
         )  # fmt: skip
-        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, known)
+        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, known, at=at)
 
     def _framed(
         self,
@@ -154,6 +190,8 @@ class FrameWriter:
         scores: ArrayLike,
         contents: bytes,
         known: int,
+        *,
+        at: int,
     ) -> bytes:
         import numpy as np
 
@@ -165,15 +203,19 @@ class FrameWriter:
         new = [] if len(numbers) == known else [str(text).encode("utf-8") for text in list(numbers)[known:]]
         parts.append(np.array([len(text) for text in new], "<u4").tobytes())
         parts += new
-        payload = b"".join(parts)
-        head = _FRAME.pack(_FRAME_MAGIC, len(payload), rows, len(new), zlib.crc32(payload), 0)[:-4]
-        return head + struct.pack("<I", zlib.crc32(head)) + payload
+        return self._whole(b"".join(parts), rows=rows, strings=len(new), at=at)
 
-    @staticmethod
-    def end() -> bytes:
+    def end(self, *, at: int) -> bytes:
         """Return the frame that says that the log was closed: nothing before it can be a torn write."""
-        head = _FRAME.pack(_FRAME_MAGIC, 0, 0, 0, 0, 0)[:-4]
-        return head + struct.pack("<I", zlib.crc32(head))
+        return self._whole(b"", rows=0, strings=0, at=at)
+
+    def _whole(self, payload: bytes, *, rows: int, strings: int, at: int) -> bytes:
+        if self._cipher is not None:
+            size = len(payload) + TAG_BYTES
+            bound = _FRAME.pack(_FRAME_MAGIC, size, rows, strings, 0, 0)
+            payload = self._cipher.seal(payload, bound, at=at)
+        head = _FRAME.pack(_FRAME_MAGIC, len(payload), rows, strings, zlib.crc32(payload), 0)[:-4]
+        return head + struct.pack("<I", zlib.crc32(head)) + payload
 
 
 @dataclass(slots=True, kw_only=True)
@@ -203,26 +245,68 @@ class End(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class Frames:
-    """What was read of a log: its frames, its strings by number, and where the next frame would begin."""
+    """What was read of a log: its frames, its strings by number, and where the next frame would begin.
+
+    `cipher` opens the frames of a sealed one.
+    """
 
     frames: list[Columns]
     strings: list[str]
     offset: int
     end: End
+    cipher: FrameCipher | None = None
 
 
-def read_header(data: bytes, name: str) -> int | None:
-    """Return when the log was begun, None when it holds no header yet; raises `IntegrityError`."""
+class Header(NamedTuple):
+    """The beginning of a log: when that was, and its bytes."""
+
+    begun_at: int
+    data: bytes
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the frames after it are."""
+        return len(self.data) == SEALED_HEADER_BYTES
+
+
+def read_header(data: bytes, name: str) -> Header | None:
+    """Return the header with which a log begins, None when it is not whole yet; raises `IntegrityError`."""
     if len(data) < HEADER_BYTES:
         return None
     magic, version, _, begun_at, crc = _HEADER.unpack_from(data)
+    damaged = f"{name} is damaged at offset 0: it does not begin as a log of the stream does."
     if magic != _MAGIC or crc != zlib.crc32(data[: HEADER_BYTES - 4]):
-        raise IntegrityError(f"{name} is damaged at offset 0: it does not begin as a log of the stream does.")
-    if version != VERSION:
+        raise IntegrityError(damaged)
+    if version not in (VERSION, SEALED_VERSION):
         raise IntegrityError(
-            f"{name} has version {version}, this program reads {VERSION}. Install a newer one."
+            f"{name} has version {version}, this program reads {VERSION} and {SEALED_VERSION}. Install a newer one."
         )
-    return int(begun_at)
+    if version == VERSION:
+        return Header(int(begun_at), data[:HEADER_BYTES])
+    if len(data) < SEALED_HEADER_BYTES:
+        return None
+    _, crc = _SEALED_REST.unpack_from(data, HEADER_BYTES)
+    if crc != zlib.crc32(data[: SEALED_HEADER_BYTES - 4]):
+        raise IntegrityError(damaged)
+    return Header(int(begun_at), data[:SEALED_HEADER_BYTES])
+
+
+def begun(header: Header | None, cipher: FileCipher | None, name: str) -> Frames:
+    """Return what a log with this header has before its first frame.
+
+    Raises `IntegrityError` for a plain log of an encrypted store, and for a sealed one of a plain store.
+    """
+    if header is None:
+        return Frames(frames=[], strings=[""], offset=0, end=End.TORN)
+    if header.sealed != (cipher is not None):
+        says = (
+            "is encrypted, though its store is not"
+            if header.sealed
+            else "is plain, though its store is encrypted"
+        )
+        raise IntegrityError(f"{name} {says}: it was put there by somebody else. Move it away.")
+    opened = None if cipher is None else FrameCipher(cipher, header.data)
+    return Frames(frames=[], strings=[""], offset=len(header.data), end=End.OPEN, cipher=opened)
 
 
 def read_frames(data: bytes, found: Frames, name: str) -> Frames:
@@ -237,25 +321,34 @@ def read_frames(data: bytes, found: Frames, name: str) -> Frames:
         whole = head is not None and at + _FRAME_HEAD.size + head[0] <= len(data)
         if head is not None and whole:
             size, rows, strings, crc = head
+            payload: bytes | memoryview | None
             payload = memoryview(data)[at + _FRAME_HEAD.size : at + _FRAME_HEAD.size + size]
             if zlib.crc32(payload) == crc:
+                if found.cipher is not None:
+                    payload = found.cipher.open(payload, data[at : at + _BOUND], at=found.offset + at)
+                    if payload is None:  # no torn write: these are the bytes that were written, by somebody
+                        raise _damaged(name, found.offset + at, "they were changed, or are from another log")
                 at += _FRAME_HEAD.size + size
                 if not rows:
                     found.end = End.CLOSED
                     break
-                columns, new = _columns(payload, rows, strings)
+                columns, new = _columns(memoryview(payload), rows, strings)
                 found.frames.append(columns)
                 found.strings += new
                 continue
         if _frame_after(data, at):
-            raise IntegrityError(
-                f"{name} is damaged at offset {found.offset + at}: records stand there that cannot be read, and others "
-                "follow. Put a backup in its place, or move the file away to go on without its records."
-            )
+            raise _damaged(name, found.offset + at, "others follow")
         found.end = End.TORN
         break
     found.offset += at
     return found
+
+
+def _damaged(name: str, at: int, how: str) -> IntegrityError:
+    return IntegrityError(
+        f"{name} is damaged at offset {at}: records stand there that cannot be read, and {how}. "
+        "Put a backup in its place, or move the file away to go on without its records."
+    )
 
 
 def _head(data: bytes, at: int) -> tuple[int, int, int, int] | None:

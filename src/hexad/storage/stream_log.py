@@ -1,7 +1,8 @@
 """The logs of the stream: one append-only file for each process that records, in `stream/log/`.
 
 A log is locked (`flock`) as long as its process writes to it. Who gets that lock knows that nobody appends any more.
-A write that fails leaves the file as it was before: cut to its last acknowledged byte, and given up for a new one.
+A write that fails leaves the file as it was before: cut to its last acknowledged byte, and given up for a new one: so
+no place in a sealed log is ever written twice.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from typing import Final
 
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files
+from hexad.storage.crypto import FileCipher
 from hexad.storage.stream_frames import (
-    HEADER_BYTES,
+    SEALED_HEADER_BYTES,
     Batch,
     End,
     Frames,
     FrameWriter,
     StepFields,
+    begun,
     read_frames,
     read_header,
 )
@@ -38,17 +41,19 @@ class RowsInDoubt(StorageFailure):
 
 
 class LogWriter:
-    """One log that this process appends to; one thread at a time."""
+    """One log that this process appends to; one thread at a time. With a `cipher` it is sealed."""
 
-    def __init__(self, directory: Path, *, begun_at: int, sync: bool) -> None:
+    def __init__(
+        self, directory: Path, *, begun_at: int, sync: bool, cipher: FileCipher | None = None
+    ) -> None:
         files.ensure_dir(directory)
         self.path = directory / f"{os.getpid()}-{secrets.token_hex(6)}{SUFFIX}"
         self.begun_at = begun_at
         self.rows = 0
         self._sync = sync
-        self._frames = FrameWriter()
-        self._fd = files.create_locked(self.path, FrameWriter.header(begun_at), lock=_lock)
-        self._size = HEADER_BYTES
+        self._frames = FrameWriter(begun_at, cipher)
+        self._fd = files.create_locked(self.path, self._frames.header, lock=_lock)
+        self._size = len(self._frames.header)
 
     @property
     def full(self) -> bool:
@@ -61,15 +66,17 @@ class LogWriter:
         Raises `StorageFailure` when the disk refuses; the log is then of no more use, and none of the records is in
         it, or `RowsInDoubt` where that could not be made sure. The same holds when it is interrupted.
         """
-        self._append(lambda: self._frames.frame(steps), len(steps))
+        self._append(lambda at: self._frames.frame(steps, at=at), len(steps))
 
     def append_batch(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int) -> None:
         """Append a batch as one frame, as `append` does; `now` is the time of what has none of its own."""
-        self._append(lambda: self._frames.frame_of(batch, session=session, ticks=ticks, now=now), len(batch))
+        self._append(
+            lambda at: self._frames.frame_of(batch, session=session, ticks=ticks, now=now, at=at), len(batch)
+        )
 
-    def _append(self, encode: Callable[[], bytes], rows: int) -> None:
+    def _append(self, encode: Callable[[int], bytes], rows: int) -> None:
         try:
-            frame = encode()
+            frame = encode(self._size)
             files.write_at(self._fd, frame, self._size, self.path)
             if self._sync:
                 files.fdatasync(self._fd, self.path)
@@ -95,7 +102,7 @@ class LogWriter:
             if clean:
                 # Only a help to whoever reads it; without it the log is as good.
                 with contextlib.suppress(StorageFailure):
-                    files.write_at(self._fd, FrameWriter.end(), self._size, self.path)
+                    files.write_at(self._fd, self._frames.end(at=self._size), self._size, self.path)
         finally:
             os.close(self._fd)
             self._fd = -1
@@ -144,17 +151,18 @@ def lock_if_left(path: Path) -> int | None:
 def begun_at(path: Path) -> int:
     """Return when the log was begun, in microseconds; 0 for one whose beginning cannot be read."""
     with path.open("rb") as file:
-        head = file.read(HEADER_BYTES)
+        head = file.read(SEALED_HEADER_BYTES)
     try:
-        return read_header(head, str(path)) or 0
+        header = read_header(head, str(path))
     except IntegrityError:
         return 0  # whoever reads all of it says what is wrong
+    return 0 if header is None else header.begun_at
 
 
-def read_log(path: Path, found: Frames | None = None) -> Frames | None:
+def read_log(path: Path, found: Frames | None = None, *, cipher: FileCipher | None = None) -> Frames | None:
     """Return what the log holds, None when it is gone. `found` is what was read before: only the rest is read.
 
-    Raises `IntegrityError` for damage that is not a torn end.
+    Raises `IntegrityError` for damage that is not a torn end, and for a plain log where there is a `cipher`.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -164,10 +172,9 @@ def read_log(path: Path, found: Frames | None = None) -> Frames | None:
         if found is not None and os.fstat(fd).st_size < found.offset:
             found = None  # cut after a failed write
         if found is None:
-            begun = read_header(os.pread(fd, HEADER_BYTES, 0), str(path))
-            if begun is None:
-                return Frames(frames=[], strings=[""], offset=0, end=End.TORN)
-            found = Frames(frames=[], strings=[""], offset=HEADER_BYTES, end=End.OPEN)
+            found = begun(read_header(os.pread(fd, SEALED_HEADER_BYTES, 0), str(path)), cipher, str(path))
+            if not found.offset:
+                return found
         if found.end is End.CLOSED:
             return found
         found.end = End.OPEN

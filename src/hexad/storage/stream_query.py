@@ -305,7 +305,7 @@ class StreamReader:
         with self._lock:
             for path in list_logs(self._log_directory):
                 # Taken out while it is read: after an error it is read anew.
-                log = read_log(path, self._known.pop(path.name, None))
+                log = read_log(path, self._known.pop(path.name, None), cipher=self.duck.cipher)
                 if log is not None:
                     merge_small(log)
                     found[path.name] = log

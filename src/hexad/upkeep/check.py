@@ -12,6 +12,7 @@ from hexad.index.fulltext import FullText
 from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.cold_check import check_cold
+from hexad.storage.crypto import STREAM, StoreKeys
 from hexad.storage.document_copies import check_copies
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
@@ -43,15 +44,23 @@ _EXPECTED: Final = frozenset(
 
 
 def check(
-    stores: Stores, fulltext: FullText, *, directory: Path, keys: KeyStore, dimensions: int | None
+    stores: Stores,
+    fulltext: FullText,
+    *,
+    directory: Path,
+    keys: KeyStore,
+    dimensions: int | None,
+    crypt: StoreKeys | None = None,
 ) -> list[str]:
-    """Return in words what is wrong with a store; an empty list when all is well."""
+    """Return in words what is wrong with a store; an empty list when all is well. `crypt` is an encrypted store's."""
     found = list(check_rows(stores.db))
     if not found:
         found += fulltext.check()
         found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
         found += _audiences(stores)
-        found += check_stream(stores.db, directory / "stream")
+        found += check_stream(
+            stores.db, directory / "stream", None if crypt is None else crypt.cipher(STREAM)
+        )
         found += check_cold(stores.db)
         found += check_documents(stores.db)
         found += check_copies(directory / "documents", Documents(stores.db))

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import errno
 import os
+import zlib
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hexad.errors import IntegrityError, StorageFailure
-from hexad.storage import files
-from hexad.storage.stream_frames import HEADER_BYTES, KINDS, End, Frames, Step
-from hexad.storage.stream_log import LogWriter, RowsInDoubt, list_logs, lock_if_left, read_log
+from hexad.storage import files, stream_log
+from hexad.storage.crypto import CACHE, STREAM, StoreKeys
+from hexad.storage.stream_frames import HEADER_BYTES, KINDS, SEALED_HEADER_BYTES, End, Frames, Step
+from hexad.storage.stream_log import LogWriter, RowsInDoubt, begun_at, list_logs, lock_if_left
 from hexad.storage.stream_rows import flat
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -71,17 +73,35 @@ def rows(found: Frames) -> list[Step]:
     return result
 
 
+KEYS = StoreKeys(bytes(range(32)))
+
+
+@pytest.fixture(params=["plain", "sealed"])
+def cipher(request):
+    return KEYS.cipher(STREAM) if request.param == "sealed" else None
+
+
 @pytest.fixture
-def log(tmp_path):
-    writer = LogWriter(tmp_path, begun_at=7, sync=True)
+def header_bytes(cipher):
+    return HEADER_BYTES if cipher is None else SEALED_HEADER_BYTES
+
+
+@pytest.fixture
+def read_log(cipher):
+    return lambda path, found=None: stream_log.read_log(path, found, cipher=cipher)
+
+
+@pytest.fixture
+def log(tmp_path, cipher):
+    writer = LogWriter(tmp_path, begun_at=7, sync=True, cipher=cipher)
     yield writer
     writer.close(clean=False)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(steps, min_size=1, max_size=6), max_size=5))
-def test_what_is_appended_is_read_as_it_was(tmp_path, batches):
-    writer = LogWriter(tmp_path, begun_at=0, sync=False)
+def test_what_is_appended_is_read_as_it_was(tmp_path, cipher, read_log, batches):
+    writer = LogWriter(tmp_path, begun_at=0, sync=False, cipher=cipher)
     for batch in batches:
         writer.append(batch)
     writer.close()
@@ -93,7 +113,7 @@ def test_what_is_appended_is_read_as_it_was(tmp_path, batches):
     assert [one for batch in batches for one in batch] == rows(found)
 
 
-def test_a_reader_goes_on_where_it_stopped(log):
+def test_a_reader_goes_on_where_it_stopped(log, read_log):
     log.append([step(1)])
     found = read_log(log.path)
     log.append([step(2, event="new"), step(3)])
@@ -101,8 +121,8 @@ def test_a_reader_goes_on_where_it_stopped(log):
     assert [1, 2, 3] == [one.tick for one in rows(read_log(log.path, found))]
 
 
-def test_a_log_that_was_cut_anywhere_holds_every_whole_group_before_the_cut(log):
-    ends = [HEADER_BYTES]
+def test_a_log_that_was_cut_anywhere_holds_every_whole_group_before_the_cut(log, read_log, header_bytes):
+    ends = [header_bytes]
     for tick in range(1, 5):
         log.append([step(tick, event=f"event {tick}")])
         ends.append(log.path.stat().st_size)
@@ -116,7 +136,7 @@ def test_a_log_that_was_cut_anywhere_holds_every_whole_group_before_the_cut(log)
         assert sum(end <= size for end in ends[1:]) == len(rows(found)), size
 
 
-def test_a_log_that_is_damaged_anywhere_before_its_end_says_where(log):
+def test_a_log_that_is_damaged_anywhere_before_its_end_says_where(log, read_log):
     for tick in range(1, 4):
         log.append([step(tick)])
     last = log.path.stat().st_size
@@ -132,7 +152,7 @@ def test_a_log_that_is_damaged_anywhere_before_its_end_says_where(log):
         data[at] ^= 0x40
 
 
-def test_damage_in_the_last_group_of_a_log_that_was_closed_is_damage(log):
+def test_damage_in_the_last_group_of_a_log_that_was_closed_is_damage(log, read_log, header_bytes):
     log.append([step(1)])
     size = log.path.stat().st_size
     log.close()
@@ -140,7 +160,7 @@ def test_damage_in_the_last_group_of_a_log_that_was_closed_is_damage(log):
     data[size - 1] ^= 1
     log.path.write_bytes(data)
 
-    with pytest.raises(IntegrityError, match=f"damaged at offset {HEADER_BYTES}"):
+    with pytest.raises(IntegrityError, match=f"damaged at offset {header_bytes}"):
         read_log(log.path)
 
 
@@ -155,11 +175,11 @@ def test_a_log_is_its_writers_until_it_is_closed(log):
     os.close(fd)
 
 
-def test_a_log_has_its_name_only_when_it_is_locked_and_durable(tmp_path):
+def test_a_log_has_its_name_only_when_it_is_locked_and_durable(tmp_path, cipher):
     seen = []
     files.set_hook(lambda operation, path: seen.append((operation, list_logs(tmp_path))))
     try:
-        writer = LogWriter(tmp_path, begun_at=0, sync=True)
+        writer = LogWriter(tmp_path, begun_at=0, sync=True, cipher=cipher)
     finally:
         files.set_hook(None)
 
@@ -171,7 +191,7 @@ def test_a_log_has_its_name_only_when_it_is_locked_and_durable(tmp_path):
 
 
 @pytest.mark.parametrize("failing", ["write", "fdatasync"])
-def test_an_append_that_fails_leaves_what_was_there(log, failing):
+def test_an_append_that_fails_leaves_what_was_there(log, read_log, failing):
     log.append([step(1)])
     failed = []
 
@@ -190,9 +210,9 @@ def test_an_append_that_fails_leaves_what_was_there(log, failing):
     assert [1] == [one.tick for one in rows(read_log(log.path))]
 
 
-def test_an_append_that_cannot_be_taken_back_is_in_doubt(log):
+def test_an_append_that_cannot_be_taken_back_is_in_doubt(log, header_bytes):
     def fail(operation, path):
-        if operation in {"fdatasync", "write"} and log.path.stat().st_size > HEADER_BYTES:
+        if operation in {"fdatasync", "write"} and log.path.stat().st_size > header_bytes:
             raise OSError(errno.EIO, "Input/output error")
 
     files.set_hook(fail)
@@ -201,3 +221,104 @@ def test_an_append_that_cannot_be_taken_back_is_in_doubt(log):
             log.append([step(1)])
     finally:
         files.set_hook(None)
+
+
+# Encrypted stores ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    writer = LogWriter(tmp_path, begun_at=7, sync=False, cipher=KEYS.cipher(STREAM))
+    yield writer
+    writer.close(clean=False)
+
+
+def frames_of(data: bytes) -> list[tuple[int, int]]:
+    """Where the frames of a sealed log begin, and where they end."""
+    found, at = [], SEALED_HEADER_BYTES
+    while at < len(data):
+        end = at + 24 + int.from_bytes(data[at + 4 : at + 8], "little")
+        found.append((at, end))
+        at = end
+    return found
+
+
+def with_checksums(data: bytes) -> bytes:
+    """What somebody would write who changes a log: each frame with the checksums of what is in it now."""
+    made = bytearray(data)
+    for at, end in frames_of(data):
+        made[at + 16 : at + 20] = zlib.crc32(made[at + 24 : end]).to_bytes(4, "little")
+        made[at + 20 : at + 24] = zlib.crc32(made[at : at + 20]).to_bytes(4, "little")
+    return bytes(made)
+
+
+def test_a_sealed_log_shows_nothing_but_when_it_was_begun_and_how_long_its_groups_are(sealed):
+    for tick in range(3):
+        sealed.append([step(tick, "canary", role="canary", event="canary", activations={"canary": 0.5})])
+    sealed.close()
+
+    data = sealed.path.read_bytes()
+
+    assert b"canary" not in data
+    assert 7 == begun_at(sealed.path)
+    assert len(data) == frames_of(data)[-1][1]
+
+
+def test_groups_that_are_equal_are_sealed_differently(sealed):
+    for _ in range(2):
+        sealed.append([step(1, activations={})])
+    data = sealed.path.read_bytes()
+    (one, end), (other, _) = frames_of(data)
+
+    shared = sum(a == b for a, b in zip(data[one + 24 : end], data[other + 24 :], strict=True))
+
+    assert shared < 10
+
+
+@pytest.mark.parametrize(
+    "what", ["contents", "rows", "strings", "begun", "moved", "left out", "of another log"]
+)
+def test_what_somebody_changes_in_a_sealed_log_is_noticed_although_the_checksums_are_right(
+    sealed, tmp_path, what
+):
+    for tick in range(4):
+        sealed.append([step(tick, f"text {tick}", activations={})])
+    sealed.close()
+    data = bytearray(sealed.path.read_bytes())
+    frames = [bytes(data[at:end]) for at, end in frames_of(data)]
+    if what == "contents":
+        data[frames_of(data)[1][0] + 30] ^= 1
+    elif what == "rows":
+        data[frames_of(data)[1][0] + 8] ^= 1
+    elif what == "strings":
+        data[frames_of(data)[1][0] + 12] ^= 1
+    elif what == "begun":
+        data[12] ^= 1
+        data[20:24] = zlib.crc32(data[:20]).to_bytes(4, "little")
+        data[40:44] = zlib.crc32(data[:40]).to_bytes(4, "little")
+    elif what == "of another log":
+        other = LogWriter(tmp_path, begun_at=7, sync=False, cipher=KEYS.cipher(STREAM))
+        other.append([step(0, "text 0", activations={})])
+        other.close()
+        at, end = frames_of(other.path.read_bytes())[0]
+        data[at:end] = other.path.read_bytes()[at:end]
+    else:
+        order = [0, 2, 1, 3, 4] if what == "moved" else [0, 2, 3, 4]
+        data[SEALED_HEADER_BYTES:] = b"".join(frames[at] for at in order)
+    changed = tmp_path / "changed.log"
+    changed.write_bytes(with_checksums(bytes(data)))
+
+    with pytest.raises(IntegrityError, match=r"changed\.log is damaged at offset .* they were changed"):
+        stream_log.read_log(changed, cipher=KEYS.cipher(STREAM))
+
+
+def test_the_log_of_another_kind_of_store_is_refused(tmp_path, log, cipher):
+    log.append([step(1)])
+
+    for wrong in (
+        KEYS.cipher(CACHE),
+        StoreKeys(bytes(32)).cipher(STREAM),
+        None if cipher else KEYS.cipher(STREAM),
+    ):
+        with pytest.raises(IntegrityError, match=r"is encrypted, though|is plain, though|were changed"):
+            stream_log.read_log(log.path, cipher=wrong)
