@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         StoreLocked,
     )
     from hexad.experience.compression import compress_records
+    from hexad.exporting import export_json
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
@@ -117,6 +118,7 @@ _HOMES: Final = {
         "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound", "ProviderError",
         "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
+    "hexad.exporting": ("export_json",),
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
     "hexad.model.actor": ("Actor",),
@@ -279,6 +281,7 @@ __all__ = [
     "WorkingCopy",
     "__version__",
     "compress_records",
+    "export_json",
     "init",
     "listen",
     "open",

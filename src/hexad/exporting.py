@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
@@ -23,7 +24,7 @@ VERSION: Final = 1
 _TICKS: Final = 10_000
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
-    "ledger": "the contents of the audit ledger in audit/; a reviewer gets them with a credential: `hexad audit export`",
+    "ledger": "the contents of the audit ledger in audit/; reviewers get them with a credential: `hexad audit export`",
     "indexes": "full text, vectors and signatures, which are made of what is here",
     "concepts": "the concepts of packs that were loaded; the packs themselves hold them",
 }
@@ -104,3 +105,42 @@ def _timesteps(parts: Parts, held: Held) -> Iterator[dict[str, JSONValue]]:
             for step in experience.query(question):
                 if step.fidelity is not Fidelity.COLD:
                     yield step.to_dict()
+
+
+SECTION_NAMES: Final = ("memories", "links", *(section.name for section in SECTIONS), "timesteps")
+"""The lists of an export, in their order."""
+
+
+def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
+    """Yield the pieces of one JSON document that holds the items of `Hexad.export`, without keeping them.
+
+    Every list stands there, also an empty one.
+
+    >>> import hexad, json
+    >>> with hexad.open(":memory:", embedder=None) as hx:
+    ...     _ = hx.remember("Ann leads the release.", data_subjects=["ann"])
+    ...     held = json.loads("".join(hexad.export_json(hx.export(subject="ann"))))
+    >>> held["memories"][0]["raw"], held["documents"]
+    ('Ann leads the release.', [])
+    """
+    left = [*SECTION_NAMES]
+    current = None
+    for item in items:
+        said = json.dumps(item.value, ensure_ascii=False)
+        if item.section == "export":
+            yield f'{{"export": {said}'
+            continue
+        if item.section == current:
+            yield f",\n  {said}"
+            continue
+        if current is not None:
+            yield "\n]"
+        while left[0] != item.section:
+            yield f',\n"{left.pop(0)}": []'
+        current = left.pop(0)
+        yield f',\n"{current}": [\n  {said}'
+    if current is not None:
+        yield "\n]"
+    for name in left:
+        yield f',\n"{name}": []'
+    yield "}\n"
