@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
-from hexad.errors import InvalidInput, NotFound
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.facade.access import require_owner
 from hexad.model.experience import Fidelity, StepQuery
 from hexad.model.memory import JSONValue, Memory, format_time
 from hexad.model.parse import parse_whole, quoted
 from hexad.model.privacy import ExportItem, Scope, parse_scope
+from hexad.storage.files import stream_write
 from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
 
@@ -49,6 +51,44 @@ def export(parts: Parts, scope: str, *, session: str | None, subject: str | None
     return _items(parts, holdings, held, head)
 
 
+def write_export(
+    parts: Parts,
+    file: Path | str,
+    items: Iterator[ExportItem],
+    *,
+    force: bool,
+    progress: Callable[[int], None] | None,
+) -> dict[str, int]:
+    """Write an export as `Hexad.write_export` says; returns how many items of each list it has."""
+    path = Path(file).expanduser().absolute()
+    if parts.place.crypt is not None and path.resolve().is_relative_to(parts.place.directory.resolve()):
+        raise InvalidInput(
+            f"{path} is in an encrypted store, where nothing is plain text; an export is: write it elsewhere."
+        )
+
+    def may_replace() -> None:
+        if path.exists() and not force:
+            raise Conflict(
+                f"There is a file at {path}; it stays. Give another name, or replace it (force=True)."
+            )
+
+    may_replace()
+    if path.is_dir() or not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written; give a file in a folder that is there.")
+    counts: dict[str, int] = {}
+
+    def counted() -> Iterator[ExportItem]:
+        for done, item in enumerate(items):
+            if done:
+                counts[item.section] = counts.get(item.section, 0) + 1
+            if progress is not None:
+                progress(done)
+            yield item
+
+    stream_write(path, (piece.encode() for piece in export_json(counted())), may_replace=may_replace)
+    return counts
+
+
 def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:
     """Return the memories of a scope, whatever their status, the last changed first; raises as `export` does."""
     require_owner(parts.base.actor, parts.everything, doing="a list of what is held")
@@ -75,7 +115,7 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
     if not recorded and not holdings.numbers(held):
         raise NotFound(
             f"There is no session {session!r}, neither recorded nor of a conversation; "
-            "`hx.xdb.sessions()` lists those that were recorded."
+            "`sessions()` lists those that were recorded."
         )
     return held
 

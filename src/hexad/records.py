@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hexad.errors import InvalidInput
-from hexad.model.memory import JSONValue, Memory, Status, format_time
+from hexad.errors import Conflict, InvalidInput
+from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
 from hexad.model.parse import parse_choice, parse_text, parse_whole, word_list
 from hexad.model.query import Filters
 from hexad.storage.duplicates import NEAR_DUPLICATE
@@ -138,6 +139,26 @@ class RecordCalls:
 
         return export(self._parts, scope, session=session, subject=subject)
 
+    def write_export(
+        self,
+        file: Path | str,
+        scope: str = "project",
+        *,
+        session: str | None = None,
+        subject: str | None = None,
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Mapping[str, int]:
+        """Write `export` as one JSON file for its owner alone (mode 0600); returns how many items each list has.
+
+        The file is in plain text, also of an encrypted store: it is for somebody to read. Raises what `export` does,
+        `Conflict` for a file that is there, unless `force` replaces it.
+        """
+        from hexad.exporting import export, write_export
+
+        items = export(self._parts, scope, session=session, subject=subject)
+        return write_export(self._parts, file, items, force=force, progress=progress)
+
     def memories_in(
         self, scope: str, *, session: str | None = None, limit: int = 50, offset: int = 0
     ) -> list[Memory]:
@@ -163,15 +184,22 @@ class RecordCalls:
         )
 
     def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Bring an archived memory back into recall. Raises what `forget` does."""
-        memory = self._change(
-            id_or_path,
-            space,
-            lambda no: self._parts.catalog.restore(no, at=self._parts.clock.now()),
-            archived=True,
-        )
+        """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for
+        a review or was rejected in one: only `hx.quarantine.release` lets it in.
+        """
+        memory = self._change(id_or_path, space, self._bring_back, archived=True)
         self._parts.wake()
         return memory
+
+    def _bring_back(self, no: int) -> None:
+        memory = self._parts.stores.memories.by_no([no])[no]
+        note = memory.metadata.get(QUARANTINE)
+        if isinstance(note, Mapping) and memory.status is not Status.ACTIVE and note.get("verdict") != "released":
+            raise Conflict(
+                f"Memory {memory.id!r} {'was rejected' if 'verdict' in note else 'waits for a review'}; the store's owner "
+                "can let it in: `hexad memory quarantine release`."
+            )
+        self._parts.catalog.restore(no, at=self._parts.clock.now())
 
     def pin(self, *names: str, space: str | None = None) -> Memory:
         """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.

@@ -11,6 +11,7 @@ import click
 from hexad.interfaces.cli.base import Command, Function, Group, note, print_json, several, state
 from hexad.interfaces.cli.emptying import collect, empty, gc_options
 from hexad.interfaces.cli.render import clean, count, memory_lines, memory_table, table_room, width
+from hexad.interfaces.cli.scopes import check_scope, list_scope, scope_options
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -64,7 +65,7 @@ _LINKS: Final = "hexad.interfaces.cli.links"
     cls=Group,
     lazy={
         "browse": "hexad.interfaces.cli.browse:browse",
-        "export": "hexad.interfaces.cli.space_files:export",
+        "export": "hexad.interfaces.cli.scopes:export",
         **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
     },
 )
@@ -90,8 +91,26 @@ def memory(ctx: click.Context) -> None:
 )
 @click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
 @click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
-def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: int, **options: Any) -> None:
-    """List memories, the last changed first."""
+@scope_options
+def list_(
+    *,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    status: str,
+    limit: int,
+    scope: str | None,
+    session: str | None,
+    **options: Any,
+) -> None:
+    """List memories, the last changed first.
+
+    With --scope all that are of it, whatever their status; then nothing but --limit and --offset chooses among them.
+    """
+    check_scope(scope, session)
+    if scope is not None:
+        _refuse_others(allowed=("scope", "session", "limit", "offset"))
+        list_scope(scope, session, limit=limit, offset=options["offset"])
+        return
     chosen = None if status == "any" else status
     with state().opened() as hx:
         found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
@@ -105,6 +124,22 @@ def list_(*, kinds: tuple[str, ...], tags: tuple[str, ...], status: str, limit: 
         click.echo(line)
     if len(found) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+
+
+def _refuse_others(*, allowed: tuple[str, ...]) -> None:
+    """Raise `UsageError` for an option that was typed and is not among those."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        source = ctx.get_parameter_source(name)
+        if (
+            name not in allowed
+            and source is click.core.ParameterSource.COMMANDLINE
+            and parameter.expose_value
+        ):
+            raise click.UsageError(
+                f"{parameter.opts[0]} does not go with --scope, which is all that is held."
+            )
 
 
 @memory.command()

@@ -1,0 +1,151 @@
+"""`hexad memory export`, and `list` and `wipe` with `--scope`: everything of a project, a session or a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.base import Command, Function, note, print_json, state
+from hexad.interfaces.cli.completing import session_ids
+from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.render import clean, count, memory_table, table_room
+from hexad.interfaces.cli.space_files import export as export_space
+
+if TYPE_CHECKING:
+    from hexad import ExportItem, Hexad
+
+SCOPES: Final = [one.value for one in hexad.Scope]
+_LEDGER: Final = (
+    "The ledger's contents are not in it: reviewers get them with a credential, `hexad audit export`."
+)
+
+
+def scope_options(function: Function) -> Function:
+    """Add the options that name a scope."""
+    function = click.option(
+        "--session",
+        metavar="ID",
+        shell_complete=session_ids,
+        help="With --scope session: which one, recorded or of a conversation.",
+    )(function)
+    return click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        help="Everything of the project, of one session, or of a user; this version keeps nothing of a user.",
+    )(function)
+
+
+def check_scope(scope: str | None, session: str | None) -> None:
+    """Raise `UsageError` where a session is named without its scope, or the other way round."""
+    if session is not None and scope != "session":
+        raise click.UsageError("--session goes with --scope session.")
+    if scope == "session" and session is None:
+        raise click.UsageError("--scope session needs --session ID; `hexad xdb sessions` lists them.")
+
+
+def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> None:
+    """List the memories of a scope, whatever their status, and say what else is held."""
+    with state().opened() as hx:
+        found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
+        held = hx.xdb.session_totals()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    for line in memory_table(found, room=table_room(), status=True):
+        click.echo(line)
+    if not found:
+        note("No memory is of it.")
+    records = sum(one.records for name, one in held.items() if session in (None, name))
+    sessions = sum(1 for name in held if session in (None, name))
+    if records:
+        what = count(records, "record", "records")
+        of = (
+            f"the session {clean(session)}" if session is not None else count(sessions, "session", "sessions")
+        )
+        note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
+    if len(found) == limit:
+        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+
+
+@click.command(cls=Command)
+@click.argument("space", required=False)
+@scope_options
+@click.option(
+    "--subject", metavar="PERSON", help="Everything of a person: what names them in its data_subjects."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json"]),
+    default="json",
+    show_default=True,
+    help="With --scope and --subject: how it is written.",
+)
+@click.option(
+    "--out", metavar="FILE", help="Where to; default: the policy's path; stdout with --scope and --subject."
+)
+@click.option("--no-archived", is_flag=True, help="Of a space: leave archived memories out.")
+@click.option("--force", is_flag=True, help="Replace FILE also when it is something else.")
+@click.pass_context
+def export(
+    ctx: click.Context,
+    /,
+    *,
+    space: str | None,
+    scope: str | None,
+    session: str | None,
+    subject: str | None,
+    form: str,
+    out: str | None,
+    no_archived: bool,
+    force: bool,
+) -> None:
+    """Export the space SPACE as one signed JSON file, or all that is held of a scope or a person.
+
+    Exactly one of SPACE, --scope and --subject. Of a space it is what `hexad spaces export` writes: `hexad spaces
+    verify` checks it anywhere, `hexad spaces restore` brings it back. --scope and --subject answer who asks for their
+    data: memories with what they said before, links, sources, sessions with every record, tags and comments, documents,
+    receipts. Keys are not in it, and neither are the ledger's contents, which reviewers get.
+    """
+    del form
+    check_scope(scope, session)
+    if sum(one is not None for one in (space, scope, subject)) != 1:
+        raise click.UsageError("Give exactly one of SPACE, --scope and --subject.")
+    if space is not None:
+        ctx.invoke(export_space, space=space, out=out, no_archived=no_archived, force=force)
+        return
+    if no_archived:
+        raise click.UsageError("--no-archived goes with a SPACE: a scope is all that is held.")
+    asked: dict[str, Any] = {"scope": scope or "project", "session": session, "subject": subject}
+    with state().opened() as hx:
+        if out is None:
+            _print(hx, hx.export(**asked))
+            note(_LEDGER)
+            return
+        with meter("Exporting", clock=hx.clock, unit="records") as show:
+            counts = hx.write_export(out, **asked, force=force, progress=show)
+    if state().json:
+        print_json({"path": out, "counts": dict(counts)})
+        return
+    click.echo(clean(out))
+    note(
+        ", ".join(f"{name.replace('_', ' ')}: {number:,}" for name, number in counts.items())
+        or "Nothing is held."
+    )
+    note(_LEDGER)
+
+
+def _print(hx: Hexad, items: Iterator[ExportItem]) -> None:
+    """Print an export as it is read."""
+    with meter("Exporting", clock=hx.clock, unit="records") as show:
+
+        def shown() -> Iterator[ExportItem]:
+            for done, item in enumerate(items):
+                show(done)
+                yield item
+
+        for piece in hexad.export_json(shown()):
+            click.echo(piece, nl=False)
