@@ -94,17 +94,44 @@ class SegmentUpkeep:
         rows = sum(count(ranges) for ranges in gone.values())
         path = self._files.directory / segment.name
         if (2 * rows >= segment.rows or (rows and segment.rows < SMALL_ROWS)) and path.exists():
-            with self._duck.cursor(path) as cursor:
-                left = TickRanges(gone)
-                cursor.register("gone", left.table)
-                row = cursor.execute(
-                    "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
-                    f"{left.outside('gone')}",
-                    [self._duck.name(path)],
-                ).fetchone()
-            assert row is not None
-            return _Candidate(segment=segment, cold_rows=segment.rows - int(row[0]), gone=gone)
+            return _Candidate(segment=segment, cold_rows=self._count(segment, gone), gone=gone)
         return _Candidate(segment=segment, cold_rows=0, gone=gone)
+
+    def _count(self, segment: Segment, ticks: Mapping[int, Ranges]) -> int:
+        """Return how many timesteps of a segment are among these."""
+        path = self._files.directory / segment.name
+        with self._duck.cursor(path) as cursor:
+            places = TickRanges(ticks)
+            cursor.register("places", places.table)
+            row = cursor.execute(
+                "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
+                f"{places.inside('places')}",
+                [self._duck.name(path)],
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def take_out(self, ticks: Mapping[int, Ranges]) -> tuple[int, list[str]]:
+        """Write anew, without what left, each segment that holds any of these ticks, all of which left.
+
+        Returns how many bytes that took, and in words which segments could not be written anew.
+        """
+        problems: list[str] = []
+        before = {one.name for one in self._manifest.segments()}
+        held, gone = self._manifest.ranges(), self._cold.by_session()
+        for segment in self._manifest.segments():
+            ranges = held.get(segment.name, ())
+            here = _gone(ranges, ticks)
+            if not here or not (self._files.directory / segment.name).exists():
+                problems += [f"{segment.name} is not there"] if here else []
+            elif self._count(segment, here) and self._is_whole(segment, problems):
+                left = _gone(ranges, gone)
+                rows = self._count(segment, left)
+                self._rewrite([_Candidate(segment=segment, cold_rows=rows, gone=left)])
+        made = [one for one in self._manifest.segments() if one.name not in before]
+        sides = self._manifest.sides()
+        size = sum(one.bytes + sum(side.bytes for side in sides.get(one.name, ())) for one in made)
+        return size, problems
 
     def _is_whole(self, segment: Segment, problems: list[str]) -> bool:
         """Whether the file is as it was registered: damage must not become a segment with a hash of its own."""

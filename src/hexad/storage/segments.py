@@ -109,6 +109,17 @@ class Sealer:
             self._tidied = (to_micros(self._clock.now()), self.manifest.state())
             return report
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[SegmentUpkeep | None]:
+        """Let this thread alone change the stream's files, logs that others write to aside; None while another process
+        does. What an interrupted run left is removed first.
+        """  # fmt: skip
+        files.ensure_dir(self.segments)
+        with self._turn, self._lease.held_for() as mine:
+            if mine:
+                self._sweep()
+            yield self._upkeep if mine else None
+
     def _is_untidy(self) -> bool:
         at, state = self._tidied
         since = to_micros(self._clock.now()) - at
