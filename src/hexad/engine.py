@@ -27,6 +27,7 @@ from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
 if TYPE_CHECKING:
+    from hexad.facade.quarantine import QuarantineFacade
     from hexad.facade.spaces import SpacesFacade
     from hexad.facade.xdb import Xdb
 
@@ -41,6 +42,11 @@ class Hexad(RecordCalls, StructuredCalls):
     def spaces(self) -> SpacesFacade:
         """Named containers of memories: policies, retention, files."""
         return self._parts.governing.spaces
+
+    @property
+    def quarantine(self) -> QuarantineFacade:
+        """What waits for a review: texts that read as instructions, writes to protected places."""
+        return self._parts.governing.quarantine
 
     def __repr__(self) -> str:
         role = self._parts.base.actor.role
@@ -93,6 +99,7 @@ class Hexad(RecordCalls, StructuredCalls):
         value: JSONValue = None,
         citations: Iterable[Citation] | None = None,
         data_subjects: Iterable[str] | None = None,
+        derived_from: Iterable[str] | None = None,
         metadata: Mapping[str, JSONValue] | None = None,
         project: str | None = None,
         freeze_clock: datetime | str | None = None,
@@ -103,6 +110,9 @@ class Hexad(RecordCalls, StructuredCalls):
         there; a text that a recall handed out comes back as an echo; an `id` or `source_id` that is known
         changes its memory and keeps the older text (`history`). What is not given is filled in, or kept. `project`
         counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
+        `trust` says who vouches for the text: user, agent, tool, web or unknown. `derived_from` are ids of memories
+        that it was made of: it is trusted no more than the least of them. What may not stand (docs/security.md) is
+        kept with the status `quarantined`, and the receipt's notes say why.
 
         Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
         for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
@@ -135,6 +145,7 @@ class Hexad(RecordCalls, StructuredCalls):
             if citations is None
             else value_list(citations, "citations", of="`Citation` objects"),
             data_subjects=None if data_subjects is None else word_list(data_subjects, "data_subjects"),
+            derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
             metadata=metadata,
             project=project,
             now=parse_time(freeze_clock, "freeze_clock"),

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hexad.clock import Clock
+from hexad.facade.quarantine import QuarantineFacade, QuarantineNeeds
 from hexad.facade.space_files import FilesNeeds
 from hexad.facade.spaces import SpacesFacade, SpacesNeeds
+from hexad.index.catalog import Catalog
 from hexad.index.fulltext import FullText
 from hexad.ingest.space_import import SpaceImporter
 from hexad.model.actor import Actor
@@ -31,6 +33,7 @@ class Governing:
     """What governs a store."""
 
     spaces: SpacesFacade
+    quarantine: QuarantineFacade
     sweeper: Sweeper
 
 
@@ -41,6 +44,7 @@ class GoverningNeeds:
     stores: Stores
     everything: Stores
     fulltext: FullText
+    catalog: Catalog
     clock: Clock
     directory: Path
     keys: KeyStore
@@ -85,4 +89,9 @@ def build_governing(needs: GoverningNeeds) -> Governing:
         lease=lambda: Lease(needs.directory / "maintain.lock", clock=needs.clock, purpose="gc"),
         clock=needs.clock,
     )
-    return Governing(spaces=spaces, sweeper=sweeper)
+    quarantine = QuarantineFacade(
+        QuarantineNeeds(
+            stores=needs.stores, catalog=needs.catalog, clock=needs.clock, actor=needs.actor, audit=audit
+        )
+    )
+    return Governing(spaces=spaces, quarantine=quarantine, sweeper=sweeper)

@@ -194,10 +194,14 @@ class RecordCalls:
     def _bring_back(self, no: int) -> None:
         memory = self._parts.stores.memories.by_no([no])[no]
         note = memory.metadata.get(QUARANTINE)
-        if isinstance(note, Mapping) and memory.status is not Status.ACTIVE and note.get("verdict") != "released":
+        if (
+            isinstance(note, Mapping)
+            and memory.status is not Status.ACTIVE
+            and note.get("verdict") != "released"
+        ):
+            stands = "was rejected" if "verdict" in note else "waits for a review"
             raise Conflict(
-                f"Memory {memory.id!r} {'was rejected' if 'verdict' in note else 'waits for a review'}; the store's owner "
-                "can let it in: `hexad memory quarantine release`."
+                f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
             )
         self._parts.catalog.restore(no, at=self._parts.clock.now())
 

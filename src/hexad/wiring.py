@@ -169,6 +169,7 @@ class Parts(StreamUpkeep):
                 stores=base.stores,
                 everything=self.everything,
                 fulltext=base.fulltext,
+                catalog=self.catalog,
                 clock=base.clock,
                 directory=base.place.directory,
                 keys=base.place.keys,

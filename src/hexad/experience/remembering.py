@@ -69,7 +69,7 @@ class Remembrance:
             found = self._compressed.by_numbers(numbers)
             for number in numbers:
                 if number in found and not self._written(
-                    _draft_of_record(self._sight.compressed(found[number]))
+                    self._draft_of_record(self._sight.compressed(found[number]))
                 ):
                     return done
                 if not self._noted(self._remembered.note_record, number):
@@ -83,10 +83,8 @@ class Remembrance:
         if self._writer is None:
             return 0
         done = 0
-        for source_id, text in self._remembered.outlived(limit=_OUTLIVED):
-            draft = Draft(
-                text=text, space=SPACE, source_id=source_id, status=Status.ARCHIVED, trust=Trust.AGENT
-            )
+        for source_id, text, trust in self._remembered.outlived(limit=_OUTLIVED):
+            draft = Draft(text=text, space=SPACE, source_id=source_id, status=Status.ARCHIVED, trust=trust)
             if stop() or not self._written(draft):
                 break
             done += 1
@@ -125,6 +123,7 @@ class Remembrance:
             title=f"Session {record.session_id}, ticks {record.range_start} to {record.range_end}",
             since=self._compactions.began_at(record) or record.timestamp,
             made=record.timestamp,
+            trust=self._trust_of_ticks(record.session_id, record.range_start, record.range_end),
             metadata={
                 "session": record.session_id,
                 "compaction": record.id,
@@ -135,27 +134,31 @@ class Remembrance:
             },
         )
 
+    def _draft_of_record(self, record: CompressedRecord) -> Draft:
+        level = record.level.name.lower()
+        named = record.session_id or span_name(record.level, record.start_time)
+        return _draft(
+            record.id,
+            record.summary,
+            path=f"{SPACE}/{slug(record.session_id or level) or level}/{level}s",
+            title=f"Session {named}" if record.session_id else named,
+            since=record.start_time,
+            made=None,
+            trust=self._remembered.least_trust(record.start_time, record.end_time) or Trust.TOOL,
+            metadata={
+                "session": record.session_id,
+                "record": record.id,
+                "level": record.level.name,
+                "start_time": record.start_time.isoformat(),
+                "end_time": record.end_time.isoformat(),
+                "timesteps": record.timesteps,
+                "concepts": list(record.top_k_activations),
+            },
+        )
 
-def _draft_of_record(record: CompressedRecord) -> Draft:
-    level = record.level.name.lower()
-    named = record.session_id or span_name(record.level, record.start_time)
-    return _draft(
-        record.id,
-        record.summary,
-        path=f"{SPACE}/{slug(record.session_id or level) or level}/{level}s",
-        title=f"Session {named}" if record.session_id else named,
-        since=record.start_time,
-        made=None,
-        metadata={
-            "session": record.session_id,
-            "record": record.id,
-            "level": record.level.name,
-            "start_time": record.start_time.isoformat(),
-            "end_time": record.end_time.isoformat(),
-            "timesteps": record.timesteps,
-            "concepts": list(record.top_k_activations),
-        },
-    )
+    def _trust_of_ticks(self, session_id: str, first: int, last: int) -> Trust:
+        """An agent's summary of what users and agents said is an agent's; of what tools answered, a tool's."""
+        return Trust.TOOL if self._remembered.tells_of_tools(session_id, first, last) else Trust.AGENT
 
 
 def _draft(
@@ -166,6 +169,7 @@ def _draft(
     title: str,
     since: datetime,
     made: datetime | None,
+    trust: Trust,
     metadata: Mapping[str, JSONValue],
 ) -> Draft:
     return Draft(
@@ -176,7 +180,7 @@ def _draft(
         title=title,
         source_id=source_id,
         tags=(SPACE,),
-        trust=Trust.AGENT,
+        trust=trust,
         valid_from=since,
         now=made,
         metadata={name: value for name, value in metadata.items() if value is not None},

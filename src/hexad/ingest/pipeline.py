@@ -18,6 +18,7 @@ from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.ingest.extraction import Extractor
 from hexad.ingest.gate import Gate, Verdict
+from hexad.ingest.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.policies import PolicyBook
 from hexad.ingest.prepare import Prepared, Preparer
 from hexad.ingest.records import carried, merged, new_memory, same, with_tags
@@ -25,7 +26,7 @@ from hexad.ingest.redaction import Redactor
 from hexad.ingest.semantic import new_chunks
 from hexad.ingest.validate import validate
 from hexad.model.contract import Draft
-from hexad.model.memory import Memory, Outcome, Receipt, Status
+from hexad.model.memory import Memory, Outcome, Receipt, Status, least_trust
 from hexad.model.policy import Policies
 from hexad.observe import span
 from hexad.storage.sources import CALLER_KIND
@@ -34,6 +35,7 @@ from hexad.text.normalize import slugs
 from hexad.text.redact import RedactionRules
 from hexad.text.rules import audience, pins
 
+_WRITTEN: Final = (Outcome.CREATED, Outcome.UPDATED)
 _TRIES: Final = 3
 """How often drafts are prepared again because somebody changed what is redacted, while a model was thinking."""
 
@@ -55,6 +57,7 @@ class Pipeline:
         self._stores = stores
         self._catalog = catalog
         self._gate = Gate(stores)
+        self._guard = Guard(stores)
         self._ids = ids
         self._policies = PolicyBook(stores, redactor)
         self._preparer = Preparer(
@@ -102,8 +105,30 @@ class Pipeline:
     # Inside the transaction -------------------------------------------------------------------------------------
 
     def _store(self, one: Prepared, policies: Policies) -> Memory:
+        declared, one = one.draft.trust, self._derived(one)
         draft = one.draft
         space_no = self._stores.spaces.ensure(draft.space, at=one.now)
+        memory = self._placed(one, policies, space_no=space_no)
+        if draft.derived_from and memory.receipt is not None and memory.receipt.outcome in _WRITTEN:
+            no = self._stores.memories.number(memory.id)
+            self._stores.derivations.put(no, draft.derived_from, declared=declared)
+        again = memory.receipt is not None and memory.receipt.outcome is Outcome.EVIDENCE
+        self._stores.derivations.follow(memory.id, vouched=again)
+        return memory
+
+    def _derived(self, one: Prepared) -> Prepared:
+        """Return a draft with the least trust among what it was made of; raises `NotFound` for what is not there."""
+        sources = one.draft.derived_from
+        if not sources:
+            return one
+        numbers = [self._stores.memories.resolve(source, space=None) for source in sources]
+        found = self._stores.memories.by_no(numbers)
+        ids = tuple(found[no].id for no in dict.fromkeys(numbers))
+        least = least_trust([one.draft.trust, *(memory.trust for memory in found.values())])
+        return one.said(replace(one.draft, trust=least, derived_from=ids), one.meaning)
+
+    def _placed(self, one: Prepared, policies: Policies, *, space_no: int) -> Memory:
+        draft = one.draft
         source_no = self._source(draft, space_no)
         verdict = self._gate.judge(
             draft,
@@ -118,7 +143,13 @@ class Pipeline:
         if verdict.known is not None:
             return self._change(one, verdict, policies, space_no=space_no, source_no=source_no)
         memory_id = self._ids.new("mem") if draft.id is None else draft.id
-        memory = new_memory(one, memory_id)
+        memory = self._guard.superseded(new_memory(one, memory_id))
+        objection = self._guard.objection(one, memory, policies, space_no=space_no)
+        if objection is not None:
+            held = self._held(one, space_no=space_no) if source_no is None and draft.id is None else None
+            if held is not None:
+                return held
+            memory, one = quarantined(memory, objection), _waiting(one, objection)
         if self._may_pin(one) and not memory.pinned:
             memory = replace(memory, pinned=pins(policies, self._judged(one, memory)))
         no = self._stores.memories.insert(
@@ -154,7 +185,17 @@ class Pipeline:
         old = self._stores.memories.by_no([no])[no]
         if old.status is Status.ARCHIVED and not one.draft.revives:
             return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
-        new = merged(old, new_memory(one, old.id), one)
+        if weaker(one.draft, old):
+            return self._beside(one, old, policies, space_no=space_no)
+        new = self._guard.superseded(merged(old, new_memory(one, old.id), one))
+        judged = settled(old, new)
+        objection = None
+        if judged is None:
+            objection = self._guard.objection(one, new, policies, space_no=space_no)
+            judged = new if objection is None else quarantined(new, objection)
+        new = judged
+        if objection is not None:
+            one = _waiting(one, objection)
         if self._may_pin(one) and not new.pinned:
             # A rule that matched before and was overruled by hand stays overruled.
             new = replace(new, pinned=pins(policies, self._judged(one, new)) and not pins(policies, old))
@@ -165,6 +206,33 @@ class Pipeline:
             no, replace(new, status=Status.ACTIVE), space_no=space_no, source_no=source_no
         )
         return self._index(no, carried(one, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
+
+    def _beside(self, one: Prepared, old: Memory, policies: Policies, *, space_no: int) -> Memory:
+        """Keep what is trusted less beside the memory that it would change: it waits, that one stays as it is."""
+        if old.content_hash == one.content_hash:
+            note = f"Memory {old.id!r} says so already, and is trusted more; nothing else of it was changed."
+            return replace(
+                old, receipt=self._receipt(replace(one, notes=(*one.notes, note)), Outcome.UNCHANGED)
+            )
+        held = self._held(one, space_no=space_no)
+        if held is not None:
+            return held
+        memory = replace(new_memory(one, self._ids.new("mem")), source=None, source_id=None, supersedes=None)
+        found = self._guard.objection(one, memory, policies, space_no=space_no)
+        objection = Objection(reasons=(OVERWRITES, *(found.reasons if found else ())), of=old.id)
+        memory = quarantined(memory, objection)
+        no = self._stores.memories.insert(
+            replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=None
+        )
+        return self._index(no, _waiting(one, objection), memory, Outcome.CREATED, policies, space_no=space_no)
+
+    def _held(self, one: Prepared, *, space_no: int) -> Memory | None:
+        """Return the memory of this text that waits already, or was rejected."""
+        known = self._stores.memories.identify_held(space_no, one.content_hash)
+        if known is None:
+            return None
+        memory = self._stores.memories.by_no([known.no])[known.no]
+        return replace(memory, receipt=self._receipt(one, Outcome.UNCHANGED))
 
     def _unchanged(self, no: int, one: Prepared, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:
@@ -213,3 +281,12 @@ class Pipeline:
     @staticmethod
     def _receipt(one: Prepared, outcome: Outcome) -> Receipt:
         return Receipt(outcome=outcome, redacted=one.clean.removed, semantic=one.semantic, notes=one.notes)
+
+
+def _waiting(one: Prepared, objection: Objection) -> Prepared:
+    of = "" if objection.of is None else f"; {objection.of!r} is trusted more and stays as it is"
+    note = (
+        f"It waits for a review ({', '.join(objection.reasons)}{of}): `hexad memory quarantine list`, or "
+        "`hx.quarantine`."
+    )
+    return replace(one, notes=(*one.notes, note))

@@ -5,6 +5,7 @@ A model, where one is asked, is asked here: no transaction is open and no lock i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -21,6 +22,8 @@ from hexad.ingest.spans import completed, locate
 from hexad.model.contract import Draft
 from hexad.model.memory import Relevance
 from hexad.model.source import Section
+from hexad.storage.codec import dump
+from hexad.text.instructions import instructions_in
 from hexad.text.normalize import clean, slugs
 from hexad.text.redact import RedactionRules
 
@@ -54,6 +57,7 @@ class Prepared:
     pinned: bool | None = None
     semantic: str = "local"
     notes: tuple[str, ...] = ()
+    instructions: tuple[str, ...] = ()  # what of the text reads as instructions to a model
 
     @property
     def draft(self) -> Draft:
@@ -115,6 +119,7 @@ class Preparer:
             now=draft.now or self._clock.now(),
             spans=spans,
             notes=notes,
+            instructions=instructions_in(_said(cleaned.draft)),
         )
         return one if draft.extract is None else self._extracted(one)
 
@@ -181,6 +186,25 @@ class Preparer:
             # One by one: they may overlap.
             located = tuple(one for span in located for one in moved([span], before, stored))
         return completed(stored, located)
+
+
+def _said(draft: Draft) -> str:
+    """Return all that a reader of the memory may be shown of a draft."""
+    parts = [
+        draft.text,
+        draft.title,
+        draft.path,
+        draft.summary_micro,
+        draft.summary_short,
+        draft.summary_long,
+    ]
+    parts += [draft.subject, draft.attribute, *(draft.tags or ())]
+    parts += [
+        one if isinstance(one, str) else dump(one)
+        for one in (draft.value, *((draft.metadata or {}).values()))
+        if isinstance(one, str | list | tuple | Mapping) and one
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def _project_of(draft: Draft) -> str | None:

@@ -12,7 +12,7 @@ from hexad.errors import InvalidMemory
 from hexad.ingest.prepare import Prepared
 from hexad.ingest.semantic import Meaning, importance_of
 from hexad.model.contract import Draft
-from hexad.model.memory import JSONValue, Memory, Status
+from hexad.model.memory import INSTRUCTION_LIKE, OURS, QUARANTINE, JSONValue, Memory, Status, Trust
 from hexad.model.source import Section
 from hexad.text.normalize import slug
 from hexad.text.redact import PiiFlag
@@ -67,7 +67,12 @@ def _times(one: Prepared) -> tuple[datetime, datetime]:
 
 def _metadata(one: Prepared, project: str) -> dict[str, JSONValue]:
     draft = one.draft
-    metadata = dict(draft.metadata or {})
+    metadata = {name: value for name, value in (draft.metadata or {}).items() if name not in OURS}
+    note = (draft.metadata or {}).get(QUARANTINE)
+    if draft.imported and isinstance(note, Mapping) and note.get("verdict") != "released":
+        metadata[QUARANTINE] = note  # a file may say that something waits, not that it was let in
+    if one.instructions:
+        metadata[INSTRUCTION_LIKE] = list(one.instructions)
     flags = [_written(flag) for flag in one.clean.flags]
     metadata.update(project=project, space=draft.space, hash=one.content_hash, pii_flags=flags)
     if draft.source_id is not None:
@@ -131,12 +136,25 @@ def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
         value=old.value if draft.value is None else new.value,
         source=new.source or old.source,
         source_id=new.source_id or old.source_id,
+        trust=_merged_trust(old, new, one),
         metadata=_merged_metadata(old, new, one),
         updated_at=draft.updated_at or max(one.now, created),
         last_used_at=old.last_used_at,
         evidence=old.evidence,
         turn=new.turn or old.turn,
     )
+
+
+def _merged_trust(old: Memory, new: Memory, one: Prepared) -> Trust:
+    """Return who vouches for the changed memory: its new author, and for the same words whoever is trusted more.
+
+    What a file says of trust cannot raise it.
+    """
+    stronger = new.trust if new.trust.rank > old.trust.rank else old.trust
+    if one.draft.imported:
+        return old.trust if stronger is new.trust else new.trust
+    own = one.draft.source is not None and not one.draft.structured
+    return stronger if old.content_hash == new.content_hash and not own else new.trust
 
 
 def _gives_importance(draft: Draft) -> bool:
@@ -149,7 +167,8 @@ def _merged_metadata(old: Memory, new: Memory, one: Prepared) -> dict[str, JSONV
     The metadata of a structured draft are whole: a name that they leave out is gone.
     """
     replaces = one.draft.structured and one.draft.metadata is not None
-    merged = dict(new.metadata) if replaces else {**old.metadata, **new.metadata}
+    before = {name: value for name, value in old.metadata.items() if name not in OURS}
+    merged = dict(new.metadata) if replaces else {**before, **new.metadata}
     if one.project is None and "project" in old.metadata:
         merged["project"] = old.metadata["project"]
     if replaces:

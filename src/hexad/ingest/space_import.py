@@ -224,6 +224,7 @@ class SpaceImporter:
         draft = replace(
             draft,
             space=name,
+            imported=True,
             summary_micro=_said(masked, "summary_micro"),
             summary_short=_said(masked, "summary_short"),
             summary_long=_said(masked, "summary_long"),

@@ -76,6 +76,8 @@ class Draft:
     spans: tuple[str, ...] | None = None  # chunks as the caller cut them, in the order of the text
     cuts: tuple[Section, ...] | None = None  # the same, as places in the clean text, with lines and headings
     structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
+    imported: bool = False  # from a file that says what it is trusted: it never gains trust by coming back
+    derived_from: tuple[str, ...] = ()  # ids of memories: it is trusted no more than the least of them
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,6 +13,13 @@ JSONObject = Mapping[str, JSONValue]
 
 MEMORY_BYTES_LIMIT: Final = 1 << 20
 """Largest text of one memory in bytes of UTF-8; longer sources are stored in numbered parts."""
+
+
+INSTRUCTION_LIKE: Final = "instruction_like"
+QUARANTINE: Final = "quarantine"
+BESIDE: Final = "beside"
+OURS: Final = frozenset({INSTRUCTION_LIKE, QUARANTINE, BESIDE})
+"""Names in a memory's metadata that are Hexad's own: what it says of the text, of a review, of a stronger memory."""
 
 
 class Relevance(StrEnum):
@@ -31,6 +38,19 @@ class Trust(StrEnum):
     TOOL = "tool"
     WEB = "web"
     UNKNOWN = "unknown"
+
+    @property
+    def rank(self) -> int:
+        """How much it is, to compare: 4 for the user, 0 for nobody known."""
+        return _RANKS[self]
+
+
+_RANKS: Final = {trust: 4 - at for at, trust in enumerate(Trust)}
+
+
+def least_trust(trusts: Iterable[Trust]) -> Trust:
+    """Return the least of some trusts: that of whatever is made of all of them together."""
+    return min(trusts, key=lambda trust: trust.rank)
 
 
 class Status(StrEnum):
@@ -141,6 +161,12 @@ class Memory:
     def content_hash(self) -> str:
         """The `sha256:<hex>` of the stored text, as in `metadata["hash"]`."""
         return str(self.metadata["hash"])
+
+    @property
+    def instruction_like(self) -> tuple[str, ...]:
+        """What of the text reads as instructions to a model (docs/security.md); empty for most."""
+        found = self.metadata.get(INSTRUCTION_LIKE)
+        return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
     def chunk_text(self, chunk: Chunk) -> str:
         """Return the span of `raw` that `chunk` names."""

@@ -13,6 +13,7 @@ from typing import Final, cast
 from hexad.errors import HexadError, InvalidSpace
 from hexad.model.actor import check_role
 from hexad.model.memory import JSONValue, Relevance
+from hexad.model.protection import Protection, parse_protection
 
 RULES_LIMIT: Final = 200
 """Most rules in one list of a policy."""
@@ -117,6 +118,7 @@ class Policies:
     visibility: tuple[Visibility, ...] = ()
     backend: Backend | None = None
     budget: SpaceBudget = field(default_factory=SpaceBudget)
+    protection: Protection = field(default_factory=Protection)
 
     @property
     def hides(self) -> bool:
@@ -126,7 +128,8 @@ class Policies:
 
 KNOWN: Final = (
     "allow_delete", "auto_pin", "backend", "budget", "env_allow", "export_path", "model_may_pin", "pii_redaction",
-    "purge_after_days", "retention", "roles", "ttl_days", "visibility",
+    "protected_keys", "protected_paths", "purge_after_days", "quarantine_trust", "retention", "roles", "ttl_days",
+    "untrusted_sources", "visibility",
 )  # fmt: skip
 """Names of policies. `pii_redaction` and `env_allow` are parsed where texts are redacted."""
 
@@ -172,6 +175,7 @@ def _parsed(policy: Mapping[str, JSONValue]) -> Policies:
         visibility=tuple(_visibility(rule) for rule in _rules(policy, "visibility")),
         backend=None if policy.get("backend") is None else parse_backend(policy["backend"]),
         budget=parse_space_budget(policy.get("budget")),
+        protection=parse_protection(policy),
     )
 
 

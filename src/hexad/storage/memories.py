@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, cast
 
-from hexad.model.memory import Chunk, Memory, Status, Trust, Turn
+from hexad.model.memory import Chunk, JSONObject, Memory, Status, Trust, Turn
 from hexad.model.query import Filters
 from hexad.storage.changes import bump
 from hexad.storage.codec import (
+    dump,
     from_micros,
     to_micros,
 )
@@ -292,6 +293,12 @@ class Memories(MemoryNames):
                 " WHERE no = ?3",
                 (status.value, to_micros(at), no),
             )
+            self._mark_changed(con, no)
+
+    def set_metadata(self, no: int, metadata: JSONObject) -> None:
+        """Put other metadata in the place of those of memory `no`."""
+        with self._db.joined() as con:
+            con.execute("UPDATE memories SET metadata = ? WHERE no = ?", (dump(metadata), no))
             self._mark_changed(con, no)
 
     def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.model.memory import Status
+from hexad.model.memory import Status, Trust
 from hexad.model.parse import is_text, quoted
 from hexad.storage.connection import Database, SQLValue
+from hexad.storage.derivations import by_trust
 from hexad.storage.memory_rows import seen_sql
 
 _NAMED: Final = 5
@@ -53,7 +54,12 @@ class MemoryNames:
         # Paths have an index within each space, so the spaces come first; ids have one of their own.
         for within, name, order in (
             ("+m.space_no", "id", ""),
-            ("m.space_no", "path", " ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id"),
+            # A weaker memory at the same path does not take the place of a stronger one, nor one that waits.
+            (
+                "+m.status <> 'quarantined' AND m.space_no",
+                "path",
+                f" ORDER BY m.status = 'active' DESC, {by_trust('m')}, m.updated_at DESC, m.id",
+            ),
         ):
             row = self._db.query_one(
                 f"SELECT m.no FROM memories m WHERE {within} IN (SELECT no FROM spaces WHERE ? IS NULL OR name = ?)"
@@ -122,6 +128,32 @@ class MemoryNames:
             order="m.status = 'active' DESC, m.no",
             seen_only=True,
         )
+
+    def identify_held(self, space_no: int, content_hash: str) -> Identity | None:
+        """Return the memory of this content that waits for a review, or was rejected in one."""
+        where = (
+            "m.content_hash = ? AND +m.space_no = ? AND (m.status = 'quarantined'"
+            " OR m.metadata ->> '$.quarantine.verdict' = 'rejected')"
+        )
+        return self._identity(where, (content_hash, space_no))
+
+    def trust_of(self, memory_id: str) -> Trust | None:
+        """Return how far the memory of an id is trusted, hidden or not; None when there is none, or none that counts."""
+        row = self._db.query_one(
+            "SELECT trust FROM memories WHERE id = ? AND status <> 'quarantined'", (memory_id,)
+        )
+        return Trust(cast("str", row[0])) if row else None
+
+    def facts_about(
+        self, space_no: int, subject: str | None, attribute: str | None
+    ) -> list[tuple[str, str, str | None, str]]:
+        """Return `(id, trust, value as JSON, content hash)` of a space's active facts of one key, hidden or not."""
+        rows = self._db.query(
+            "SELECT id, trust, value, content_hash FROM memories WHERE attribute IS ? AND subject IS ?"
+            " AND (subject IS NOT NULL OR attribute IS NOT NULL) AND +space_no = ? AND +status = 'active' ORDER BY no",
+            (attribute, subject, space_no),
+        )
+        return cast("list[tuple[str, str, str | None, str]]", rows)
 
     def identify_no(self, no: int) -> Identity | None:
         """Return the identity of a row number."""

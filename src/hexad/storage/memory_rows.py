@@ -95,10 +95,13 @@ def _holds_sql(word: str, params: list[SQLValue]) -> str:
 
 
 def seen_by_sql(alias: str) -> str:
-    """Return the condition that a memory is for one of the roles in a JSON list, its only parameter."""
+    """Return the condition that a memory is for one of the roles in a JSON list, its only parameter.
+
+    What waits for a review is for the owner.
+    """
     return (
-        f"({alias}.audience_no IS NULL OR {alias}.audience_no IN (SELECT a.no FROM audiences a, json_each(a.roles) r"
-        " WHERE r.value IN (SELECT value FROM json_each(?))))"
+        f"(+{alias}.status <> 'quarantined' AND ({alias}.audience_no IS NULL OR {alias}.audience_no IN"
+        " (SELECT a.no FROM audiences a, json_each(a.roles) r WHERE r.value IN (SELECT value FROM json_each(?)))))"
     )
 
 

@@ -28,6 +28,7 @@ _OWNED: Final = (
     ("memory_origins", "memory_no"),
     ("signatures", "memory_no"),
     ("chunks", "memory_no"),
+    ("derivations", "memory_no"),
 )
 
 

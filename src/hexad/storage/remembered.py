@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final, cast
 
-from hexad.model.experience import CompressionLevel
+from hexad.model.experience import CompressionLevel, EventType
+from hexad.model.memory import Trust, least_trust
+from hexad.storage.codec import to_micros
 from hexad.storage.connection import Database
 from hexad.storage.meta import Meta
+from hexad.storage.stream_frames import KIND_CODES
 
 _COMPACTIONS: Final = "compactions_remembered"
 _RECORDS: Final = "cold_records_remembered"
@@ -48,14 +52,32 @@ class Remembered:
         )
         return [cast("int", row[0]) for row in rows]
 
-    def outlived(self, *, limit: int) -> list[tuple[str, str]]:
-        """Return source id and text of memories whose compaction or record became part of something coarser."""
+    def tells_of_tools(self, session_id: str, first: int, last: int) -> bool:
+        """Whether what tools answered is among the events of a session between two ticks."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM compressed_records r JOIN sessions s ON s.no = r.session_no WHERE s.id = ?"
+            " AND r.kind = ? AND r.first_tick <= ? AND r.last_tick >= ?)",
+            (session_id, KIND_CODES[EventType.TOOL_RESPONSE], last, first),
+        )
+        return row is not None and bool(row[0])
+
+    def least_trust(self, since: datetime, until: datetime) -> Trust | None:
+        """Return the least trust of the memories of experience of a time; None when there are none."""
         rows = self._db.query(
-            "SELECT m.source_id, m.raw FROM sources src JOIN spaces s ON s.no = src.space_no"
+            "SELECT DISTINCT m.trust FROM memories m JOIN spaces s ON s.no = m.space_no WHERE s.name = ?"
+            " AND m.happened_at BETWEEN ? AND ?",
+            (self._space, to_micros(since), to_micros(until)),
+        )
+        return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
+
+    def outlived(self, *, limit: int) -> list[tuple[str, str, Trust]]:
+        """Return source id, text and trust of memories whose compaction or record became part of something coarser."""
+        rows = self._db.query(
+            "SELECT m.source_id, m.raw, m.trust FROM sources src JOIN spaces s ON s.no = src.space_no"
             " JOIN memories m ON m.source_no = src.no WHERE src.uri = ? AND s.name = ? AND m.status = 'active'"
             " AND (m.source_id LIKE 'compaction\\_%' ESCAPE '\\' OR m.source_id LIKE 'compressed-%')"
             " AND NOT EXISTS (SELECT 1 FROM compaction_records c WHERE c.id = m.source_id)"
             " AND NOT EXISTS (SELECT 1 FROM compressed_records r WHERE r.id = m.source_id) ORDER BY m.no LIMIT ?",
             (f"caller:{self._space}", self._space, limit),
         )
-        return [(cast("str", row[0]), cast("str", row[1])) for row in rows]
+        return [(cast("str", row[0]), cast("str", row[1]), Trust(cast("str", row[2]))) for row in rows]

@@ -11,6 +11,7 @@ from typing import Final
 from hexad.errors import IntegrityError
 from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
+from hexad.storage.derivations import DDL as DERIVATIONS_DDL
 from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.erasure_schema import ERASURE_DDL
 from hexad.storage.migrations import Migration
@@ -367,6 +368,10 @@ def _stream_erasure(con: Connection) -> None:
     con.execute(STREAM_ERASURE_DDL)
 
 
+def _derivations(con: Connection) -> None:
+    con.execute(DERIVATIONS_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -378,6 +383,7 @@ MIGRATIONS: Final = (
     Migration(number=8, name="upkeep", apply=_upkeep),
     Migration(number=9, name="erasure", apply=_erasure),
     Migration(number=10, name="stream erasure", apply=_stream_erasure),
+    Migration(number=11, name="derivations", apply=_derivations),
 )
 
 

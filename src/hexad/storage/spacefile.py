@@ -167,7 +167,7 @@ def space_document(
         head=_head(stores, space, updated_at, as_read=placed is not None, alone=alone),
         numbers=numbers if placed is None else placed,
         alone=alone or placed is None,
-        keep=lambda memory: include_archived or memory.status is not Status.ARCHIVED,
+        keep=lambda memory: include_archived or memory.status not in (Status.ARCHIVED, Status.QUARANTINED),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hexad.storage.audiences import Audiences
 from hexad.storage.connection import Database
+from hexad.storage.derivations import Derivations
 from hexad.storage.duplicates import Duplicates
 from hexad.storage.links import Links
 from hexad.storage.memories import Memories
@@ -37,6 +38,7 @@ class Stores:
         self.tasks = Tasks(db)
         self.audiences = Audiences(db)
         self.purges = Purges(db)
+        self.derivations = Derivations(db)
         self.origins = Origins(db)
         self.signatures = Signatures(db)
         self.views = Views(db, roles=roles)
