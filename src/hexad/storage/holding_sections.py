@@ -245,13 +245,14 @@ SECTIONS: Final = (
 
 TOLD_WITH: Final = (
     "memories", "memory_tags", "memory_versions", "evidence", "usage", "relations", "speakers", "conversation_sessions",
-    "turns", "chunks", "memory_origins", "audiences", "spending_days", "source_items",
+    "turns", "chunks", "memory_origins", "audiences", "source_items",
+    "derivations",
 )  # fmt: skip
 """Tables whose rows are told with a memory, a link or a section."""
 DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "vectors", "vector_removals", "minhash_bands", "tasks",
     "signatures", "stream_concepts", "stream_segments", "stream_segment_sessions", "stream_retired_logs", "stream_cold",
     "stream_sidecars", "stream_replaced_segments", "auto_tagged_logs", "stream_erased", "stream_erasing",
-    "erased_sessions", "concepts", "concept_relations", "concept_aliases",
+    "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
 )  # fmt: skip
 """Tables that say nothing of anybody: indexes, manifests, counts, and the concepts of packs that came from outside."""

@@ -12,7 +12,7 @@ from hexad.storage.connection import Database, SQLValue
 from hexad.storage.holding_sections import Section
 from hexad.storage.memories import Memories
 
-PAGE: Final = 500
+PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,9 @@ class Holdings:
             "   ORDER BY e.no) FROM evidence e WHERE e.memory_no = m.no),"
             " (SELECT u.uses FROM usage u WHERE u.memory_no = m.no),"
             " (SELECT a.roles FROM audiences a WHERE a.no = m.audience_no),"
-            " (SELECT o.object FROM memory_origins o WHERE o.memory_no = m.no)"
+            " (SELECT o.object FROM memory_origins o WHERE o.memory_no = m.no),"
+            " (SELECT json_group_array(d.source_id ORDER BY d.source_id) FROM derivations d"
+            "   WHERE d.memory_no = m.no AND d.source_id <> '')"
             " FROM json_each(?) j JOIN memories m ON m.no = j.value",
             (dump(list(numbers)),),
         )
@@ -120,8 +122,9 @@ class Holdings:
                 "uses": cast("int", uses or 0),
                 "visible_to_roles": None if roles is None else parse(roles),
                 "as_its_file_said": None if origin is None else parse(origin),
+                "derived_from": parse(sources),
             }
-            for no, versions, seen, uses, roles, origin in rows
+            for no, versions, seen, uses, roles, origin, sources in rows
         }
 
     def _links(self, numbers: Sequence[int], held: Held) -> Iterator[dict[str, JSONValue]]:

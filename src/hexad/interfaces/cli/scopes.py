@@ -103,12 +103,12 @@ def export(
     no_archived: bool,
     force: bool,
 ) -> None:
-    """Export the space SPACE as one signed JSON file, or all that is held of a scope or a person.
+    """Export a space, a scope or a person as JSON.
 
-    Exactly one of SPACE, --scope and --subject. Of a space it is what `hexad spaces export` writes: `hexad spaces
-    verify` checks it anywhere, `hexad spaces restore` brings it back. --scope and --subject answer who asks for their
-    data: memories with what they said before, links, sources, sessions with every record, tags and comments, documents,
-    receipts. Keys are not in it, and neither are the ledger's contents, which reviewers get.
+    Exactly one of SPACE, --scope and --subject. Of a space it is the signed file that `hexad spaces export` writes:
+    `hexad spaces verify` checks it anywhere, `hexad spaces restore` brings it back. --scope and --subject answer who
+    asks for their data: memories with what they said before, links, sources, sessions with every record, tags and
+    comments, documents, receipts. Keys are not in it, nor the ledger's contents, which reviewers get.
     """
     del form
     check_scope(scope, session)
