@@ -336,6 +336,7 @@ class Hexad(RecordCalls, StructuredCalls):
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
         """
         ingested = self._parts.writing.queue.run()
+        self._parts.finish_erasures()
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         sealed, problems = self._parts.seal_when_due()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from hexad.errors import Conflict, InvalidInput
 from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
-from hexad.model.parse import parse_choice, parse_text, parse_whole, word_list
+from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted, word_list
 from hexad.model.query import Filters
 from hexad.storage.duplicates import NEAR_DUPLICATE
 from hexad.storage.memory_rows import ORDERS
@@ -16,6 +17,7 @@ from hexad.text.normalize import slug, slugs
 from hexad.wiring import Parts
 
 if TYPE_CHECKING:
+    from hexad.model.erasure import ErasureReceipt
     from hexad.model.privacy import ExportItem
 
 
@@ -174,14 +176,101 @@ class RecordCalls:
 
     # Changing ---------------------------------------------------------------------------------------------------
 
-    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Archive a memory: gone from recall, recoverable with `restore`.
+    @overload
+    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory: ...
+    @overload
+    def forget(
+        self,
+        *,
+        space: str | None = None,
+        source: str | None = None,
+        tag: str | None = None,
+        path: str | None = None,
+        session: str | None = None,
+        subject: str | None = None,
+        before: datetime | str | None = None,
+        purge: bool = False,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ErasureReceipt: ...
+    @overload
+    def forget(
+        self, id_or_path: str, *, space: str | None = None, purge: Literal[True], confirm: bool = False,
+        dry_run: bool = False,
+    ) -> ErasureReceipt: ...  # fmt: skip
+    @overload
+    def forget(
+        self, id_or_path: str, *, space: str | None = None, purge: bool = False, dry_run: Literal[True]
+    ) -> ErasureReceipt: ...
+    def forget(
+        self,
+        id_or_path: str | None = None,
+        *,
+        space: str | None = None,
+        source: str | None = None,
+        tag: str | None = None,
+        path: str | None = None,
+        session: str | None = None,
+        subject: str | None = None,
+        before: datetime | str | None = None,
+        purge: bool = False,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Memory | ErasureReceipt:
+        """Archive what is named or selected: gone from recall, recoverable with `restore`; or purge it for good.
 
-        Raises `NotFound`, and `Conflict` for a path that memories of several spaces have, where no space is given.
+        One id or path alone archives that memory and returns it. Everything else returns a receipt. What is selected
+        is all for which everything given holds: memories of a `space`, of a `source` (its name, an item of it, or a
+        prefix of items that ends in `/`), with a `tag`, at or below a `path`, of a `session`, about a person
+        (`subject`), or from before a moment. `tag`, `session`, `subject` and `before` also reach recorded experience
+        and documents, which cannot be archived: they go with `purge` alone. What an actor may not see, it does not
+        erase. docs/erasure.md says what goes where.
+
+        `purge` removes everything that belongs to it, in every file of the store, and what was made of it alone; the
+        receipt names the memories that rest on it besides. It needs `allow_delete` in the policies of the spaces, or
+        `confirm` from the store's owner; for what is in no space, `confirm`. What another process still holds is
+        `pending` in the receipt and `maintain` completes it. `dry_run` only says what would happen. `progress` is told
+        how many memories are done.
+
+        Raises `NotFound`, `Conflict` for a path that memories of several spaces have where no space is given,
+        `InvalidInput` for a selection that cannot be used or says nothing, `AccessDenied`, `StoreLocked` while
+        somebody else erases.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ada asked for a refund.", data_subjects=["ada@example.org"])
+        ...     receipt = hx.forget(subject="ada@example.org", purge=True, confirm=True)
+        ...     receipt.count("memories"), receipt.pending, receipt.verify()
+        (1, (), True)
         """
-        return self._change(
-            id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
+        for name, value in (("purge", purge), ("confirm", confirm), ("dry_run", dry_run)):
+            if not isinstance(value, bool):
+                raise InvalidInput(f"{name} = {quoted(value)} is no truth value; give True or False.")
+        conditions = {
+            "source": source, "tag": tag, "path": path, "session": session, "subject": subject, "before": before,
+        }  # fmt: skip
+        selects = any(value is not None for value in conditions.values())
+        if id_or_path is not None and not (selects or purge or dry_run):
+            return self._change(
+                id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
+            )
+        return self._parts.erasing.forget(
+            {"id": id_or_path, "space": space, **conditions},
+            purge=purge,
+            confirm=confirm,
+            dry_run=dry_run,
+            progress=progress,
         )
+
+    def erasures(self, *, limit: int | None = None) -> list[ErasureReceipt]:
+        """Return what the store knows of what was forgotten by selection, the newest first: counts, and what waits.
+
+        What was selected, and the key to prove it, only the receipts hold that were given out.
+        """
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        return self._parts.erasing.receipts(limit=-1 if limit is None else limit)
 
     def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for

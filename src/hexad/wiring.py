@@ -39,6 +39,7 @@ from hexad.upkeep.embed import BATCH_MEMORIES, EmbeddingJob
 from hexad.upkeep.worker import Worker
 
 if TYPE_CHECKING:
+    from hexad.erasing import Erasing
     from hexad.experiencing import Experiencing
     from hexad.governing import Governing
     from hexad.index.orderings.orderings import Orderings
@@ -122,6 +123,8 @@ class Parts(StreamUpkeep):
         self._worker = Worker(self._step) if self.background else None
         self._successor: Parts | None = None  # the same store with another embedder
         self._closed = False
+        if self._worker is not None and base.stores.meta.has_erasures_to_finish():
+            self._worker.wake()
 
     @property
     def generator(self) -> MeteredGenerator | None:
@@ -180,6 +183,17 @@ class Parts(StreamUpkeep):
                 wake=self.wake,
             )
         )
+
+    @cached_property
+    def erasing(self) -> Erasing:
+        """Erasure over the whole store; loaded now, because only who forgets for good needs it."""
+        from hexad.erasing import build_erasing
+
+        return build_erasing(self)
+
+    def finish_erasures(self) -> int:
+        """Finish what a killed process began to erase, and what waited for others; returns how much."""
+        return self.erasing.resume() if self.stores.meta.has_erasures_to_finish() else 0
 
     @cached_property
     def experiencing(self) -> Experiencing:
@@ -347,6 +361,7 @@ class Parts(StreamUpkeep):
         self.handouts.flush()
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
+        self.finish_erasures()
         self.governing.sweeper.sweep_when_due(stop=stop)
         self.seal_when_due(stop=stop)
         self.compact_when_due(stop=stop)

@@ -237,12 +237,13 @@ class Eraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What one call of `forget` did. The store keeps all of it but `selection` and `key`, which nobody else has.
+    """What one call of `forget` did. The store keeps all of it but `selection`, `kept`, `files` and `key`.
 
     `selection_mac` is an HMAC of id, time, purge and selection under `key`; it stands on the ledger, so that whoever
     holds the receipt can show what was erased, and nobody else can guess it. `erased` counts by place; `pending` is
     what another process still holds and `maintain` completes; `kept` is what was left alone. `flagged` are memories
-    that rest on what went and stay for somebody to look at. `ledger_seq` is the record on the ledger, None while it
+    that rest on what went and stay for somebody to look at; `files` are exports that were removed, and that the store
+    does not remember. `ledger_seq` is the record on the ledger, None while it
     is not there. Without `purge` memories are archived, and `restore` brings them back. A `dry_run` changed nothing.
     """
 
@@ -256,6 +257,7 @@ class ErasureReceipt:
     pending: Sequence[Pending] = ()
     kept: Sequence[Kept] = ()
     flagged: Sequence[str] = ()
+    files: Sequence[str] = ()
     selection_mac: str
     key: str | None = field(default=None, repr=False)
     mac: str | None = None
@@ -313,6 +315,7 @@ def parse_receipt(given: Mapping[str, JSONValue]) -> ErasureReceipt:
             pending=tuple(Pending(**one) for one in said["pending"]),
             kept=tuple(Kept(**one) for one in said["kept"]),
             flagged=tuple(said["flagged"]),
+            files=tuple(said["files"]),
             selection_mac=said["selection_mac"],
             key=said["key"],
             mac=said["mac"],
@@ -344,6 +347,7 @@ def _settled(receipt: ErasureReceipt) -> dict[str, JSONValue]:
         "erased": [one.to_dict() for one in receipt.erased],
         "kept": [one.to_dict() for one in receipt.kept],
         "flagged": list(receipt.flagged),
+        "files": list(receipt.files),
     }
 
 

@@ -10,8 +10,8 @@ from typing import Final, cast
 
 from hexad.model.erasure import Selection
 from hexad.storage.changes import bump
-from hexad.storage.codec import load_object, to_micros
-from hexad.storage.connection import Database, SQLValue
+from hexad.storage.codec import to_micros
+from hexad.storage.connection import Connection, Database, SQLValue
 from hexad.storage.memory_rows import seen_sql
 from hexad.text.normalize import slug
 
@@ -19,7 +19,6 @@ EXPERIENCE: Final = "experience"
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _DERIVED: Final = "link:derived-from"
 _DEPENDS: Final = ("link:depends-on", "link:based-on")
-_IS_DERIVED: Final = "instr(m.metadata, '\"derived_from\"') > 0"
 _MASK: Final = "erased:"
 _COUNTED: Final = (
     ("earlier versions", "memory_versions", "memory_no"),
@@ -132,8 +131,8 @@ class ErasedMemories:
         """Return which other memories go with these, and which only rest on them.
 
         With them go those that are derived from nothing else that is left, and the summaries of their sources, whose
-        items are called `summaries`. Derived is what `metadata["derived_from"]` names ids of, or a link `derived-from`
-        leads from; `depends-on` and `based-on` say that something rests on something.
+        items are called `summaries`. Derived is what was written as such, or what a link `derived-from` leads from;
+        `depends-on` and `based-on` say that something rests on something.
         """
         gone, resting = set(numbers), set[int]()
         found, fresh = set[int](), set(numbers)
@@ -154,21 +153,21 @@ class ErasedMemories:
         return wholly, partly
 
     def _derivations(self, fresh: Collection[int]) -> dict[int, set[int]]:
-        """Return what else, or the same, each memory is derived from that is derived from any of these."""
-        found: dict[int, set[int]] = {}
-        for no in self._linked(fresh, (_DERIVED,)):
-            rows = self._db.query(
-                "SELECT to_no FROM relations WHERE from_no = ? AND kind = ?", (no, _DERIVED)
-            )
-            found[no] = {cast("int", row[0]) for row in rows}
+        """Return of what that is left each memory is derived that is derived from any of these."""
         seen, roles = seen_sql("m", self._roles)
-        named = self._db.query(f"SELECT m.no, m.metadata FROM memories m WHERE {_IS_DERIVED}{seen}", roles)
-        for no, metadata in cast("list[tuple[int, str]]", named):
-            told = load_object(metadata).get("derived_from")
-            ids = [told] if isinstance(told, str) else told if isinstance(told, Sequence) else ()
-            on = self._numbers([one for one in ids if isinstance(one, str)])
-            if on & set(fresh):
-                found[no] = found.get(no, set()) | on
+        rows = self._db.query(
+            "SELECT DISTINCT m.no FROM memories f JOIN derivations d ON d.source_id = f.id"
+            f" JOIN memories m ON m.no = d.memory_no WHERE f.no {_AMONG}{seen}",
+            (json.dumps(list(fresh)), *roles),
+        )
+        found: dict[int, set[int]] = {}
+        for no in {cast("int", row[0]) for row in rows} | self._linked(fresh, (_DERIVED,)):
+            on = self._db.query(
+                "SELECT m.no FROM derivations d JOIN memories m ON m.id = d.source_id WHERE d.memory_no = ?1"
+                " UNION SELECT to_no FROM relations WHERE from_no = ?1 AND kind = ?2",
+                (no, _DERIVED),
+            )
+            found[no] = {cast("int", row[0]) for row in on}
         return found
 
     def _linked(self, numbers: Collection[int], kinds: Sequence[str]) -> set[int]:
@@ -178,10 +177,6 @@ class ErasedMemories:
             f" JOIN memories m ON m.no = r.from_no WHERE r.kind {_AMONG}{seen}",
             (json.dumps(list(numbers)), json.dumps(list(kinds)), *roles),
         )
-        return {cast("int", row[0]) for row in rows}
-
-    def _numbers(self, ids: Sequence[str]) -> set[int]:
-        rows = self._db.query(f"SELECT no FROM memories WHERE id {_AMONG}", (json.dumps(list(ids)),))
         return {cast("int", row[0]) for row in rows}
 
     def _summaries(self, numbers: Collection[int], source_id: str) -> set[int]:
@@ -255,6 +250,7 @@ class ErasedMemories:
                 f" (SELECT id FROM memories WHERE no {_AMONG})",
                 (listed,),
             )
+            self._mask_sources(con, listed, key)
             con.execute(
                 f"DELETE FROM source_items WHERE memory_no {_AMONG} AND source_id = ?", (listed, summaries)
             )
@@ -268,6 +264,21 @@ class ErasedMemories:
                     " WHERE source_no = ? AND source_id = ?",
                     [(masked_item(secret, cast("str", source_id)), no, source_id) for no, source_id in rows],
                 )
+
+    @staticmethod
+    def _mask_sources(con: Connection, listed: str, key: Callable[[], bytes]) -> None:
+        """What was made of these memories stays as little trusted as they were, and does not name them."""
+        rows = con.execute(
+            "SELECT DISTINCT d.source_id FROM memories m JOIN derivations d ON d.source_id = m.id"
+            f" WHERE m.no {_AMONG}",
+            (listed,),
+        ).fetchall()
+        if rows:
+            secret = key()
+            con.executemany(
+                "UPDATE OR REPLACE derivations SET source_id = ? WHERE source_id = ?",
+                [(masked_item(secret, cast("str", source)), source) for (source,) in rows],
+            )
 
     def mask_tombstones(self, first: int, key: Callable[[], bytes]) -> None:
         """Take the ids out of the tombstones from row `first` on: callers may choose ids, and those may name people."""

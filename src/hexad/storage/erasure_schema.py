@@ -45,10 +45,9 @@ CREATE TABLE erasure_pending (
 ) STRICT;
 CREATE INDEX erasure_pending_by_erasure ON erasure_pending(erasure_no);
 
--- What an erasure looks for among all memories; most have none of the three.
+-- What an erasure looks for among all memories; most have neither.
 CREATE INDEX memories_by_data_subject ON memories(data_subjects) WHERE data_subjects <> '[]';
 CREATE INDEX memories_superseding ON memories(supersedes) WHERE supersedes IS NOT NULL;
-CREATE INDEX memories_derived ON memories(no) WHERE instr(metadata, '"derived_from"') > 0;
 
 -- A store that was never written without `secure_delete` has nothing to clean up before its first purge.
 INSERT INTO meta(key, value) SELECT 'cleaned_free_pages', 'new' WHERE NOT EXISTS (SELECT 1 FROM memories)

@@ -218,6 +218,20 @@ class Erasures:
         with self._db.joined() as con:
             con.execute("DELETE FROM erasure_pending WHERE no = ?", (pending.no,))
 
+    def postpone(self, pending: Pending, reason: str) -> None:
+        """Say why something still waits."""
+        with self._db.joined() as con:
+            con.execute("UPDATE erasure_pending SET reason = ? WHERE no = ?", (reason, pending.no))
+
+    def ledger_waits(self, erasure: str) -> bool:
+        """Whether the ledger has yet to destroy something of an erasure."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM erasure_pending p JOIN erasures e ON e.no = p.erasure_no"
+            " WHERE e.id = ? AND p.place = ?)",
+            (erasure, LEDGER),
+        )
+        return row is not None and bool(row[0])
+
     def log(self, begun: Begun, *, at: datetime) -> int:
         """Write the note that reaches the ledger and forget the selection: from here on the erasure is done.
 

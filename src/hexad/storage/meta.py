@@ -94,6 +94,14 @@ class Meta:
         )
         return row is not None and bool(row[0])
 
+    def has_erasures_to_finish(self) -> bool:
+        """Whether an erasure was begun and not finished, or something of one waits."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM erasures WHERE selection IS NOT NULL)"
+            " OR EXISTS (SELECT 1 FROM erasure_pending)"
+        )
+        return row is not None and bool(row[0])
+
     def log(self, what: str, detail: Mapping[str, JSONValue], *, at: datetime) -> None:
         """Note something that maintenance did; the audit ledger imports these rows when it is there."""
         with self._db.joined() as con:

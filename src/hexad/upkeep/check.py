@@ -31,7 +31,7 @@ _EXPECTED: Final = frozenset(
         "keys.json",
         "encryption.json",
         "open.lock",
-        "maintain.lock",
+        "erase.lock", "maintain.lock",
         "openers",
         "cache",
         "spaces",

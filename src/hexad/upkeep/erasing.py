@@ -53,11 +53,15 @@ class MemoryEraser:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, CACHES, REMEMBERED})
 
-    def selected(self, selection: Selection, *, active_only: bool = False) -> tuple[int, list[str]]:
-        """Return how many memories a selection names, and in which spaces they are."""
+    def active(self, selection: Selection) -> int:
+        """Return how many memories `archive` would archive."""
+        return len(ErasedMemories(self._stores.db, roles=self._roles).selected(selection, active_only=True))
+
+    def spaces(self, selection: Selection) -> list[str]:
+        """Return the spaces of what `erase` would take."""
         rows = ErasedMemories(self._stores.db, roles=self._roles)
-        numbers = rows.selected(selection, active_only=active_only)
-        return len(numbers), rows.spaces_of(numbers)
+        numbers = rows.selected(selection)
+        return rows.spaces_of([*rows.dependants(numbers, self._summaries)[0], *numbers])
 
     def plan(self, selection: Selection) -> Sequence[Erased]:
         """Return what `erase` and its `complete` would note; changes nothing."""
