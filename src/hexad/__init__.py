@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from hexad.clock import Clock, FrozenClock, SystemClock
+    from hexad.encrypting import decrypt, encrypt, init, rekey
     from hexad.engine import Hexad
     from hexad.errors import (
         AccessDenied,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         WorkingCopy,
     )
     from hexad.model.durability import StreamDurability
+    from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
     from hexad.model.experience import (
         CompressionLevel,
         EventType,
@@ -99,7 +101,7 @@ if TYPE_CHECKING:
         TimeWindow,
     )
     from hexad.observe import Span, listen
-    from hexad.opening import init, open
+    from hexad.opening import open
     from hexad.providers.base import Embedder
     from hexad.providers.generator import Generator, Prompt, Reply
     from hexad.providers.orderings import ExternalOrdering
@@ -112,6 +114,7 @@ __version__: Final = "0.1.0"
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
     "hexad.clock": ("Clock", "FrozenClock", "SystemClock"),
+    "hexad.encrypting": ("decrypt", "encrypt", "init", "rekey"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput", "InvalidMemory",
@@ -129,6 +132,7 @@ _HOMES: Final = {
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
     "hexad.model.durability": ("StreamDurability",),
+    "hexad.model.encryption": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
     "hexad.model.experience": (
         "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
@@ -158,7 +162,7 @@ _HOMES: Final = {
         "Submission", "SubmissionStatus", "TimeWindow",
     ),
     "hexad.observe": ("Span", "listen"),
-    "hexad.opening": ("init", "open"),
+    "hexad.opening": ("open",),
     "hexad.providers.base": ("Embedder",),
     "hexad.providers.generator": ("Generator", "Prompt", "Reply"),
     "hexad.providers.orderings": ("ExternalOrdering",),
@@ -201,6 +205,9 @@ __all__ = [
     "DocumentVersion",
     "Dropped",
     "Embedder",
+    "EncryptionProgress",
+    "EncryptionReport",
+    "EncryptionState",
     "EventRecord",
     "EventType",
     "Explanation",
@@ -281,10 +288,13 @@ __all__ = [
     "WorkingCopy",
     "__version__",
     "compress_records",
+    "decrypt",
+    "encrypt",
     "export_json",
     "init",
     "listen",
     "open",
+    "rekey",
     "verify_export",
 ]
 

@@ -1,4 +1,4 @@
-"""`hexad.open` and `hexad.init`: from a path and settings to an open store."""
+"""`hexad.open`: from a path and settings to an open store."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from weakref import ReferenceType, finalize, ref
 
 from hexad.clock import Clock, SystemClock
 from hexad.config import (
-    CONFIG_FILE,
     DATABASE,
     STORE_DIRECTORY,
-    TEMPLATE,
     Settings,
     find_store,
     load_settings,
     store_root,
 )
 from hexad.engine import Hexad
-from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
+from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.ids import IdSource, TimeSortedIds
 from hexad.index.fulltext import FullText
 from hexad.metered import MeteredModels, ModelPlan
@@ -103,7 +101,7 @@ def open(
         temporary = TemporaryDirectory(prefix="hexad-")
         directory = Path(temporary.name) / STORE_DIRECTORY
     else:
-        temporary, directory = None, _directory(path, create=create and not readonly)
+        temporary, directory = None, directory_of(path, create=create and not readonly)
     try:
         settings = load_settings(directory)
         _check_settings(settings, embedder, generator)
@@ -136,29 +134,8 @@ def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
         left.close()
 
 
-def init(path: str | Path | None = None, *, clock: Clock | None = None) -> Path:
-    """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
-
-    A store that is there without a `hexad.toml` gets one, and is left as it is otherwise. Raises `Conflict` when there
-    is a store with one, `NotFound` when the folder is not there.
-    """
-    folder = Path.cwd() if path is None else Path(path)
-    if not folder.is_dir():
-        raise NotFound(f"There is no folder {str(folder)!r}; create it first.")
-    directory = _not_a_file(folder.resolve() / STORE_DIRECTORY)
-    config = directory / CONFIG_FILE
-    if (directory / DATABASE).exists():
-        if config.exists():
-            raise Conflict(f"There is a store at {directory} already; it was left as it is.")
-        atomic_write(config, TEMPLATE.encode(), mode=0o644)
-        return directory
-    with _create(directory, clock):
-        if not config.exists():
-            atomic_write(config, TEMPLATE.encode(), mode=0o644)
-    return directory
-
-
-def _directory(path: str | Path | None, *, create: bool) -> Path:
+def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
+    """Return the folder of the store for a path, as `open` finds it; raises `NotFound` and `InvalidInput`."""
     start = Path.cwd() if path is None else Path(path)
     if start.name == STORE_DIRECTORY and start.is_dir():
         return start.resolve()
@@ -174,10 +151,11 @@ def _directory(path: str | Path | None, *, create: bool) -> Path:
             f"There is no store in {str(start.resolve())!r} or above it. "
             "`hexad init`, `remember` or `ingest` create one."
         )
-    return _not_a_file(store_root(start) / STORE_DIRECTORY)
+    return not_a_file(store_root(start) / STORE_DIRECTORY)
 
 
-def _not_a_file(directory: Path) -> Path:
+def not_a_file(directory: Path) -> Path:
+    """Return the folder of a store that may be made; raises `InvalidInput` where a file is in its place."""
     if directory.exists() and not directory.is_dir():
         raise InvalidInput(f"{directory} is not a folder; move it away, then run `hexad init`.")
     return directory
@@ -220,24 +198,6 @@ def _naming(settings: Settings, name: str) -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise InvalidInput(f"{settings.called(name)}: {error}") from error
-
-
-def _create(directory: Path, clock: Clock | None) -> Hexad:
-    clock = clock or SystemClock()
-    return _open(
-        directory,
-        Settings(),
-        temporary=None,
-        purpose=None,
-        actor=Actor(),
-        embedder=None,
-        generator=None,
-        orderings=None,
-        clock=clock,
-        ids=TimeSortedIds(clock),
-        background=False,
-        readonly=False,
-    )
 
 
 def _open(

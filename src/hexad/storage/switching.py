@@ -61,8 +61,14 @@ def give_up(directory: Path) -> None:
 
 def switch(directory: Path, plan: Switch) -> None:
     """Put the new files in the place of the old ones. The new ones are on the disk, with their folders, before."""
-    sync_tree(directory / FOLDER / NEW)
-    files.atomic_write(directory / FOLDER / JOURNAL, plan.encoded())
+    journal = directory / FOLDER / JOURNAL
+    try:
+        sync_tree(directory / FOLDER / NEW)
+        files.atomic_write(journal, plan.encoded())
+    except BaseException:
+        if not journal.exists():
+            give_up(directory)
+        raise
     _finish(directory, plan)
 
 
@@ -90,6 +96,13 @@ def recover(directory: Path, lock: OpenLock | None) -> str | None:
 
 def _finish(directory: Path, plan: Switch) -> None:
     """Do what is left of a switch; each step may have been done before."""
+    # What is not needed any more goes first: a log of SQLite's must never stand beside a database that it is not of.
+    for name in plan.removes:
+        old = directory / name
+        if plan.overwrite:
+            overwrite(old)
+        if old.exists():
+            files.unlink(old)
     for name in plan.moves:
         new, old = directory / FOLDER / NEW / name, directory / name
         if new.exists():
@@ -97,11 +110,6 @@ def _finish(directory: Path, plan: Switch) -> None:
                 overwrite(old)
             files.ensure_dir(old.parent)
             move(new, old)
-    for name in plan.removes:
-        old = directory / name
-        if plan.overwrite:
-            overwrite(old)
-        files.unlink(old)
     # The journal last: without it, what is left of the folder is taken for one that was given up.
     files.remove_tree(directory / FOLDER / NEW)
     files.unlink(directory / FOLDER / JOURNAL)

@@ -11,10 +11,10 @@ from typing import Final
 
 from hexad.clock import FrozenClock
 from hexad.config import CONFIG_FILE
+from hexad.encrypting import init
 from hexad.engine import Hexad
 from hexad.errors import LimitExceeded
 from hexad.ids import TimeSortedIds
-from hexad.opening import init
 from hexad.opening import open as open_hexad
 from hexad.storage.files import atomic_write
 from hexad.testing.year.books import Books, Night

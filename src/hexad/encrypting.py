@@ -1,0 +1,378 @@
+"""`hexad.init`, `encrypt`, `decrypt` and `rekey`: what makes a store, and what changes how it is encrypted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hexad.clock import Clock, SystemClock
+from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
+from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
+from hexad.model.encryption import EncryptionProgress, EncryptionReport
+from hexad.opening import directory_of, not_a_file, open
+from hexad.storage.conversion import Conversion, UnsealedLogs
+from hexad.storage.crypto import StoreKeys
+from hexad.storage.encryption import (
+    RECORD,
+    EncryptionRecord,
+    Unlocked,
+    establish,
+    opens_with_same,
+    read_record,
+    unlock,
+)
+from hexad.storage.files import atomic_write, ensure_dir
+from hexad.storage.key_sources import (
+    COMMAND,
+    KEY_FILE,
+    KEYRING,
+    PASSPHRASE,
+    PROGRAM,
+    PROVIDERS,
+    KeyGiven,
+    default_key_file,
+    fetch,
+    forget,
+    keyring_is_usable,
+)
+from hexad.storage.leases import OpenLock
+from hexad.storage.store_parts import Form
+from hexad.storage.switching import FOLDER, recover
+
+Key = bytes | str | Path | None
+_ATTEMPTS: Final = 3
+
+
+def init(
+    path: str | Path | None = None,
+    *,
+    encrypt: bool = False,
+    provider: str | None = None,
+    key: Key = None,
+    clock: Clock | None = None,
+) -> Path:
+    """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
+
+    With `encrypt`, or a `key` or a `provider`, it is encrypted from its first byte: `encrypt` says whose key it is. A
+    store that is there without a `hexad.toml` gets one, and is left as it is otherwise. Raises `Conflict` when there
+    is a store with one, or one that is to be encrypted, `NotFound` when the folder is not there.
+    """
+    folder = Path.cwd() if path is None else Path(path)
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {str(folder)!r}; create it first.")
+    directory = not_a_file(folder.resolve() / STORE_DIRECTORY)
+    config = directory / CONFIG_FILE
+    encrypt = encrypt or provider is not None or key is not None
+    if (directory / DATABASE).exists():
+        if encrypt:
+            raise Conflict(f"There is a store at {directory} already; `hexad encrypt` encrypts it.")
+        if config.exists():
+            raise Conflict(f"There is a store at {directory} already; it was left as it was.")
+        atomic_write(config, TEMPLATE.encode(), mode=0o644)
+        return directory
+    clock = clock or SystemClock()
+    ensure_dir(directory)
+    if encrypt:
+        _begin(directory, provider, key, clock=clock)
+    with open(directory, embedder=None, generator=None, clock=clock, background=False, key=key):
+        if not config.exists():
+            atomic_write(config, TEMPLATE.encode(), mode=0o644)
+    return directory
+
+
+def encrypt(
+    path: str | Path | None = None,
+    *,
+    provider: str | None = None,
+    key: Key = None,
+    dry_run: bool = False,
+    progress: Callable[[EncryptionProgress], object] | None = None,
+    clock: Clock | None = None,
+) -> EncryptionReport:
+    """Encrypt a plain store, every part of it, and return what was done.
+
+    `provider` keeps the key: `"keyring"`, `"key_file"`, `"passphrase"`, `"command"`, or `"program"` (`key` with 32
+    bytes). Without it, it is what `key` stands for, what `hexad.toml` or the environment names, else the system's
+    keyring, or a key file where there is none. `dry_run` only says how much would be written.
+
+    Raises `StoreLocked`, naming the processes that have the store open, `Conflict` for one that is encrypted,
+    `LimitExceeded` where the disk has no room for it twice. Until the last moment nothing of the store is changed;
+    killed after it, the next open ends it.
+    """
+    task = _Task(directory_of(path), "encrypt", progress=progress, clock=clock or SystemClock())
+    if read_record(task.directory) is not None:
+        raise Conflict(f"{task.directory} is encrypted already; `hexad rekey` gives it another key.")
+    given = _given(task.directory, key)
+    chosen = choose(provider, given, load_settings(task.directory))
+    if dry_run:
+        return task.plan(None, provider=chosen)
+    return task.run(None, lambda: establish(task.directory, given, provider=chosen), given)
+
+
+def decrypt(
+    path: str | Path | None = None,
+    *,
+    key: Key = None,
+    dry_run: bool = False,
+    progress: Callable[[EncryptionProgress], object] | None = None,
+    clock: Clock | None = None,
+) -> EncryptionReport:
+    """Make an encrypted store a plain one, and return what was done. `key` is as for `open`.
+
+    Raises as `encrypt` does, `Conflict` for a plain store, `AccessDenied` without its key.
+    """
+    task = _Task(directory_of(path), "decrypt", progress=progress, clock=clock or SystemClock())
+    given = _given(task.directory, key)
+    old = _keys(task.directory, given)
+    if dry_run:
+        return task.plan(old, provider=None)
+    return task.run(old, None, given, key=key)
+
+
+def rekey(
+    path: str | Path | None = None,
+    *,
+    key: Key = None,
+    new_key: Key = None,
+    provider: str | None = None,
+    wrap_only: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[EncryptionProgress], object] | None = None,
+    clock: Clock | None = None,
+) -> EncryptionReport:
+    """Give an encrypted store new keys, and return what was done: the old ones open nothing of it any more.
+
+    `key` opens it as it is, `new_key` and `provider` say where the new key is; without them the provider stays. With
+    `wrap_only` only the master key changes, as for a new passphrase: in a moment, and nothing is written anew; who
+    kept the old record and the old key can still read the store.
+
+    Raises as `encrypt` does, `Conflict` for a plain store, `InvalidInput` for a new key that is the old one.
+    """
+    task = _Task(directory_of(path), "rekey", progress=progress, clock=clock or SystemClock())
+    given = _given(task.directory, key)
+    old = _keys(task.directory, given)
+    record = read_record(task.directory)
+    assert record is not None
+    new = KeyGiven.of(new_key)
+    if provider is None and not new.explicit:
+        provider = record.place.provider
+    if provider == COMMAND and new.command is None and not new.explicit:
+        new = KeyGiven(command=given.command)
+    chosen = choose(provider, new, Settings())
+    if dry_run:
+        return task.plan(old, provider=chosen)
+
+    def made() -> Unlocked:
+        found = establish(task.directory, new, provider=chosen, keys=old if wrap_only else None)
+        if opens_with_same(record, fetch(found.record.place, new)) or _same_secret(record, new):
+            raise InvalidInput("The new key is the old one; give another.")
+        return found
+
+    if wrap_only:
+        return task.rewrap(made, new)
+    return task.run(old, made, new, key=key)
+
+
+def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
+    """Return the provider of a new key. Raises `InvalidInput` for one that is not known or contradicts the key."""
+    if provider is not None and provider not in PROVIDERS:
+        raise InvalidInput(f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.")
+    if given.explicit:
+        if provider not in (None, given.provider):
+            raise InvalidInput(f"The key that was given is a {given.provider}, the provider is {provider!r}.")
+        return given.provider or PROGRAM
+    if provider is not None:
+        return provider
+    named = settings.encryption.get("provider")
+    if named is not None:
+        return choose(str(named), given, settings)
+    return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
+
+
+def _same_secret(record: EncryptionRecord, new: KeyGiven) -> bool:
+    """Whether what is to be the new key opens the store as it is: a passphrase or a command's that did not change."""
+    if record.place.provider not in (PASSPHRASE, COMMAND) or new.provider not in (PASSPHRASE, COMMAND):
+        return False
+    if new.provider != record.place.provider:
+        return False
+    return opens_with_same(record, fetch(record.place, new))
+
+
+def _given(directory: Path, key: Key) -> KeyGiven:
+    settings = load_settings(directory)
+    return KeyGiven.of(
+        key, passphrase=settings.passphrase, key_file=settings.key_file, command=settings.key_command
+    )
+
+
+def _keys(directory: Path, given: KeyGiven) -> StoreKeys:
+    if read_record(directory) is None:
+        raise Conflict(f"{directory} is not encrypted; `hexad encrypt` encrypts it.")
+    found = unlock(directory, given)
+    assert found is not None
+    return found
+
+
+def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
+    """Write the record of a store that is not there yet."""
+    given = _given(directory, key)
+    chosen = choose(provider, given, load_settings(directory))
+    with _alone(directory, "create an encrypted store", clock):
+        if (directory / DATABASE).exists():
+            raise Conflict(f"There is a store at {directory} already; it was left as it was.")
+        if read_record(directory) is not None:
+            return  # killed before there was a database: its key opens what is made now
+        atomic_write(directory / RECORD, establish(directory, given, provider=chosen).record.encoded())
+
+
+@contextmanager
+def _alone(directory: Path, doing: str, clock: Clock) -> Iterator[OpenLock]:
+    lock = OpenLock(directory, clock=clock, purpose=f"hexad, to {doing}")
+    try:
+        with lock.alone(f"{doing} at {directory}"):
+            yield lock
+    finally:
+        lock.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """A new key, or none for a plain store."""
+
+    record: EncryptionRecord | None = None
+    keys: StoreKeys | None = None
+
+
+class _Task:
+    """One change of one store's encryption."""
+
+    def __init__(
+        self,
+        directory: Path,
+        what: str,
+        *,
+        progress: Callable[[EncryptionProgress], object] | None,
+        clock: Clock,
+    ) -> None:
+        self.directory, self._what, self._clock = directory, what, clock
+        self._progress = progress or (lambda _progress: None)
+        if not (directory / DATABASE).exists():
+            raise NotFound(f"There is no store at {directory}.")
+        if (directory / FOLDER).exists():
+            lock = OpenLock(directory, clock=clock, purpose=f"hexad {what}")
+            try:
+                recover(directory, lock)
+            finally:
+                lock.close()
+
+    def plan(self, old: StoreKeys | None, *, provider: str | None) -> EncryptionReport:
+        """Return what would be done."""
+        return self._report(
+            Conversion(self.directory, what=self._what, old=old, new=None), provider=provider, dry_run=True
+        )
+
+    def run(
+        self, old: StoreKeys | None, make: Callable[[], Unlocked] | None, given: KeyGiven, *, key: Key = None
+    ) -> EncryptionReport:
+        """Carry the change out, with the store alone. `make` makes the new key when all is ready for it."""
+        with _alone(self.directory, self._what, self._clock):
+            Conversion(self.directory, what=self._what, old=old, new=None).require_space()
+        for attempt in range(_ATTEMPTS):
+            self._seal_logs(key)
+            try:
+                with _alone(self.directory, self._what, self._clock):
+                    return self._convert(old, make, given)
+            except UnsealedLogs as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _convert(
+        self, old: StoreKeys | None, make: Callable[[], Unlocked] | None, given: KeyGiven
+    ) -> EncryptionReport:
+        found = read_record(self.directory)
+        if (found is None) != (old is None):
+            raise Conflict(f"{self.directory} was encrypted or decrypted meanwhile; look at it again.")
+        made = None if make is None else make()
+        try:
+            if made is not None and given.key is None:
+                # What the provider gives back from now on must be what the store is encrypted with.
+                made.record.keys(fetch(made.record.place, given))
+            conversion = Conversion(
+                self.directory, what=self._what, old=old, new=None if made is None else made.keys
+            )
+            conversion.require_space()
+            total, done = conversion.size_bytes, 0
+
+            def step(size: int, name: str) -> None:
+                nonlocal done
+                done += size
+                self._progress(EncryptionProgress(done=done, total=max(total, done), current=name))
+
+            conversion.run(None if made is None else made.record, step=step)
+        except BaseException:
+            record = read_record(self.directory)
+            if made is not None and not (self.directory / FOLDER).exists() and record == found:
+                forget(made.record.place)
+            raise
+        return self._report(conversion, record=None if made is None else made.record)
+
+    def rewrap(self, make: Callable[[], Unlocked], given: KeyGiven) -> EncryptionReport:
+        """Change the master key alone."""
+        lock = OpenLock(self.directory, clock=self._clock, purpose=f"hexad {self._what}")
+        try:
+            made = make()
+            if given.key is None:
+                made.record.keys(fetch(made.record.place, given))
+            atomic_write(self.directory / RECORD, made.record.encoded())
+        finally:
+            lock.close()
+        place = made.record.place
+        return EncryptionReport(
+            path=str(self.directory),
+            what=self._what,
+            provider=place.provider,
+            key_id=place.id,
+            key_file=key_file_of(made.record),
+        )
+
+    def _seal_logs(self, key: Key) -> None:
+        """Bring what was recorded into segments: logs are of one process, and are not converted."""
+        if not (self.directory / "stream").is_dir():
+            return
+        with open(
+            self.directory, embedder=None, generator=None, clock=self._clock, background=False, key=key
+        ) as hx:
+            hx.xdb.seal()
+
+    def _report(
+        self,
+        conversion: Conversion,
+        *,
+        record: EncryptionRecord | None = None,
+        provider: str | None = None,
+        dry_run: bool = False,
+    ) -> EncryptionReport:
+        written = conversion.of(Form.FILE, Form.DATABASE)
+        return EncryptionReport(
+            path=str(self.directory),
+            what=self._what,
+            provider=provider if record is None else record.place.provider,
+            key_id=None if record is None else record.place.id,
+            key_file=None if record is None else key_file_of(record),
+            files=len(written),
+            bytes=sum(part.bytes for part in written),
+            needed_bytes=conversion.needed_bytes,
+            left=tuple(part.name for part in conversion.of(Form.UNKNOWN)),
+            dry_run=dry_run,
+        )
+
+
+def key_file_of(record: EncryptionRecord) -> str | None:
+    """Return where the key file of a store is, None where its key comes from elsewhere."""
+    if record.place.provider != KEY_FILE:
+        return None
+    return str(record.place.key_file or default_key_file(record.place.id))

@@ -1,0 +1,108 @@
+"""What each file of a store is: which are sealed for what purpose, which are made anew, which hold nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from hexad.storage.crypto import AUDIT_DB, DOCUMENTS, EXPORTS, MEMORY_DB, SECRETS, STREAM, is_sealed
+from hexad.storage.encryption import RECORD
+from hexad.storage.overwriting import plain_files
+from hexad.storage.switching import FOLDER
+
+_HEAD_BYTES: Final = 16
+_PLAIN_HEAD: Final = b"SQLite format 3\0"
+_FOLDERS: Final = {
+    "stream": STREAM,
+    "documents": DOCUMENTS,
+    "exports": EXPORTS,
+    "spaces": EXPORTS,
+    "audit": AUDIT_DB,
+}
+_DATABASES: Final = {"memory.db": MEMORY_DB, "audit/audit.db": AUDIT_DB}
+_SECRETS: Final = frozenset({"keys.json", "audit/audit.key"})
+_PLAIN: Final = frozenset({"hexad.toml", ".gitignore", "open.lock", "maintain.lock", RECORD})
+"""Files that hold nothing of what is remembered."""
+LOGS: Final = "stream/log"
+SEGMENTS: Final = "stream/segments"
+
+
+class Form(Enum):
+    """What is done with a file when a store's encryption changes."""
+
+    DATABASE = "database"
+    FILE = "file"
+    DROPPED = "dropped"  # derived, or of a process that has ended
+    KEPT = "kept"  # readable in every store
+    UNKNOWN = "unknown"  # no part of a store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A file of a store, by its path below it."""
+
+    name: str
+    form: Form
+    purpose: str = ""
+    bytes: int = 0
+
+
+def parts_of(directory: Path) -> Iterator[Part]:
+    """Yield every file of a store with what it is, by path; raises `StorageFailure` for a link."""
+    for path in plain_files(directory):
+        name = path.relative_to(directory).as_posix()
+        top = PurePosixPath(name).parts[0]
+        if top in (FOLDER, "openers"):
+            continue
+        form, purpose = _kind(name, top)
+        yield Part(name=name, form=form, purpose=purpose, bytes=path.stat().st_size)
+
+
+def _kind(name: str, top: str) -> tuple[Form, str]:
+    last = PurePosixPath(name).name
+    if name in _DATABASES:
+        return Form.DATABASE, _DATABASES[name]
+    if name in _SECRETS:
+        return Form.FILE, SECRETS
+    for database in _DATABASES:
+        if name.startswith(f"{database}-"):
+            return (Form.DROPPED if name.endswith(("-wal", "-shm", "-journal")) else Form.KEPT), ""
+    if name in _PLAIN or last.endswith(".lock"):
+        return Form.KEPT, ""
+    if top == "cache" or (last.startswith(".") and last.endswith(".tmp")):
+        return Form.DROPPED, ""
+    if name.startswith(f"{LOGS}/") or (top == "stream" and last.endswith(".tmp")):
+        return Form.DROPPED, ""
+    if top in _FOLDERS and "/" in name:
+        return Form.FILE, _FOLDERS[top]
+    return Form.UNKNOWN, ""
+
+
+def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
+    """Yield in words which files of an encrypted store are readable, or which of a plain one are sealed."""
+    for part in parts_of(directory):
+        if part.form not in (Form.DATABASE, Form.FILE) and not part.name.startswith(("cache/", f"{LOGS}/")):
+            continue
+        path = directory / part.name
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD_BYTES)
+        except FileNotFoundError:
+            continue  # it went just now
+        if not head:
+            continue
+        if encrypted and _readable(part, head):
+            yield f"{path} is not encrypted, though its store is. Move it away, or seal it with `hexad rekey`."
+        if not encrypted and is_sealed(head):
+            yield f"{path} is encrypted, though its store is not: nothing here can read it. Move it away."
+
+
+def _readable(part: Part, head: bytes) -> bool:
+    if part.form is Form.DATABASE:
+        return head == _PLAIN_HEAD
+    if part.form is Form.FILE:
+        return not is_sealed(head)
+    return False
