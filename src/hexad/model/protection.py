@@ -67,7 +67,7 @@ def _quarantine(value: JSONValue) -> Trust | None:
 def _trust(value: JSONValue, name: str, *, also: str = "") -> Trust:
     if value not in tuple(Trust):
         raise _bad(name, value, f"choose one of {', '.join(Trust)}{also}")
-    return Trust(cast("str", value))
+    return Trust(str(value))
 
 
 def _protected(policy: Mapping[str, JSONValue], name: str, what: str) -> tuple[Protected, ...] | None:

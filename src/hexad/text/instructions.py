@@ -16,10 +16,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from hexad.text.instruction_rules import ENGLISH, MARKUP, OTHER_LATIN, OTHER_SCRIPTS, Rule
+from hexad.text.instruction_languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
+from hexad.text.instruction_rules import ENGLISH, Rule
 
 KINDS: Final = (
-    "addressed", "autonomy", "covert", "encoded", "exfiltration", "hidden", "markup", "override", "persistence", "privilege",
+    "addressed", "autonomy", "covert", "encoded", "exfiltration", "hidden", "markup", "override", "persistence",
+        "privilege",
     "promotion", "role", "tool_call", "trigger",
 )  # fmt: skip
 """What can be found."""
@@ -30,7 +32,10 @@ _STRONG: Final = frozenset(
     "ignore disregard instructions prompt reveal credentials system override passwords".split()
 )
 _WORD: Final = re.compile(r"[^\W_]+")
-_INVISIBLE: Final = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+)
 _SEEN_NOWHERE: Final = re.compile(f"[{_INVISIBLE}\U000e0000-\U000e0fff\ufe00-\ufe0f]")
 _HIDDEN: Final = re.compile(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
@@ -39,20 +44,25 @@ _HIDDEN: Final = re.compile(
 )
 _FLAG: Final = "\U0001f3f4"  # whose tags spell the name of a region
 _QUOTED: Final = re.compile(
-    r"\"[^\"\n]{1,160}\"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|„[^“”\n]{1,160}[“”]|`[^`\n]{1,160}`|(?<!\w)'[^'\n]{1,160}'(?!\w)"
+    r"\"[^\"\n]{1,160}\"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|„[^“”\n]{1,160}[“”]|`[^`\n]{1,160}`|"
+    r"(?<!\w)'[^'\n]{1,160}'(?!\w)"
 )
 _SPOKEN_OF: Final = re.compile(
-    r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|phishing|malicious|adversar\w*|poison\w*|detect\w*|examples?|e\.g|such as|phrases?|pattern\w*"
-    r"|regex\w*|strings?|quot\w+|filters?|flags?|flagged|block\w*|red[- ]?team\w*|threat\w*|vulnerab\w*|exploit\w*|sanitiz\w*|owasp|test\w*|literal"
+    r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|phishing|malicious|adversar\w*|poison\w*|detect\w*"
+    r"|examples?|e\.g|such as|phrases?|pattern\w*"
+    r"|regex\w*|strings?|quot\w+|filters?|flags?|flagged|block\w*|red[- ]?team\w*|threat\w*|vulnerab\w*"
+    r"|exploit\w*|sanitiz\w*|owasp|test\w*|literal"
     r"|angriff\w*|beispiel\w*|attaque\w*|exemple\w*|ataque\w*|ejemplo\w*|exemplo\w*|attacco|esempio)\b"
 )
 _NOT: Final = re.compile(
-    r"\b(?:never|not|don.?t|cannot|can.?t|won.?t|shouldn.?t|mustn.?t|doesn.?t|without|prevent\w*|avoid|refuses? to|against|instead of|nie|nicht|jamais|nunca)"
+    r"\b(?:never|not|don.?t|cannot|can.?t|won.?t|shouldn.?t|mustn.?t|doesn.?t|without|prevent\w*|avoid|refuses?"
+    r" to|against|instead of|nie|nicht|jamais|nunca)"
     r"(?:\W+\w+){0,2}\W*$"
 )
 # "we ignore previous rules", "the parser will ignore…", "tells the model to ignore…" say what happens; nobody is told to.
 _TOLD: Final = re.compile(
-    r"\b(?:we|i|it|they|he|she|which|that|who|will|would|can|could|may|might|does|did|users?|parsers?|tools?|models?|attackers?|scripts?|code)\W+$|"
+    r"\b(?:we|i|it|they|he|she|which|that|who|will|would|can|could|may|might|does|did|users?|parsers?|tools?"
+    r"|models?|attackers?|scripts?|code)\W+$|"
     r"(?<!\byou )(?<!\bwant )(?<!\bneed )(?<!\bhave )(?<!\byou\snow )(?<!\bmust )\bto\W+$"
 )
 _TO_YOU: Final = re.compile(
@@ -64,6 +74,7 @@ _ESCAPES: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,}")
 _PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2}\S{0,12}){4,}")
 _SPACED: Final = re.compile(r"(?:(?<![^\W_])[^\W\d_][\s.\-_*|/]{1,3}){5,}[^\W\d_](?![^\W_])")
 _LEET: Final = str.maketrans("013457@$!|", "oieastasil")
+_IDENTIFIER: Final = re.compile(r"[^\W_]+(?:_[^\W_]+){1,3}")
 _MOST_TRIED: Final = 40
 """Matches of one rule that are looked at; a text that speaks of the same thing more often is taken to say it."""
 _MOST_DECODED: Final = 20
@@ -150,13 +161,15 @@ def _latin(low: str, words: set[str] | None = None) -> Iterator[str]:
         yield from _of_rules(_LATIN, there, low)
 
 
-def _of_rules(rules: Sequence[Rule], there: set[str], low: str) -> Iterator[str]:
+def _of_rules(rules: Sequence[Rule], there: frozenset[str], low: str) -> Iterator[str]:
     found: set[str] = set()
     for rule in rules:
         if rule.kind in found or any(there.isdisjoint(group) for group in rule.groups):
             continue
         if any(
-            not (rule.spoken and _told(low, match)) and not _spoken_of(low, match)
+            not _IDENTIFIER.fullmatch(match.group())
+            and not (rule.spoken and _told(low, match))
+            and not _spoken_of(low, match)
             for match in _some_of(rule.pattern, low)
         ):
             found.add(rule.kind)
@@ -183,7 +196,7 @@ def _spoken_of(low: str, match: re.Match[str]) -> bool:
     start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
     around = low[start:end]
     for quoted in _QUOTED.finditer(around):
-        if start + quoted.start() < match.start() + 1 and match.end() <= start + quoted.end():
+        if start + quoted.start() <= match.start() < start + quoted.end():
             outside = around[: quoted.start()] + " " + around[quoted.end() :]
             return _SPOKEN_OF.search(outside) is not None
     return False
