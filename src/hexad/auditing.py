@@ -15,7 +15,8 @@ from hexad.errors import HexadError
 from hexad.model.audit import NewAuditRecord
 from hexad.model.memory import JSONValue
 from hexad.observe import log
-from hexad.storage.cleaning import empty_log
+from hexad.storage.cleaning import clear_pages, empty_log
+from hexad.storage.crypto import StoreKeys
 from hexad.storage.erasures import ERASURE, Erasures
 from hexad.storage.meta import STORE_ID, Meta
 
@@ -23,7 +24,7 @@ _BATCH: Final = 1_000
 MOVED: Final = "audit_moved"
 
 
-def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock) -> int:
+def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None = None) -> int:
     """Append the notes of maintenance that the ledger does not have yet; return how many those were.
 
     Killed in between, the next call goes on: the ledger itself says what it has taken. Where it cannot be written,
@@ -32,7 +33,7 @@ def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock) -> int:
     if not meta.logged_after(int(meta.get(MOVED) or 0), limit=1):
         return 0
     try:
-        return _move(meta, directory, clock=clock)
+        return _move(meta, directory, clock=clock, crypt=crypt)
     except HexadError as error:
         log.warning(
             "The ledger could not take what upkeep noted; it stays in the store until then: %s", error
@@ -40,8 +41,8 @@ def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock) -> int:
         return 0
 
 
-def _move(meta: Meta, directory: Path, *, clock: Clock) -> int:
-    opened = open_ledger(directory / "audit", clock=clock, create=True)
+def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None) -> int:
+    opened = open_ledger(directory / "audit", clock=clock, create=True, crypt=crypt)
     ledger, erasures = opened.ledger, Erasures(meta.database)
     source = meta.get(STORE_ID) or "store"
     done = 0
@@ -104,12 +105,12 @@ def _ranges(seqs: Collection[int]) -> list[JSONValue]:
     return [list[JSONValue](one) for one in found]
 
 
-def empty_ledger_log(directory: Path, *, clock: Clock) -> bool:
-    """Take out of the ledger's write-ahead log what was erased; False while somebody reads from it."""
+def clear_ledger(directory: Path, *, clock: Clock, crypt: StoreKeys | None, patient: bool) -> bool:
+    """Take out of the ledger's pages and its write-ahead log what was erased; False while somebody reads from it."""
     if not (directory / "audit" / LEDGER_FILE).exists():
         return True
-    opened = open_ledger(directory / "audit", clock=clock, create=False)
+    opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
     try:
-        return empty_log(opened.db)
+        return clear_pages(opened.db, patient=patient) and empty_log(opened.db)
     finally:
         opened.close()

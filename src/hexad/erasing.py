@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from hexad.auditing import empty_ledger_log
+from hexad.auditing import clear_ledger
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.ids import IdSource
@@ -34,7 +34,7 @@ from hexad.model.erasure import (
 )
 from hexad.model.policy import parse_stored
 from hexad.observe import log, span
-from hexad.storage.cleaning import clean_free_pages, empty_log, needs_cleaning
+from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
 from hexad.storage.leases import Lease
 from hexad.storage.stores import Stores
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from hexad.wiring import Parts
 
 LOG: Final = "write-ahead log"
-LEDGER_LOG: Final = "ledger's write-ahead log"
-FREE_PAGES: Final = "free pages"
+LEDGER_PAGES: Final = "ledger's pages and log"
+PAGES: Final = "unused parts of pages"
 COMPLETED: Final = "erasure.completed"
+_LAST: Final = {PAGES: 1, LOG: 2}
 _BUSY: Final = "another process reads or writes it"
 _ONLY_PURGED: Final = "only with purge; it cannot be archived"
 _OWNERS: Final = "only the store's owner may erase it"
@@ -56,13 +57,17 @@ _POLL_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasingNeeds:
-    """What erasure is handed; `stream` gives the eraser of experience and documents, `move` feeds the ledger."""
+    """What erasure is handed; `stream` gives the eraser of experience and documents, `move` feeds the ledger.
+
+    `clear_ledger` takes out of its files what was erased, patiently or not; False while somebody reads it.
+    """
 
     stores: Stores
     everything: Stores
     memories: MemoryEraser
     stream: Callable[[], Eraser | None]
     move: Callable[[], int]
+    clear_ledger: Callable[[bool], bool]
     directory: Path
     clock: Clock
     ids: IdSource
@@ -91,8 +96,11 @@ def build_erasing(parts: Parts) -> Erasing:
             stores=base.stores,
             everything=parts.everything,
             memories=memories,
-            stream=lambda: None,
+            stream=lambda: parts.experiencing.eraser,
             move=parts.move_to_ledger,
+            clear_ledger=lambda patient: clear_ledger(
+                place.directory, clock=base.clock, crypt=place.crypt, patient=patient
+            ),
             directory=place.directory,
             clock=base.clock,
             ids=base.ids,
@@ -268,10 +276,8 @@ class Erasing:
         self._complete(begun.no)
 
     def _note_what_files_hold(self, book: Book) -> None:
-        if needs_cleaning(self._db):
-            book.pending(FREE_PAGES, _BUSY, {})
-        book.pending(LEDGER_LOG, _BUSY, {})
-        book.pending(LOG, _BUSY, {})
+        for place in (LEDGER_PAGES, PAGES, LOG):
+            book.pending(place, _BUSY, {})
 
     def _go_on(self) -> int:
         done = 0
@@ -284,12 +290,12 @@ class Erasing:
     def _complete(self, erasure_no: int | None) -> int:
         """Do what waits, of one erasure or of all, and return how much; what cannot be done yet goes on waiting."""
         done = 0
-        # The log last: it holds all that was written before.
+        # The database's own last: pages and log hold all that was written before.
         for book, waiting in sorted(
-            self._erasures.waiting(erasure_no=erasure_no), key=lambda one: one[1].place == LOG
+            self._erasures.waiting(erasure_no=erasure_no), key=lambda one: _LAST.get(one[1].place, 0)
         ):
             try:
-                completed = self._complete_one(waiting, book)
+                completed = self._complete_one(waiting, book, patient=erasure_no is None)
             except HexadError as error:
                 log.warning("An erasure is not complete: %s (%s)", waiting.place, error)
                 self._erasures.postpone(waiting, str(error))
@@ -303,15 +309,13 @@ class Erasing:
                 done += 1
         return done
 
-    def _complete_one(self, waiting: Pending, book: Book) -> bool:
+    def _complete_one(self, waiting: Pending, book: Book, *, patient: bool) -> bool:
         if waiting.place == LOG:
             return not self._erasures.ledger_waits(book.id) and empty_log(self._db)
-        if waiting.place == LEDGER_LOG:
-            return not self._erasures.ledger_waits(book.id) and empty_ledger_log(
-                self._needs.directory, clock=self._needs.clock
-            )
-        if waiting.place == FREE_PAGES:
-            return clean_free_pages(self._db)
+        if waiting.place == LEDGER_PAGES:
+            return not self._erasures.ledger_waits(book.id) and self._needs.clear_ledger(patient)
+        if waiting.place == PAGES:
+            return clear_pages(self._db, patient=patient, meta=self._needs.everything.meta)
         if waiting.place in self._needs.memories.places():
             return self._needs.memories.complete(waiting, book)
         stream = self._needs.stream()

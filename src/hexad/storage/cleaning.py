@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, cast
 
 import apsw
 
 from hexad.storage.connection import Connection, Database
 from hexad.storage.meta import Meta
+from hexad.storage.page_slack import can_clear_gaps, clear_gaps
 from hexad.storage.sqlite_errors import translated
 
 CLEANED: Final = "cleaned_free_pages"
+_QUICK_BYTES: Final = 64 << 20
+"""A database up to this size is written anew at once, in less than a second."""
 _WAIT_S: Final = 2.0
 _DRAIN_MS: Final = 500
 
@@ -34,16 +37,34 @@ def empty_log(db: Database) -> bool:
     return not _wal_bytes(db)
 
 
-def clean_free_pages(db: Database) -> bool:
-    """Write the database anew without what was deleted before deleted rows were cleared; False when it is busy.
+def clear_pages(db: Database, *, patient: bool, meta: Meta | None = None) -> bool:
+    """Take out of the database's pages what SQLite left there of rows that are gone; False when it is busy.
 
-    Once in the life of a store: what is deleted later is cleared at once.
+    A file whose pages cannot be told from outside, an encrypted one or one from before deleted rows were cleared, is
+    written anew: a large one only where the caller is `patient`. `meta` is that of a store's own database.
     """
-    meta = Meta(db)
-    if meta.get(CLEANED) is not None:
-        return True
+    if not empty_log(db):
+        return False
+    with db.read() as con:
+        in_place = can_clear_gaps(con, encrypted=db._key is not None)
+    if (meta is not None and meta.get(CLEANED) is None) or not in_place:
+        if not patient and db.path.stat().st_size > _QUICK_BYTES:
+            return False
+        return _write_anew(db, meta)
     with db.transaction() as con:
-        for index in ("chunk_fts", "document_fts", "compressed_fts"):
+        if _wal_bytes(db):
+            return False  # somebody wrote meanwhile
+        clear_gaps(con)
+        ((version,),) = con.execute("PRAGMA user_version").fetchall()
+        con.execute(f"PRAGMA user_version = {(cast('int', version) + 1) & 0x7FFFFFFF}")
+    return True
+
+
+def _write_anew(db: Database, meta: Meta | None) -> bool:
+    with db.transaction() as con:
+        for (index,) in con.execute(
+            "SELECT name FROM sqlite_schema WHERE substr(name, -4) = '_fts' AND sql LIKE 'CREATE VIRTUAL%'"
+        ).fetchall():
             con.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
     with _turn(db) as held:
         if held is None:
@@ -56,13 +77,9 @@ def clean_free_pages(db: Database) -> bool:
                 return False
             finally:
                 held.sqlite.execute("PRAGMA query_only = ON").fetchall()
-    meta.put(CLEANED, "vacuum")
+    if meta is not None:
+        meta.put(CLEANED, "vacuum")
     return True
-
-
-def needs_cleaning(db: Database) -> bool:
-    """Whether the store is from before deleted rows were cleared, and was not written anew since."""
-    return Meta(db).get(CLEANED) is None
 
 
 @contextmanager
