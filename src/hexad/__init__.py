@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from hexad.clock import Clock, FrozenClock, SystemClock
-    from hexad.encrypting import decrypt, encrypt, init, rekey
+    from hexad.encrypting import decrypt, encrypt, encryption_state, init, rekey
     from hexad.engine import Hexad
     from hexad.errors import (
         AccessDenied,
@@ -114,7 +114,7 @@ __version__: Final = "0.1.0"
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
     "hexad.clock": ("Clock", "FrozenClock", "SystemClock"),
-    "hexad.encrypting": ("decrypt", "encrypt", "init", "rekey"),
+    "hexad.encrypting": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput", "InvalidMemory",
@@ -290,6 +290,7 @@ __all__ = [
     "compress_records",
     "decrypt",
     "encrypt",
+    "encryption_state",
     "export_json",
     "init",
     "listen",

@@ -56,6 +56,8 @@ class Settings:
     key_file: Path | None = None
     key_command: str | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
+    new_passphrase: str | None = field(default=None, repr=False)
+    new_key_command: str | None = field(default=None, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -238,6 +240,8 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         key_file=_key_file(values, environ),
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
         passphrase=environ.get("HEXAD_PASSPHRASE") or None,
+        new_passphrase=environ.get("HEXAD_NEW_PASSPHRASE") or None,
+        new_key_command=environ.get("HEXAD_NEW_KEY_COMMAND") or None,
         embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or None,
         llm_api_key=environ.get("HEXAD_LLM_API_KEY") or None,
         provider_keys={

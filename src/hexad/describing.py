@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from hexad import __version__
 from hexad.index.catalog import EMBED
+from hexad.model.encryption import EncryptionState
 from hexad.model.memory import Status
 from hexad.model.policy import is_backend
 from hexad.model.status import StoreStatus
 from hexad.storage.connection import sqlite_library_is_safe
+from hexad.storage.encryption import read_record
 from hexad.storage.schema import MIGRATIONS
+from hexad.storage.store_parts import state_of
 
 if TYPE_CHECKING:
     from hexad.wiring import Parts
@@ -29,7 +32,8 @@ def describe(parts: Parts) -> StoreStatus:
         sqlite=sqlite,
         sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
         durability=parts.base.db.durability.value,
-        encrypted=False,
+        encrypted=parts.place.crypt is not None,
+        encryption=None if parts.place.crypt is None else _encryption(parts.place.directory),
         readonly=parts.base.db.readonly,
         schema=MIGRATIONS[-1].number,
         memories=stores.memories.count(),
@@ -51,6 +55,11 @@ def describe(parts: Parts) -> StoreStatus:
         or backend in parts.base.orderings,
         holders=tuple(map(str, parts.place.lock.holders())) if parts.place.lock is not None else (),
     )
+
+
+def _encryption(directory: Path) -> EncryptionState | None:
+    record = read_record(directory)
+    return None if record is None else state_of(record)
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

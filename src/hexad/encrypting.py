@@ -11,7 +11,7 @@ from typing import Final
 from hexad.clock import Clock, SystemClock
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
 from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
-from hexad.model.encryption import EncryptionProgress, EncryptionReport
+from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
 from hexad.opening import directory_of, not_a_file, open
 from hexad.storage.conversion import Conversion, UnsealedLogs
 from hexad.storage.crypto import StoreKeys
@@ -33,13 +33,13 @@ from hexad.storage.key_sources import (
     PROGRAM,
     PROVIDERS,
     KeyGiven,
-    default_key_file,
     fetch,
     forget,
+    key_file_of,
     keyring_is_usable,
 )
 from hexad.storage.leases import OpenLock
-from hexad.storage.store_parts import Form
+from hexad.storage.store_parts import Form, state_of
 from hexad.storage.switching import FOLDER, recover
 
 Key = bytes | str | Path | None
@@ -145,7 +145,8 @@ def rekey(
 ) -> EncryptionReport:
     """Give an encrypted store new keys, and return what was done: the old ones open nothing of it any more.
 
-    `key` opens it as it is, `new_key` and `provider` say where the new key is; without them the provider stays. With
+    `key` opens it as it is, `new_key` and `provider` say where the new key is; without them the provider stays, and
+    HEXAD_NEW_PASSPHRASE or HEXAD_NEW_KEY_COMMAND may say it. With
     `wrap_only` only the master key changes, as for a new passphrase: in a moment, and nothing is written anew; who
     kept the old record and the old key can still read the store.
 
@@ -156,7 +157,8 @@ def rekey(
     old = _keys(task.directory, given)
     record = read_record(task.directory)
     assert record is not None
-    new = KeyGiven.of(new_key)
+    settings = load_settings(task.directory)
+    new = KeyGiven.of(new_key, passphrase=settings.new_passphrase, command=settings.new_key_command)
     if provider is None and not new.explicit:
         provider = record.place.provider
     if provider == COMMAND and new.command is None and not new.explicit:
@@ -174,6 +176,19 @@ def rekey(
     if wrap_only:
         return task.rewrap(made, new)
     return task.run(old, made, new, key=key)
+
+
+def encryption_state(path: str | Path | None = None) -> EncryptionState | None:
+    """Return how the store for a path is encrypted, None for a plain one; no key is needed. Raises `NotFound`.
+
+    >>> import hexad, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = hexad.init(folder, key="a few words that nobody else knows")
+    ...     hexad.encryption_state(folder).provider
+    'passphrase'
+    """
+    record = read_record(directory_of(path))
+    return None if record is None else state_of(record)
 
 
 def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
@@ -336,7 +351,7 @@ class _Task:
             what=self._what,
             provider=place.provider,
             key_id=place.id,
-            key_file=key_file_of(made.record),
+            key_file=key_file_of(place),
         )
 
     def _seal_logs(self, key: Key) -> None:
@@ -362,17 +377,10 @@ class _Task:
             what=self._what,
             provider=provider if record is None else record.place.provider,
             key_id=None if record is None else record.place.id,
-            key_file=None if record is None else key_file_of(record),
+            key_file=None if record is None else key_file_of(record.place),
             files=len(written),
             bytes=sum(part.bytes for part in written),
             needed_bytes=conversion.needed_bytes,
             left=tuple(part.name for part in conversion.of(Form.UNKNOWN)),
             dry_run=dry_run,
         )
-
-
-def key_file_of(record: EncryptionRecord) -> str | None:
-    """Return where the key file of a store is, None where its key comes from elsewhere."""
-    if record.place.provider != KEY_FILE:
-        return None
-    return str(record.place.key_file or default_key_file(record.place.id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hexad.model.encryption import EncryptionState
 from hexad.model.memory import JSONValue
 
 
@@ -37,6 +38,7 @@ class StoreStatus:
     generator: str | None = None
     backend: str = "basic"  # the setting `memory_backend`
     backend_known: bool = True
+    encryption: EncryptionState | None = None  # None: nothing is encrypted
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""
@@ -46,6 +48,8 @@ class StoreStatus:
                 if isinstance(value, Mapping)
                 else list(value)
                 if isinstance(value, tuple)
+                else value.to_dict()
+                if isinstance(value, EncryptionState)
                 else value
             )
             for name, value in ((name, getattr(self, name)) for name in self.__slots__)

@@ -189,6 +189,13 @@ def default_key_file(key_id: str) -> Path:
     return Path(platformdirs.user_data_dir("hexad", appauthor=False)) / "keys" / f"{key_id}.key"
 
 
+def key_file_of(place: KeyPlace) -> str | None:
+    """Return where the key file of a store is, None where its key comes from elsewhere."""
+    if place.provider != KEY_FILE:
+        return None
+    return str(place.key_file or default_key_file(place.id))
+
+
 def keyring_is_usable() -> bool:
     """Whether the extra is installed and this machine has a keyring that keeps something."""
     try:

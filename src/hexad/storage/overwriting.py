@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from hexad.errors import StorageFailure
 from hexad.storage import files
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -69,10 +68,8 @@ def free_bytes(path: Path) -> int:
         return shutil.disk_usage(path).free
 
 
-def plain_files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder by path. Raises `StorageFailure` for a link, which leads elsewhere."""
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder by path, and links, which lead elsewhere."""
     for found in sorted(folder.rglob("*")):
-        if found.is_symlink():
-            raise StorageFailure(f"{found} is a link; put what it leads to in its place, or remove it.")
-        if found.is_file():
+        if found.is_symlink() or found.is_file():
             yield found

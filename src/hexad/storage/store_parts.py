@@ -8,9 +8,11 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from hexad.model.encryption import EncryptionState
 from hexad.storage.crypto import AUDIT_DB, DOCUMENTS, EXPORTS, MEMORY_DB, SECRETS, STREAM, is_sealed
-from hexad.storage.encryption import RECORD
-from hexad.storage.overwriting import plain_files
+from hexad.storage.encryption import RECORD, EncryptionRecord
+from hexad.storage.key_sources import key_file_of
+from hexad.storage.overwriting import files_below
 from hexad.storage.switching import FOLDER
 
 _HEAD_BYTES: Final = 16
@@ -26,6 +28,17 @@ _DATABASES: Final = {"memory.db": MEMORY_DB, "audit/audit.db": AUDIT_DB}
 _SECRETS: Final = frozenset({"keys.json", "audit/audit.key"})
 _PLAIN: Final = frozenset({"hexad.toml", ".gitignore", "open.lock", "maintain.lock", RECORD})
 """Files that hold nothing of what is remembered."""
+_AEGIS, _AES = "AEGIS-256", "AES-256-GCM"
+CIPHERS: Final = {
+    "memories, full text, vectors, tags (memory.db)": _AEGIS,
+    "ledger (audit.db)": _AEGIS,
+    "experience (stream)": _AES,
+    "caches": _AES,
+    "working copies (documents)": _AES,
+    "exports, evidence, space files": _AES,
+    "keys of the store and of its ledger": _AES,
+}
+"""With what each part of an encrypted store is encrypted."""
 LOGS: Final = "stream/log"
 SEGMENTS: Final = "stream/segments"
 
@@ -51,14 +64,14 @@ class Part:
 
 
 def parts_of(directory: Path) -> Iterator[Part]:
-    """Yield every file of a store with what it is, by path; raises `StorageFailure` for a link."""
-    for path in plain_files(directory):
+    """Yield every file of a store with what it is, by path; links are no part of a store, wherever they are."""
+    for path in files_below(directory):
         name = path.relative_to(directory).as_posix()
         top = PurePosixPath(name).parts[0]
         if top in (FOLDER, "openers"):
             continue
-        form, purpose = _kind(name, top)
-        yield Part(name=name, form=form, purpose=purpose, bytes=path.stat().st_size)
+        form, purpose = (Form.UNKNOWN, "") if path.is_symlink() else _kind(name, top)
+        yield Part(name=name, form=form, purpose=purpose, bytes=path.lstat().st_size)
 
 
 def _kind(name: str, top: str) -> tuple[Form, str]:
@@ -84,8 +97,8 @@ def _kind(name: str, top: str) -> tuple[Form, str]:
 def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
     """Yield in words which files of an encrypted store are readable, or which of a plain one are sealed."""
     for part in parts_of(directory):
-        if part.form not in (Form.DATABASE, Form.FILE) and not part.name.startswith(("cache/", f"{LOGS}/")):
-            continue
+        if part.form not in (Form.DATABASE, Form.FILE) and not part.name.startswith("cache/"):
+            continue  # of logs `check_stream` says it
         path = directory / part.name
         try:
             with path.open("rb") as file:
@@ -100,9 +113,15 @@ def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
             yield f"{path} is encrypted, though its store is not: nothing here can read it. Move it away."
 
 
+def state_of(record: EncryptionRecord) -> EncryptionState:
+    """Return what may be said of how a store is encrypted."""
+    place = record.place
+    return EncryptionState(
+        provider=place.provider, key_id=place.id, key_file=key_file_of(place), parts=dict(CIPHERS)
+    )
+
+
 def _readable(part: Part, head: bytes) -> bool:
     if part.form is Form.DATABASE:
         return head == _PLAIN_HEAD
-    if part.form is Form.FILE:
-        return not is_sealed(head)
-    return False
+    return not is_sealed(head)

@@ -16,6 +16,7 @@ from hexad.storage.crypto import STREAM, StoreKeys
 from hexad.storage.document_copies import check_copies
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
+from hexad.storage.store_parts import exposed
 from hexad.storage.stores import Stores
 from hexad.storage.stream_check import check_stream
 from hexad.text.rules import audience
@@ -31,7 +32,8 @@ _EXPECTED: Final = frozenset(
         "keys.json",
         "encryption.json",
         "open.lock",
-        "erase.lock", "maintain.lock",
+        "erase.lock",
+        "maintain.lock",
         "openers",
         "cache",
         "spaces",
@@ -65,6 +67,7 @@ def check(
         found += check_documents(stores.db)
         found += check_copies(directory / "documents", Documents(stores.db))
     found += _files(directory)
+    found += exposed(directory, encrypted=crypt is not None)
     problem = keys.state().problem
     if problem is not None and problem not in found:
         found.append(problem)

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
@@ -48,6 +48,7 @@ class State:
     json: bool = False
     debug: bool = False
     plain: bool = False
+    passphrase: str | None = field(default=None, repr=False)
 
     @contextmanager
     def opened(
@@ -59,11 +60,29 @@ class State:
         this command line cannot make is opened without one, and says so: its vectors wait for the program
         that has it. Raises `NotFound` when there is no store and `create` is false.
         """
-        hx = self._open(create=create, background=background, embeds=embeds)
+        try:
+            hx = self._open(create=create, background=background, embeds=embeds)
+        except hexad.AccessDenied:
+            if not self.ask_passphrase():
+                raise
+            hx = self._open(create=create, background=background, embeds=embeds)
         try:
             yield hx
         finally:
             hx.close()
+
+    def ask_passphrase(self) -> bool:
+        """Ask whoever sits at the terminal for the store's passphrase; return whether there is one to try."""
+        if self.passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
+            return False
+        try:
+            found = hexad.encryption_state(self.store)
+        except hexad.HexadError:
+            return False
+        if found is None or found.provider != "passphrase":
+            return False
+        self.passphrase = click.prompt("Passphrase", hide_input=True, err=True)
+        return True
 
     @property
     def actor(self) -> dict[str, str] | None:
@@ -75,7 +94,12 @@ class State:
         if embeds:
             try:
                 return hexad.open(
-                    self.store, actor=self.actor, purpose=purpose, background=background, create=create
+                    self.store,
+                    actor=self.actor,
+                    purpose=purpose,
+                    background=background,
+                    create=create,
+                    key=self.passphrase,
                 )
             except hexad.Conflict as error:
                 conflict = error
@@ -86,6 +110,7 @@ class State:
             background=background,
             create=create,
             embedder=None,
+            key=self.passphrase,
         )
         if embeds:
             note(f"Without an embedder: {conflict}")

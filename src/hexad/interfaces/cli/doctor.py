@@ -58,19 +58,15 @@ def doctor(ctx: click.Context, *, quick: bool) -> None:
 
 def _examine(*, quick: bool) -> _Diagnosis:
     remarks: list[str] = []
-    purpose = "hexad doctor"
     try:
-        hx = hexad.open(state().store, actor=state().actor, purpose=purpose, background=False, create=False)
+        hx = _opened()
+    except hexad.AccessDenied:
+        if not state().ask_passphrase():
+            raise
+        hx = _opened()
     except hexad.Conflict as error:  # the vectors are from another embedder: a finding, not the end
         remarks.append(str(error))
-        hx = hexad.open(
-            state().store,
-            actor=state().actor,
-            purpose=purpose,
-            background=False,
-            create=False,
-            embedder=None,
-        )
+        hx = _opened(embedder=None)
     with hx:
         status = hx.status()
         damage = [] if quick else hx.check()
@@ -83,6 +79,18 @@ def _examine(*, quick: bool) -> _Diagnosis:
     found.integrity.extend(damage)
     found.remarks.extend(_remarks(status, found.file_system))
     return found
+
+
+def _opened(embedder: str | None = "default") -> hexad.Hexad:
+    return hexad.open(
+        state().store,
+        actor=state().actor,
+        purpose="hexad doctor",
+        background=False,
+        create=False,
+        embedder=embedder,
+        key=state().passphrase,
+    )
 
 
 def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
@@ -147,7 +155,7 @@ def _show(found: _Diagnosis) -> None:
         ("size", _sizes(status)),
         ("sqlite", f"{status.sqlite}, {safe}"),
         ("durability", status.durability + (", read-only" if status.readonly else "")),
-        ("encrypted", "yes" if status.encrypted else "no"),
+        ("encrypted", _encryption(status)),
         ("schema", str(status.schema)),
         ("memories", f"{status.memories:,} active, {status.archived:,} archived, {status.chunks:,} chunks"),
         (
@@ -169,6 +177,15 @@ def _show(found: _Diagnosis) -> None:
         _entry(click.style("note".ljust(10), fg="yellow"), remark, room)
     if not found.integrity and not found.remarks:
         click.echo(click.style("All is well.", fg="green"))
+
+
+def _encryption(status: StoreStatus) -> str:
+    found = status.encryption
+    if found is None:
+        return "no: whoever can read the files can read it (`hexad encrypt`)"
+    where = f" {found.key_file}" if found.key_file is not None else ""
+    parts = "; ".join(f"{part}: {cipher}" for part, cipher in found.parts.items())
+    return f"yes, key from {found.provider}{where} ({found.key_id}); {parts}"
 
 
 def _entry(name: str, text: str, room: int) -> None:

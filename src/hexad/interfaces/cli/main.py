@@ -36,6 +36,9 @@ _COMMANDS: Final = {
     "check": f"{_HERE}.upkeep:check",
     "reindex": f"{_HERE}.upkeep:reindex",
     "maintain": f"{_HERE}.upkeep:maintain",
+    "encrypt": f"{_HERE}.encryption:encrypt",
+    "decrypt": f"{_HERE}.encryption:decrypt",
+    "rekey": f"{_HERE}.encryption:rekey",
     "audit": f"{_HERE}.audit:audit",
     "doctor": f"{_HERE}.doctor:doctor",
     "completion": f"{_HERE}.completion:completion",
@@ -138,6 +141,9 @@ def _say_error(args: Sequence[str], given: State, kind: str, message: str) -> No
     options = args[: args.index("--")] if "--" in args else args
     if given.debug or "--debug" in options:
         traceback.print_exc()
+    message = str(
+        hexad.HexadError(message)
+    )  # what was typed may be a text or a key: an error is discreet about both
     try:
         if given.json or "--json" in options:
             click.echo(

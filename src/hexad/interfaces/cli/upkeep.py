@@ -9,6 +9,7 @@ import click
 import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
+from hexad.interfaces.cli.encryption import new_key, provider_options, said_key
 from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
@@ -16,20 +17,29 @@ from hexad.interfaces.cli.render import clean, count, size
 
 @click.command(cls=Command)
 @click.argument("folder", required=False)
-def init(folder: str | None) -> None:
+@click.option("--encrypt", is_flag=True, help="Encrypt all of it, from its first byte.")
+@provider_options
+def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: Path | None) -> None:
     """Create a store in FOLDER.
 
     Default: the current folder. Writes a hexad.toml in which every setting is explained, also into a store that is
-    there without one.
+    there without one. With --encrypt, or an option that says where its key is, everything in it is encrypted; the key
+    comes from --provider, else what the environment names, else the system's keyring, or a key file without one.
     """
     given = folder if folder is not None else state().store
     there = (Path.cwd() if given is None else Path(given)) / STORE_DIRECTORY / DATABASE
     is_new = not there.exists()
-    path = hexad.init(given)
+    encrypt = encrypt or provider is not None or key_file is not None
+    key = new_key(provider, key_file) if encrypt and is_new else None
+    path = hexad.init(given, encrypt=encrypt, provider=provider, key=key)
+    found = hexad.encryption_state(path) if is_new else None
     if state().json:
-        print_json({"path": str(path), "created": is_new})
+        encryption = {} if found is None else {"encryption": found.to_dict()}
+        print_json({"path": str(path), "created": is_new, **encryption})
     elif is_new:
         click.echo(f"Created {clean(str(path))}")
+        if found is not None:
+            click.echo(said_key(found.provider, found.key_file))
     else:
         click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
 

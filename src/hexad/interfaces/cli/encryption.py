@@ -1,0 +1,192 @@
+"""`hexad encrypt`, `decrypt` and `rekey`: one switch for everything in a store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+
+import hexad
+from hexad.config import load_settings
+from hexad.interfaces.cli.base import Command, Function, confirm, note, print_json, state
+from hexad.interfaces.cli.progress import meter
+from hexad.interfaces.cli.render import clean, count, size
+
+_PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
+_PASSPHRASE: Final = "passphrase"
+_OWNER: Final = "owner"
+_NO_USER_LAYER: Final = "There is no user layer yet: all that Hexad keeps is in the project's store, which `hexad encrypt` encrypts."
+
+
+def provider_options(function: Function) -> Function:
+    """Add the options that say where a new key is."""
+    function = click.option(
+        "--key-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Keep the key in this file, which is made unless it is there; not in the project.",
+    )(function)
+    return click.option("--provider", type=click.Choice(_PROVIDERS), help="Where the key comes from.")(
+        function
+    )
+
+
+def new_key(provider: str | None, key_file: Path | None, *, new: bool = False) -> str | Path | None:
+    """Return what is to open a store from now on; a passphrase is asked for, twice, where there is a terminal."""
+    if key_file is not None:
+        if provider not in (None, "key_file"):
+            raise click.UsageError(f"--key-file and --provider {provider} contradict each other.")
+        return key_file
+    settings = load_settings(None)
+    given = settings.new_passphrase if new else settings.passphrase
+    if provider != _PASSPHRASE or given is not None:
+        return None
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        name = "HEXAD_NEW_PASSPHRASE" if new else "HEXAD_PASSPHRASE"
+        raise click.UsageError(f"There is no terminal to ask for the passphrase on: set {name}.")
+    found: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    return found
+
+
+def said_key(provider: str, key_file: str | None) -> str:
+    """Return what a person must know about a key from now on."""
+    where = {
+        "keyring": "in this user's keyring",
+        "key_file": f"in {clean(key_file or '')}",
+        "passphrase": "made of the passphrase",
+        "command": "what HEXAD_KEY_COMMAND prints",
+    }.get(provider, "held by a program")
+    return (
+        f"Encrypted. The key is {where}; without it nobody opens the store, so keep a copy of it elsewhere."
+    )
+
+
+_dry_run = click.option("--dry-run", is_flag=True, help="Only say how much would be written.")
+
+
+@click.command(cls=Command)
+@provider_options
+@_dry_run
+@click.option("--user", is_flag=True, help="The user's own layer; there is none yet.")
+def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user: bool) -> None:
+    """Encrypt all of the store.
+
+    Memories, vectors, full text, ledger, experience, caches, documents and exports are written anew beside the
+    store, checked, and then take its place; nobody else may have it open. The key comes from --provider, else what
+    hexad.toml or the environment names, else the system's keyring, or a key file without one. The old files are
+    overwritten, which means little on an SSD: see docs/encryption.md.
+    """
+    _require_owner()
+    if user:
+        raise hexad.InvalidInput(_NO_USER_LAYER)
+    with _shown("Encrypting") as progress:
+        _say(
+            hexad.encrypt(
+                state().store,
+                provider=provider,
+                key=None if dry_run and provider == _PASSPHRASE else new_key(provider, key_file),
+                dry_run=dry_run,
+                progress=progress,
+            )
+        )
+
+
+@click.command(cls=Command)
+@_dry_run
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def decrypt(*, dry_run: bool, yes: bool) -> None:
+    """Make an encrypted store plain.
+
+    Afterwards whoever can read its files can read everything in it.
+    """
+    _require_owner()
+    if not dry_run:
+        confirm(
+            "Decrypt the store, so that whoever can read its files can read all of it?",
+            yes=yes,
+            without="see with --dry-run what would be written",
+        )
+    with _shown("Decrypting") as progress:
+        _say(
+            _with_passphrase(
+                lambda key: hexad.decrypt(state().store, key=key, dry_run=dry_run, progress=progress)
+            )
+        )
+
+
+@click.command(cls=Command)
+@provider_options
+@click.option("--wrap-only", is_flag=True, help="Change only the provider or the passphrase, in a moment.")
+@_dry_run
+def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_run: bool) -> None:
+    """Give the store new keys.
+
+    Everything is written anew, and the old key opens nothing of it any more; backups that were made before keep
+    theirs. Without --provider or --key-file the provider stays. A new passphrase is asked for, or is
+    HEXAD_NEW_PASSPHRASE; a new command is HEXAD_NEW_KEY_COMMAND. With --wrap-only what was written stays as it is:
+    whoever kept the old .hexad/encryption.json and the old key can still read it.
+    """
+    _require_owner()
+    there = hexad.encryption_state(state().store)
+    stays = provider is None and key_file is None and there is not None
+    chosen = there.provider if stays and there is not None else provider
+    new = None if dry_run else new_key(chosen, key_file, new=True)
+    with _shown("Encrypting anew") as progress:
+        _say(
+            _with_passphrase(
+                lambda key: hexad.rekey(
+                    state().store,
+                    key=key,
+                    new_key=new,
+                    provider=provider,
+                    wrap_only=wrap_only,
+                    dry_run=dry_run,
+                    progress=progress,
+                )
+            )
+        )
+
+
+def _with_passphrase(
+    work: Callable[[str | None], hexad.EncryptionReport],
+) -> hexad.EncryptionReport:
+    try:
+        return work(state().passphrase)
+    except hexad.AccessDenied:
+        if not state().ask_passphrase():
+            raise
+    return work(state().passphrase)
+
+
+@contextmanager
+def _shown(label: str) -> Iterator[Callable[[hexad.EncryptionProgress], None]]:
+    with meter(label, clock=hexad.SystemClock(), unit="bytes") as show:
+        yield lambda progress: show(progress.done, progress.total, progress.current)
+
+
+def _require_owner() -> None:
+    role = state().role if state().role is not None else load_settings(None).role
+    if role not in (None, _OWNER):
+        raise hexad.AccessDenied(
+            f"How the store is encrypted is not for the role {role!r}. Leave --role and HEXAD_ROLE out."
+        )
+
+
+def _say(report: hexad.EncryptionReport) -> None:
+    if state().json:
+        print_json(report.to_dict())
+        return
+    what = f"{count(report.files, 'file')}, {size(report.bytes)}"
+    if report.dry_run:
+        click.echo(f"{what} would be written anew; that needs {size(report.needed_bytes)} of free space")
+    elif report.provider is None:
+        click.echo(f"Decrypted: {what}")
+    else:
+        click.echo(f"{what} written anew" if report.files else "The key was changed")
+        click.echo(said_key(report.provider, report.key_file))
+    for name in report.left:
+        note(f"{clean(name)} is no part of a store, and stays as it is.")
