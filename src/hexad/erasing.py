@@ -35,8 +35,10 @@ from hexad.model.erasure import (
 from hexad.model.policy import parse_stored
 from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
+from hexad.storage.crypto import EXPORTS
 from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
 from hexad.storage.leases import Lease
+from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
 from hexad.upkeep.erasing import MemoryEraser
 from hexad.upkeep.purge import Purger
@@ -90,6 +92,7 @@ def build_erasing(parts: Parts) -> Erasing:
         summaries=OVERVIEW_ID,
         key=key,
         roles=base.stores.roles,
+        own=own_files(place.directory, place.crypt, EXPORTS),
     )
     return Erasing(
         ErasingNeeds(
