@@ -9,6 +9,7 @@ from hexad.compacting import Compacting, CompactingNeeds, build_compacting
 from hexad.config import Settings
 from hexad.experience.contract import Contracts
 from hexad.experience.documents import DocumentNeeds, DocumentRepository
+from hexad.experience.erasing import StreamEraser, StreamEraserNeeds
 from hexad.experience.evidence import EvidenceNeeds, EvidencePackages
 from hexad.experience.pressure import StorageManager
 from hexad.experience.relief import PressureNeeds, PressureSettings
@@ -33,6 +34,7 @@ class Experiencing:
     storage: StorageManager
     tiers: Tiers
     compacting: Compacting
+    eraser: StreamEraser
     xdb: Xdb
 
 
@@ -112,8 +114,24 @@ def build_experiencing(
         windows=windows,
         actor=actor,
     )
+    eraser = StreamEraser(
+        StreamEraserNeeds(
+            db=needs.db,
+            ids=ids,
+            experience=experience,
+            evidence=windows.evidence,
+            documents=documents,
+            shortened=compacting.summarizer.shortened,
+        )
+    )
     return Experiencing(
-        experience=experience, replies=replies, storage=storage, tiers=tiers, compacting=compacting, xdb=xdb
+        experience=experience,
+        replies=replies,
+        storage=storage,
+        tiers=tiers,
+        compacting=compacting,
+        eraser=eraser,
+        xdb=xdb,
     )
 
 

@@ -99,6 +99,12 @@ class Accounts:
         self.counters.pop(number, None)
         self._placed.pop(number, None)
 
+    def forget(self, number: int) -> None:
+        """Count a session's window anew when it is looked at next: some of it was erased."""
+        counter = self.counters.get(number)
+        if counter is not None:
+            counter.seen = None
+
     def add(self, number: int, tokens: int) -> None:
         """Count tokens that were recorded."""
         counter = self.counters.get(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,9 @@ from hexad.model.tag import (
     TickRange,
     range_target,
 )
+from hexad.model.ticks import difference
 from hexad.storage.auto_tags import AutoTagged, Run, runs
+from hexad.storage.cold import ColdRanges
 from hexad.storage.connection import Database
 from hexad.storage.crypto import FileCipher
 from hexad.storage.sessions import Sessions
@@ -62,6 +64,7 @@ class AutoTagger:
         self._lenses, self._threshold, self._cipher = lenses, threshold, cipher
         self._progress, self._sessions = AutoTagged(db), Sessions(db)
         self._tags, self._applications = Tags(db), TagApplications(db)
+        self._gone = ColdRanges(db)
         self._turn = threading.Lock()
         self._logs: dict[str, _Log] = {}
 
@@ -127,7 +130,7 @@ class AutoTagger:
         neighbours = _Neighbours(self._applications)
         now = self._db.clock.now()
         new: list[TagApplication] = []
-        for run in found:
+        for run in self._not_erased(found):
             tag_id, session_id = tagged[run.concept], names.get(run.session)
             if tag_id is None or session_id is None:
                 continue
@@ -150,6 +153,18 @@ class AutoTagger:
             neighbours.forget()
         self._applications.add(new)
         return len(new)
+
+    def _not_erased(self, found: Sequence[Run]) -> Iterator[Run]:
+        """Yield what is left of runs: a log holds what was erased until it is sealed."""
+        erased = {session: self._gone.erased(session) for session in {run.session for run in found}}
+        for run in found:
+            for ticks in difference([run.ticks], erased[run.session]):
+                yield replace(
+                    run,
+                    ticks=ticks,
+                    open_left=run.open_left and ticks[0] == run.ticks[0],
+                    open_right=run.open_right and ticks[1] == run.ticks[1],
+                )
 
     def _join(
         self, session_id: str, ticks: TickRange, confidence: float, beside: Sequence[TagApplication]

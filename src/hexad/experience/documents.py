@@ -54,6 +54,11 @@ class DocumentRepository:
         self._removed = RemovedDocuments(needs.db, self._documents)
         self._copies = WorkingCopies(needs.directory, self._documents)
 
+    @property
+    def copies_directory(self) -> Path:
+        """Where the working copies lie."""
+        return self._needs.directory
+
     # Writing ----------------------------------------------------------------------------------------------------
 
     def add_document(

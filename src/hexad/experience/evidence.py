@@ -121,6 +121,29 @@ class EvidencePackages:
                 files.remove_tree(temporary)
         return path
 
+    def has(self, submission_id: str) -> bool:
+        """Whether the store's own folder has a package of a submission, or what is left of making one."""
+        path = self._default(submission_id)
+        return path.is_dir() or _aside(path).is_dir()
+
+    def erase(self, submission_id: str) -> int | None:
+        """Remove a submission's package from the store's own folder, and make it again of what is left of the
+        evidence, where all of that is in full detail. Returns how many bytes were removed, None without a package.
+        """  # fmt: skip
+        path = self._default(submission_id)
+        if not path.parent.is_dir():
+            return None
+        with self._alone():
+            self._finish(path)
+            if not path.is_dir():
+                return None
+            size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+            files.remove_tree(path)
+        # What cannot be made again is gone: the submission itself, or its evidence is COLD by now.
+        with contextlib.suppress(Conflict, NotFound):
+            self.export(submission_id)
+        return size
+
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let one export at a time change packages of this store."""

@@ -18,6 +18,7 @@ from hexad.storage.codec import to_micros
 from hexad.storage.compressed import Compressed, Stored
 from hexad.storage.concepts import Concepts
 from hexad.storage.connection import Database
+from hexad.storage.stream_erasure import erased_ticks
 from hexad.storage.tags import Tags
 from hexad.storage.usage import ColdBytes, CompactionRow
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
@@ -83,6 +84,7 @@ class Passes:
         Summaries are made outside of the transactions. What another process compressed meanwhile is left to it.
         """
         target = CompressionLevel(source + 1)
+        erased = erased_ticks(self._db)
         groups = self._groups(target, batch)
         if not groups:
             return None
@@ -92,7 +94,7 @@ class Passes:
             if stop():  # a model may take long for each summary
                 break
             record, author = self._record(group, k)
-            gone = self._store(group, record)
+            gone = self._store(group, record, erased)
             if gone is not None:
                 records, into, freed = records + len(group.finer), into + 1, freed + gone
                 written_by[author] += 1
@@ -213,15 +215,18 @@ class Passes:
             stronger.add(concept)
         return covered
 
-    def _store(self, group: _Group, record: CompressedRecord) -> int | None:
+    def _store(self, group: _Group, record: CompressedRecord, erased: int) -> int | None:
         """Put the record in the place of its sources; returns the bytes that this freed.
 
-        None, and nothing is changed, when one of them is gone, or its bucket has another record by now.
+        None, and nothing is changed, when one of them is gone, its bucket has another record by now, or something was
+        erased since there were `erased` ticks of it: the summary may tell of that.
         """
         numbers = [one.no for one in group.stored]
         folded = [one.no for one in group.compactions]
         sessions = {session for one in group.stored for session in one.sessions}
         with self._db.transaction():
+            if erased_ticks(self._db) != erased:
+                return None
             sizes = self._cold.sizes(numbers)
             compactions = self._cold.compaction_sizes(folded)
             there = {one.no for one in self._existing(group.bucket)}

@@ -114,6 +114,11 @@ class Summarizer:
         text = digest([text for text in texts if text.strip()], most * CHARACTERS_PER_TOKEN)
         return self._measured(self._counter.truncate(self._mask(text), most), LOCAL)
 
+    def shortened(self, texts: Sequence[str], most: int) -> tuple[str, int]:
+        """Return what `local` makes of texts, and how many tokens it takes."""
+        summary = self.local(texts, most=most)
+        return summary.text, summary.tokens
+
     def count(self, text: str) -> int:
         """Return how many tokens a text takes in a window."""
         return self._counter.count(text)

@@ -37,6 +37,7 @@ from hexad.model.pressure import Amount
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import CompressedRecord, EventRecord
 from hexad.storage.codec import to_micros
+from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
@@ -87,6 +88,7 @@ class Experience:
     def __init__(self, needs: ExperienceNeeds) -> None:
         self._db, self._clock = needs.db, needs.clock
         self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
+        self._gone = ColdRanges(needs.db)
         self.masking = Masking(salt=needs.salt, rules=needs.rules)
         self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
         self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
@@ -320,9 +322,9 @@ class Experience:
         return found[0] if found else None
 
     def was_recorded(self, session_id: str, tick: int) -> bool:
-        """Whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
+        """Whether a session has a tick, also one that is COLD by now; raises `NotFound` for an unknown session."""
         self.recorder.flush()
-        return was_recorded(self.reader, self.sealer.manifest, session_id, tick)
+        return was_recorded(self.reader, self.sealer.manifest, self._gone, session_id, tick)
 
     def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
         """Return where events are in the stream; raises `NotFound` for an unknown session."""

@@ -97,7 +97,7 @@ class ErasedStream:
             if path.name in retired:
                 continue
             try:
-                log = read_log(path)
+                log = read_log(path, cipher=self._sealer.cipher)
             except IntegrityError:
                 names.append(path.name)
                 for session, ranges in erasing.items():

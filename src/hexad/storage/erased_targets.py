@@ -150,6 +150,11 @@ class ErasedTargets:
             con.execute("DELETE FROM comments WHERE no IN (SELECT value FROM json_each(?))", listed)
             return con.changes
 
+    def tags_named(self, name: str) -> list[str]:
+        """Return the tags of exactly this name, or of this id."""
+        rows = self._db.query("SELECT id FROM tags WHERE name = ?1 OR id = ?1 ORDER BY no", (name,))
+        return [cast("str", row[0]) for row in rows]
+
     def of_session(self, session_id: str) -> tuple[list[int], list[int]]:
         """Return all tag applications and all comments of a session, by number."""
         found = [

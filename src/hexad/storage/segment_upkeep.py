@@ -114,9 +114,11 @@ class SegmentUpkeep:
     def take_out(self, ticks: Mapping[int, Ranges]) -> tuple[int, list[str]]:
         """Write anew, without what left, each segment that holds any of these ticks, all of which left.
 
-        Returns how many bytes that took, and in words which segments could not be written anew.
+        Returns how many bytes were written or, where nothing was left, removed, and in words which segments could not
+        be written anew.
         """
         problems: list[str] = []
+        dropped: list[Segment] = []
         before = {one.name for one in self._manifest.segments()}
         held, gone = self._manifest.ranges(), self._cold.by_session()
         for segment in self._manifest.segments():
@@ -128,9 +130,13 @@ class SegmentUpkeep:
                 left = _gone(ranges, gone)
                 rows = self._count(segment, left)
                 self._rewrite([_Candidate(segment=segment, cold_rows=rows, gone=left)])
+                dropped += [segment] if rows == segment.rows else []
         made = [one for one in self._manifest.segments() if one.name not in before]
         sides = self._manifest.sides()
-        size = sum(one.bytes + sum(side.bytes for side in sides.get(one.name, ())) for one in made)
+        size = sum(one.bytes for one in (*dropped, *made))
+        size += sum(side.bytes for one in made for side in sides.get(one.name, ()))
+            one.bytes + sum(side.bytes for side in sides.get(one.name, ())) for one in made
+        )
         return size, problems
 
     def _is_whole(self, segment: Segment, problems: list[str]) -> bool:

@@ -109,6 +109,11 @@ class Sealer:
             self._tidied = (to_micros(self._clock.now()), self.manifest.state())
             return report
 
+    @property
+    def cipher(self) -> FileCipher | None:
+        """What seals the logs of an encrypted store."""
+        return self._duck.cipher
+
     @contextlib.contextmanager
     def alone(self) -> Iterator[SegmentUpkeep | None]:
         """Let this thread alone change the stream's files, logs that others write to aside; None while another process

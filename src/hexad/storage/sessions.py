@@ -68,9 +68,12 @@ class Sessions:
         with self._db.transaction() as con:
             row = con.execute(
                 "UPDATE sessions SET next_tick = next_tick + ? WHERE no = ? AND next_tick < ?"
-                " RETURNING next_tick",
+                " AND no NOT IN (SELECT session_no FROM erased_sessions) RETURNING next_tick",
                 (count, number, TICK_LIMIT),
             ).fetchone()
+            erased = con.execute("SELECT 1 FROM erased_sessions WHERE session_no = ?", (number,)).fetchone()
+        if erased is not None:
+            raise Conflict("The session was erased; `start_session` begins it anew.")
         if row is None:
             raise LimitExceeded("The session has used up its ticks; start another one.")
         return cast("int", row[0]) - count
@@ -142,5 +145,11 @@ class Sessions:
         ]
 
     def list(self) -> list[SessionInfo]:
-        """Return every session in the order of their creation."""
-        return self._read("", ())
+        """Return every session in the order of their creation, those that were erased only if something of them came
+        to a segment since.
+        """  # fmt: skip
+        return self._read(
+            "WHERE no NOT IN (SELECT session_no FROM erased_sessions)"
+            " OR EXISTS (SELECT 1 FROM stream_segment_sessions r WHERE r.session_no = no)",
+            (),
+        )

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def was_recorded(reader: StreamReader, manifest: Manifest, session_id: str, tick: int) -> bool:
-    """Return whether a session has a tick, also one that left the stream; raises `NotFound` for an unknown session."""
+def was_recorded(
+    reader: StreamReader, manifest: Manifest, cold: ColdRanges, session_id: str, tick: int
+) -> bool:
+    """Return whether a session has a tick, also one that a COLD record stands for, but none that was erased; raises
+    `NotFound` for an unknown session.
+    """  # fmt: skip
     question = StepQuery(session_id=session_id, ticks=(tick, tick), limit=1)
     sources = reader.sources(question)
     session = sources.session
     if session is None:
         return False
-    if ticks.holds(sources.gone.get(session, ()), tick) or _in_logs(sources.logs, session, tick):
+    if ticks.holds(sources.gone.get(session, ()), tick):
+        return bool(cold.cold(session, (tick, tick)))
+    if _in_logs(sources.logs, session, tick):
         return True
     if not sources.paths:
         return False
