@@ -135,8 +135,6 @@ class SegmentUpkeep:
         sides = self._manifest.sides()
         size = sum(one.bytes for one in (*dropped, *made))
         size += sum(side.bytes for one in made for side in sides.get(one.name, ()))
-            one.bytes + sum(side.bytes for side in sides.get(one.name, ())) for one in made
-        )
         return size, problems
 
     def _is_whole(self, segment: Segment, problems: list[str]) -> bool:
