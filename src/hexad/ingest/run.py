@@ -27,6 +27,7 @@ from hexad.model.memory import JSONValue, Memory, Outcome, Status
 from hexad.model.policy import parse_stored
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
+from hexad.storage.erased_memories import is_masked, masked_item
 from hexad.storage.sources import ItemState
 from hexad.storage.stores import Stores
 from hexad.text.redact import RedactionRules
@@ -134,12 +135,15 @@ class _Run:
         self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
         self._number = self._stores.sources.next_run(self._source_no)
         self._states = self._stores.sources.items(self._source_no)
+        self._erased = any(
+            map(is_masked, self._states)
+        )  # what was erased is known by names that tell nothing
         self._items: list[Item] = []
         self._seen: list[tuple[str, ItemState]] = []
         self._size = 0
 
     def known(self, source_id: str) -> Known | None:
-        state = self._states.get(source_id)
+        state = self._states.get(self._name(source_id))
         if state is None:
             return None
         if state.fingerprint != self._stamped(state.fingerprint):
@@ -152,7 +156,7 @@ class _Run:
         if isinstance(thing, Skip):
             self._skip(thing)
         elif isinstance(thing, Unchanged):
-            state = self._states[thing.source_id]
+            state = self._states[self._name(thing.source_id)]
             self.report.unchanged += 1
             self._remember(thing.source_id, thing.fingerprint or state.fingerprint, state)
         elif (same := self._same(thing)) is not None:
@@ -171,8 +175,15 @@ class _Run:
 
         It was read, and costs no more.
         """
-        state = self._states.get(item.source_id or "")
+        state = self._states.get(self._name(item.source_id or ""))
         return state if state is not None and state.content_hash == self._keyed(item) else None
+
+    def _name(self, source_id: str) -> str:
+        """Return under which name an item is known: that of an erased one tells nothing."""
+        if not self._erased or source_id in self._states:
+            return source_id
+        masked = masked_item(self._salt(), source_id)
+        return masked if masked in self._states else source_id
 
     def _is_hidden(self, source_id: str | None) -> bool:
         state = self._states.get(source_id or "")
@@ -199,8 +210,8 @@ class _Run:
             self.report.skipped.append(skip)
         # It is still there, only unreadable today: what is known of it stays.
         for source_id in (skip.source_id, *self._inside(skip)):
-            if (state := self._states.get(source_id)) is not None:
-                self._seen.append((source_id, state))
+            if (state := self._states.get(self._name(source_id))) is not None:
+                self._seen.append((self._name(source_id), state))
 
     def _inside(self, skip: Skip) -> Iterator[str]:
         """The parts of a file; of a folder that may not be looked into, all that is known in it."""
@@ -213,7 +224,7 @@ class _Run:
         seen = ItemState(
             fingerprint=self._stamped(fingerprint), content_hash=state.content_hash, memory_no=state.memory_no
         )
-        self._seen.append((source_id, seen))
+        self._seen.append((self._name(source_id), seen))
 
     def _flush(self) -> None:
         if not self._items and not self._seen:

@@ -325,3 +325,8 @@ class ErasedMemories:
 def masked_item(key: bytes, name: str) -> str:
     """Return what stands for an erased name: nobody without the key can tell which it was."""
     return _MASK + hmac.new(key, name.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+
+
+def is_masked(name: str) -> bool:
+    """Whether a name stands for an erased one."""
+    return name.startswith(_MASK)
