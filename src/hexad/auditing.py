@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final, cast
 
 from hexad.audit.access import SYSTEM
+from hexad.audit.desk import Desk
+from hexad.audit.keeping import Keeping
 from hexad.audit.ledger import Ledger
 from hexad.audit.place import DATABASE as LEDGER_FILE
 from hexad.audit.place import open_ledger
@@ -114,3 +116,21 @@ def clear_ledger(directory: Path, *, clock: Clock, crypt: StoreKeys | None, pati
         return clear_pages(opened.db, patient=patient) and empty_log(opened.db)
     finally:
         opened.close()
+
+
+def apply_retention(directory: Path, *, clock: Clock, crypt: StoreKeys | None = None) -> int:
+    """Move what a reviewer's policy lets go from the ledger to archives; return how many records moved.
+
+    Where it cannot be done it is left for the next time, and said in the log.
+    """
+    if not (directory / "audit" / LEDGER_FILE).exists():
+        return 0
+    try:
+        opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
+        try:
+            return sum(one.records for one in Keeping(Desk(opened)).retain())
+        finally:
+            opened.close()
+    except HexadError as error:
+        log.warning("Old records of the ledger could not be archived; they stay in it: %s", error)
+        return 0

@@ -339,6 +339,7 @@ class Hexad(RecordCalls, StructuredCalls):
         self._parts.finish_erasures()
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
+        self._parts.retain_ledger()
         sealed, problems = self._parts.seal_when_due()
         return MaintenanceReport(
             ingested=ingested,

@@ -181,6 +181,7 @@ class Parts(StreamUpkeep):
                 check_policy=_check_policy,
                 importer=lambda: self.writing.importer,
                 wake=self.wake,
+                crypt=base.place.crypt,
             )
         )
 
@@ -329,7 +330,15 @@ class Parts(StreamUpkeep):
         """Let the ledger take what upkeep noted; returns how many notes."""
         from hexad.auditing import move_to_ledger
 
-        return move_to_ledger(self.stores.meta, self.place.directory, clock=self.clock)
+        return move_to_ledger(
+            self.stores.meta, self.place.directory, clock=self.clock, crypt=self.place.crypt
+        )
+
+    def retain_ledger(self) -> int:
+        """Apply the ledger's own retention; returns how many records went to archives."""
+        from hexad.auditing import apply_retention
+
+        return apply_retention(self.place.directory, clock=self.clock, crypt=self.place.crypt)
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""

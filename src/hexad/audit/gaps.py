@@ -7,19 +7,33 @@ for each content its nonce: without that nobody decrypts it, so that erasing rea
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
-from hexad.audit.merkle import TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
+from hexad.audit.merkle import HASH_BYTES, TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
 from hexad.errors import Conflict, LedgerBroken, NotFound
 from hexad.storage.codec import to_micros
 from hexad.storage.connection import Connection, Database
 
 ARCHIVE: Final = "archive"
 _PAGE: Final = 4_096
-_EVERY: Final = 1 << 62
+_AT: Final = (
+    "(?2 IS NULL OR EXISTS (SELECT 1 FROM json_each(?2) r WHERE {} BETWEEN r.value ->> 0 AND r.value ->> 1))"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGap:
+    """What the ledger says of a run of archived records; nothing of it was compared yet."""
+
+    first: int
+    past: int
+    last: bytes
+    edges: bytes
+    named_by: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,51 +75,66 @@ class Gaps:
 
     # Reading ----------------------------------------------------------------------------------------------------
 
-    def next(self, after: int) -> Gap | None:
+    def next(self, after: int) -> StoredGap | None:
         """Return the first run that begins at `after` or later."""
-        row = self._db.query_one(
-            "SELECT first, past, last, edges, named_by FROM gaps WHERE first >= ? ORDER BY first LIMIT 1",
-            (after,),
-        )
-        return None if row is None else self._gap(cast("tuple[int, int, bytes, bytes, int]", row))
+        return next(iter(self._stored("first >= ? ORDER BY first LIMIT 1", after)), None)
 
-    def of(self, named_by: int) -> list[Gap]:
-        """Return the runs of the archive that this record names."""
+    def _stored(self, where: str, *params: int) -> list[StoredGap]:
+        rows = self._db.query(f"SELECT first, past, last, edges, named_by FROM gaps WHERE {where}", params)
+        return [
+            StoredGap(first=first, past=past, last=last, edges=edges, named_by=named_by)
+            for first, past, last, edges, named_by in cast("list[tuple[int, int, bytes, bytes, int]]", rows)
+        ]
+
+    def whole(self, stored: StoredGap) -> Gap:
+        """Return a run with the hashes of all its pieces; raises `LedgerBroken` where some are missing."""
+        first, past, edges = stored.first, stored.past, stored.edges
+        begin, end = -(-first >> TILE_LEVEL), past >> TILE_LEVEL
         rows = self._db.query(
-            "SELECT first, past, last, edges, named_by FROM gaps WHERE named_by = ? ORDER BY first",
-            (named_by,),
+            "SELECT place, hash FROM tiles WHERE level = ? AND place >= ? AND place < ?",
+            (TILE_LEVEL, begin, end),
         )
-        return [self._gap(row) for row in cast("list[tuple[int, int, bytes, bytes, int]]", rows)]
-
-    def holds(self, seq: int) -> bool:
-        """Whether a record is in an archive."""
-        return (
-            self._db.query_one("SELECT 1 FROM gaps WHERE first <= ? AND past > ? LIMIT 1", (seq, seq))
-            is not None
-        )
-
-    def _gap(self, row: tuple[int, int, bytes, bytes, int]) -> Gap:
-        first, past, last, edges, named_by = row
+        tiles = dict(cast("list[tuple[int, bytes]]", rows))
         pieces, at = list[bytes](), 0
-        if not 0 <= first < past < _EVERY:
-            raise LedgerBroken(f"What is said of archived records from audit-{first} on was changed.")
-        tiles = self._tiles(first >> TILE_LEVEL, past >> TILE_LEVEL)
-        for level, place in cover(first, past, highest=TILE_LEVEL):
-            if level == TILE_LEVEL:
-                pieces.append(tiles.get(place, b""))
-            else:
-                pieces.append(edges[at : at + 32])
-                at += 32
-        if at != len(edges):
-            raise LedgerBroken(f"What is said of archived records from audit-{first} on was changed.")
-        return Gap(first=first, past=past, last=last, pieces=tuple(pieces), named_by=named_by)
+        if 0 <= first < past and len(tiles) == max(0, end - begin):
+            for level, place in cover(first, past, highest=TILE_LEVEL):
+                if level == TILE_LEVEL:
+                    pieces.append(tiles[place])
+                else:
+                    pieces.append(edges[at : at + HASH_BYTES])
+                    at += HASH_BYTES
+        if not pieces or at != len(edges):
+            raise LedgerBroken(f"What is kept of the archived records from audit-{first} on was changed.")
+        return Gap(first=first, past=past, last=stored.last, pieces=tuple(pieces), named_by=stored.named_by)
 
-    def _tiles(self, first: int, past: int) -> Mapping[int, bytes]:
-        rows = self._db.query(
-            "SELECT place, hash FROM tiles WHERE level = ? AND place >= ? AND place <= ?",
-            (TILE_LEVEL, first, past),
+    def contents(self, first: int, past: int) -> int:
+        """Return how many records of a run in the ledger have contents."""
+        row = self._db.query_one("SELECT count(*) FROM contents WHERE seq >= ? AND seq < ?", (first, past))
+        return 0 if row is None else cast("int", row[0])
+
+    def has_records(self, first: int, past: int) -> bool:
+        """Whether a record of a run is in the ledger."""
+        return any(
+            self._db.query_one(f"SELECT 1 FROM {table} WHERE seq >= ? AND seq < ? LIMIT 1", (first, past))
+            for table in ("entries", "contents")
         )
-        return dict(cast("list[tuple[int, bytes]]", rows))
+
+    def nonce(self, seq: int) -> bytes | None:
+        """Return what opens the contents of an archived record; None for one without any, or erased."""
+        row = self._db.query_one("SELECT nonce FROM archived WHERE seq = ?", (seq,))
+        return None if row is None else cast("bytes | None", row[0])
+
+    def with_contents(self, session: str, ticks: Sequence[Sequence[int]] | None) -> list[int]:
+        """Return the numbers of a session's records whose contents are there, archived or not."""
+        rows = self._db.query(
+            f"SELECT e.seq FROM entries e JOIN contents c ON c.seq = e.seq"
+            f" WHERE e.session = ?1 AND {_AT.format('e.tick')} UNION ALL"
+            " SELECT a.seq FROM archived_owners o JOIN archived a ON a.owner = o.id"
+            " AND a.seq BETWEEN o.first AND o.last"
+            f" WHERE o.session = ?1 AND a.nonce IS NOT NULL AND {_AT.format('a.tick')} ORDER BY 1",
+            (session, None if ticks is None else json.dumps(ticks)),
+        )
+        return [row[0] for row in cast("list[tuple[int]]", rows)]
 
     def kept(self, first: int, past: int) -> list[tuple[int, bytes, bytes | None]]:
         """Return number, subject and nonce of the contents of archived records; the nonce None where it was erased."""
@@ -116,41 +145,38 @@ class Gaps:
         )
         return cast("list[tuple[int, bytes, bytes | None]]", rows)
 
-    def subtree(self, level: int, place: int) -> bytes:
-        """Return the hash of a subtree below a tile's level, some records of which are archived.
+    def subtree(self, level: int, place: int, leaves: Mapping[int, bytes]) -> bytes:
+        """Return the hash of a subtree below a tile's level, some records of which are archived, perhaps with `leaves`.
 
         Raises `NotFound` where only the archive knows it, `LedgerBroken` where a record is missing.
         """
         first, end = place << level, (place + 1) << level
-        rows = self._db.query(
-            "SELECT first, past, last, edges, named_by FROM gaps WHERE first < ? AND past > ? ORDER BY first",
-            (end, first),
-        )
         known: dict[tuple[int, int], bytes] = {}
-        for row in cast("list[tuple[int, int, bytes, bytes, int]]", rows):
-            gap = self._gap(row)
+        for stored in self._stored("first < ? AND past > ? ORDER BY first", end, first):
+            gap = self.whole(stored)
             known |= dict(zip(gap.places, gap.pieces, strict=True))
         live = self._db.query("SELECT seq, hash FROM entries WHERE seq >= ? AND seq < ?", (first, end))
         known |= {(0, seq): leaf_hash(one) for seq, one in cast("list[tuple[int, bytes]]", live)}
+        known |= {(0, seq): leaves[seq] for seq in range(first, end) if seq in leaves}
         for above in range(level + 1, TILE_LEVEL + 1):
-            if (above, place >> (above - level)) in known:
+            if (above, place >> (above - level)) in known and first not in leaves:
                 raise _in_archive(first, end)
         return _built(level, place, known)
 
     # Leaving ----------------------------------------------------------------------------------------------------
 
-    def candidates(self, *, before: datetime, size: int) -> Iterator[Candidate]:
-        """Yield the timesteps older than `before` that are in the ledger, in their order."""
-        after = -1
+    def candidates(self, *, before: datetime | None = None, first: int = 0, past: int) -> Iterator[Candidate]:
+        """Yield the timesteps of a run, older than `before`, that are in the ledger, in their order."""
+        until = 1 << 62 if before is None else to_micros(before)
         while True:
             rows = self._db.query(
-                "SELECT seq, session, tick, at FROM entries WHERE seq > ? AND seq < ? AND at < ?"
+                "SELECT seq, session, tick, at FROM entries WHERE seq >= ? AND seq < ? AND at < ?"
                 " AND kind = 'timestep' ORDER BY seq LIMIT ?",
-                (after, size, to_micros(before), _PAGE),
+                (first, past, until, _PAGE),
             )
             for seq, session, tick, at in cast("list[tuple[int, str | None, int | None, int]]", rows):
                 yield Candidate(seq=seq, session=session, tick=tick, at=at)
-                after = seq
+                first = seq + 1
             if len(rows) < _PAGE:
                 return
 
@@ -184,8 +210,8 @@ class Gaps:
             pieces.append(fold(frontier.subtrees))
         return Gap(first=first, past=past, last=hashes[-1], pieces=tuple(pieces), named_by=named_by)
 
-    def take_out(self, gaps: Sequence[Gap], expected: Callable[[], object]) -> int:
-        """Put these runs in the place of their records; returns how many contents they have. In a transaction.
+    def take_out(self, gaps: Sequence[Gap], expected: Callable[[], object]) -> list[int]:
+        """Put these runs in the place of their records; returns how many contents each has. In a transaction.
 
         `expected` is asked when nothing was changed yet.
         """
@@ -208,29 +234,32 @@ class Gaps:
                     raise _elsewhere(*run)
             return contents
 
-    def _own(self, con: Connection, gaps: Sequence[Gap]) -> int:
-        """Keep the nonces of the contents that leave, under whose they are; returns how many."""
-        owners: dict[bytes, tuple[int, int, int]] = {}
+    def _own(self, con: Connection, gaps: Sequence[Gap]) -> list[int]:
+        """Keep the nonces of the contents that leave, under whose they are; returns how many of each run."""
+        owners: dict[tuple[bytes, str | None], tuple[int, int, int]] = {}
         (top,) = cast(
             "tuple[int]", con.execute("SELECT coalesce(max(id), 0) FROM archived_owners").fetchone()
         )
-        kept = list[tuple[int, int, bytes]]()
+        kept, counts = list[tuple[int, int, int | None, bytes]](), list[int]()
         for gap in gaps:
             rows = con.execute(
-                "SELECT c.seq, e.subject, c.nonce FROM contents c JOIN entries e ON e.seq = c.seq"
+                "SELECT c.seq, e.subject, e.session, e.tick, c.nonce FROM contents c JOIN entries e ON e.seq = c.seq"
                 " WHERE c.seq >= ? AND c.seq < ? ORDER BY c.seq",
                 (gap.first, gap.past),
             ).fetchall()
-            for seq, ref, nonce in cast("list[tuple[int, bytes, bytes]]", rows):
-                number, first, _ = owners.get(ref, (top + 1 + len(owners), seq, seq))
-                owners[ref] = number, first, seq
-                kept.append((seq, number, nonce))
+            counts.append(len(rows))
+            for seq, ref, session, tick, nonce in cast(
+                "list[tuple[int, bytes, str | None, int | None, bytes]]", rows
+            ):
+                number, first, _ = owners.get((ref, session), (top + 1 + len(owners), seq, seq))
+                owners[ref, session] = number, first, seq
+                kept.append((seq, number, tick, nonce))
         con.executemany(
-            "INSERT INTO archived_owners VALUES(?,?,?,?)",
-            [(number, ref, first, last) for ref, (number, first, last) in owners.items()],
+            "INSERT INTO archived_owners VALUES(?,?,?,?,?)",
+            [(number, *owner, first, last) for owner, (number, first, last) in owners.items()],
         )
-        con.executemany("INSERT INTO archived VALUES(?,?,?)", kept)
-        return len(kept)
+        con.executemany("INSERT INTO archived VALUES(?,?,?,?)", kept)
+        return counts
 
 
 def erase_archived(con: Connection, seqs: Sequence[int], *, ref: bytes | None = None) -> int:

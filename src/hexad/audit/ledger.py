@@ -147,14 +147,8 @@ class Ledger:
             return gone + erase_archived(con, seqs), None
 
     def with_contents(self, session: str, ticks: Sequence[tuple[int, int]] | None = None) -> list[int]:
-        """Return the numbers of a session's records whose contents are there, None: at whatever tick."""
-        rows = self.db.query(
-            "SELECT e.seq FROM entries e JOIN contents c ON c.seq = e.seq WHERE e.session = ?1 AND (?2 IS NULL OR"
-            " EXISTS (SELECT 1 FROM json_each(?2) r WHERE e.tick BETWEEN r.value ->> 0 AND r.value ->> 1))"
-            " ORDER BY e.seq",
-            (session, None if ticks is None else json.dumps([list(one) for one in ticks])),
-        )
-        return [cast("int", row[0]) for row in rows]
+        """Return the numbers of a session's records with contents, None: at whatever tick; archived ones too."""
+        return self.gaps.with_contents(session, None if ticks is None else [list(one) for one in ticks])
 
     def _subject(self, con: Connection, name: str) -> _Subject:
         """Return the subject of this name, made where there is none; asked for anew in each transaction."""
@@ -317,6 +311,14 @@ class Ledger:
             raise LedgerBroken(f"The contents of record audit-{seq} are not those that it was made with.")
         return cast("dict[str, Any]", json.loads(plain))
 
+    def shown(self, seq: int, nonce: bytes, ciphertext: bytes, ref: bytes) -> tuple[bytes, bytes] | None:
+        """Return the salt and the text of a record's contents, which stand hashed in its bytes; None if erased."""
+        row = self.db.query_one("SELECT key FROM subjects WHERE ref = ?", (ref,))
+        if row is None:
+            return None
+        salt, cipher = _secrets(self._unwrap(cast("bytes", row[0]), ref), nonce, seq)
+        return salt, cipher.decrypt(_ONE_USE, ciphertext, None)
+
     def whole_subjects(self) -> set[bytes]:
         """Return the references of the subjects whose name and key are those that they were made with."""
         rows = self.db.query("SELECT ref, name, lookup, key FROM subjects")
@@ -331,8 +333,11 @@ class Ledger:
         except IntegrityError:
             return False
 
-    def node(self, level: int, place: int) -> bytes:
-        """Return the hash of a whole subtree (`merkle.Node`); raises `NotFound` where only an archive knows it."""
+    def node(self, level: int, place: int, leaves: Mapping[int, bytes] | None = None) -> bytes:
+        """Return the hash of a whole subtree (`merkle.Node`); raises `NotFound` where only an archive knows it.
+
+        `leaves` are hashes of archived records, by their number, for whoever has the archive.
+        """
         if level and not level % TILE_LEVEL:
             row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
             if row is None:
@@ -341,14 +346,14 @@ class Ledger:
         below = level - level % TILE_LEVEL
         first, end = place << (level - below), (place + 1) << (level - below)
         if below:
-            hashes = [self.node(below, one) for one in range(first, end)]
+            hashes = [self.node(below, one, leaves) for one in range(first, end)]
         else:
             rows = self.db.query(
                 "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
             )
             hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
             if len(hashes) != end - first:
-                return self.gaps.subtree(level, place)
+                return self.gaps.subtree(level, place, leaves or {})
         frontier = Frontier()
         for one in hashes:
             frontier.append(one)

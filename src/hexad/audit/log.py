@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
-from hexad.audit.access import EXPORT, QUERY, REFUSED, SYSTEM, Reviewers
-from hexad.audit.asking import LedgerQuery
-from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign, verifier_of
+from hexad.audit.access import EXPORT, QUERY
+from hexad.audit.asking import LedgerQuery, holds
+from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
+from hexad.audit.desk import KEY_NAME, Desk
+from hexad.audit.incidents import times_of
+from hexad.audit.keeping import Keeping
+from hexad.audit.marking import Marking
 from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
-from hexad.audit.place import open_ledger
+from hexad.audit.place import Key, open_with_key
 from hexad.audit.verify import verify
 from hexad.clock import Clock, SystemClock
-from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
-from hexad.model.audit import AuditRecord, NewAuditRecord, Reviewer, Verification
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.model.audit import AuditRecord, Reviewer, Verification
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice, parse_time
+from hexad.model.parse import parse_choice
 from hexad.storage import files
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-KEY_NAME: Final = "hexad-ledger"
 QUERY_LIMIT: Final = 100_000
 EXPORT_PAGE: Final = 1_000
 
@@ -35,14 +36,22 @@ EXPORT_PAGE: Final = 1_000
 class AuditLog:
     """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
 
-    Raises `NotFound` where there is none, unless `create` says to make it.
+    Raises `NotFound` where there is none, unless `create` says to make it. `key` is as for `AuditLogWriter`.
+    `reviewers`, `incidents` and `retention` say who may read, what is kept for good, and what moves to archives.
     """
 
-    def __init__(self, path: Path | str, *, clock: Clock | None = None, create: bool = False) -> None:
+    def __init__(
+        self, path: Path | str, *, clock: Clock | None = None, create: bool = False, key: Key = None
+    ) -> None:
         self._clock = clock or SystemClock()
-        self._open = open_ledger(Path(path), clock=self._clock, create=create)
+        self._open = open_with_key(
+            Path(path), clock=self._clock, create=create, key=key, purpose="audit reader"
+        )
         self._ledger = self._open.ledger
-        self.reviewers = Reviewers(self._ledger, self._clock)
+        self._desk = Desk(self._open)
+        self.reviewers = self._desk.reviewers
+        self.incidents = Marking(self._desk)
+        self.retention = Keeping(self._desk)
 
     def query(
         self,
@@ -55,8 +64,9 @@ class AuditLog:
         kinds: Sequence[str] | None = None,
         limit: int = 100,
         offset: int = 0,
+        archive: Path | str | None = None,
     ) -> list[AuditRecord]:
-        """Return records in their order, decrypted, as far as the reviewer's scope goes.
+        """Return records in their order, decrypted, as far as the reviewer's scope goes; with `archive`, of that file.
 
         The question, who asked it and how many records it showed are a record of the ledger before this returns.
         Raises `AccessDenied` for a credential that does not hold; that attempt is a record too.
@@ -66,9 +76,14 @@ class AuditLog:
                 f"limit = {limit!r} and offset = {offset!r} must be whole numbers, the limit from 1 to {QUERY_LIMIT:,}."
             )
         asked = _asked(session_id, tick_range, time_range, event_types, kinds)
-        reviewer = self._reviewer(reviewer_credential)
-        found = self._ledger.query(replace(_within(asked, reviewer), limit=limit, offset=offset))
-        self._note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked)})
+        reviewer = self._desk.admitted(reviewer_credential)
+        within, where = _within(asked, reviewer), dict[str, JSONValue]()
+        if archive is None:
+            found = self._ledger.query(replace(within, limit=limit, offset=offset))
+        else:
+            records, where = self._archived(Path(archive), within)
+            found = list(itertools.islice(records, offset, offset + limit))
+        self._desk.note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked), **where})
         return found
 
     def export(
@@ -86,10 +101,10 @@ class AuditLog:
         Records that are made meanwhile are not among them.
         """
         asked = _asked(session_id, tick_range, time_range, event_types, kinds)
-        reviewer = self._reviewer(reviewer_credential)
+        reviewer = self._desk.admitted(reviewer_credential)
         within = replace(_within(asked, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
         shown = self._ledger.count(within)
-        self._note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(asked)})
+        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(asked)})
         return self._pages(within)
 
     def export_to(
@@ -133,21 +148,39 @@ class AuditLog:
             yield from found
             found = self._ledger.query(replace(asked, after=found[-1].seq))
 
+    def _archived(self, path: Path, asked: LedgerQuery) -> tuple[Iterator[AuditRecord], dict[str, JSONValue]]:
+        """Return the records of an archive that are asked for, decrypted, and how a record names the archive."""
+        found, seq = self._desk.archiver.named(path)
+
+        def records() -> Iterator[AuditRecord]:
+            for one in found.kept():
+                if holds(asked, one.said()):
+                    nonce = self._ledger.gaps.nonce(one.seq)
+                    yield self._ledger.revealed(one.seq, one.body, nonce, one.ciphertext)
+
+        return records(), {"archive": f"audit-{seq}"}
+
     def verify(
         self,
         *,
         checkpoints: Sequence[str] = (),
         verifiers: Sequence[str] = (),
+        archives: Sequence[Path | str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
         """Check every record; with `checkpoints` (signed notes kept elsewhere) also what a chain cannot show.
 
-        `verifiers` are public keys in their text form; without any the ledger's own key checks the notes. Needs no
-        credential: it shows no contents. Raises `IntegrityError` for a checkpoint that is not signed by them.
+        `verifiers` are public keys in their text form; without any the ledger's own key checks the notes. Records of
+        `archives` are read and compared too; without their file they stand for themselves by their hashes. Needs no
+        credential: it shows no contents. Raises `IntegrityError` for a checkpoint or an archive that is not signed by
+        them.
         """
-        keys = [Verifier.parse(one) for one in verifiers] or [self._verifier()]
+        keys = [Verifier.parse(one) for one in verifiers] or [self._desk.verifier]
         return verify(
-            self._ledger, checkpoints=[read_signed(one, keys) for one in checkpoints], progress=progress
+            self._ledger,
+            checkpoints=[read_signed(one, keys) for one in checkpoints],
+            archives=[self._desk.archiver.opened(Path(one)) for one in archives],
+            progress=progress,
         )
 
     def checkpoint(self, out: Path | None = None) -> str:
@@ -158,7 +191,7 @@ class AuditLog:
         """
         head = self._ledger.head()
         made = Checkpoint(origin=self.origin, size=head.size, root=head.root)
-        note = sign(made, name=KEY_NAME, key=self._signing_key())
+        note = sign(made, name=KEY_NAME, key=self._desk.signing_key)
         if out is not None and not files.create_exclusive(out, note.encode(), mode=0o644):
             raise Conflict(f"{out} is there already, and may be an older checkpoint. Give another name.")
         return note
@@ -166,12 +199,12 @@ class AuditLog:
     @property
     def origin(self) -> str:
         """The name of this ledger in checkpoints: of its key, so that no two ledgers share one."""
-        return f"{KEY_NAME}/{self._verifier().key_id.hex()}"
+        return self._desk.origin
 
     @property
     def public_key(self) -> str:
         """The key that checks this ledger's checkpoints, in its text form `name+id+Base64`."""
-        return str(self._verifier())
+        return str(self._desk.verifier)
 
     def inclusion_proof(self, record_id: str, *, size: int | None = None) -> list[bytes]:
         """Return what shows that a record is in the tree of the first `size` records; raises `NotFound`."""
@@ -221,27 +254,6 @@ class AuditLog:
     ) -> None:
         self.close()
 
-    def _reviewer(self, credential: str) -> Reviewer:
-        try:
-            return self.reviewers.check(credential)
-        except AccessDenied:
-            self._note(
-                REFUSED, {"name": str(credential).partition(":")[0][:128] if ":" in str(credential) else ""}
-            )
-            raise
-
-    def _note(self, kind: str, detail: dict[str, JSONValue]) -> None:
-        made = NewAuditRecord(kind=kind, at=self._clock.now(), subject=SYSTEM, detail=detail)
-        self._ledger.append([made])
-
-    def _signing_key(self) -> Ed25519PrivateKey:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        return Ed25519PrivateKey.from_private_bytes(self._open.keys.secret("signing_seed"))
-
-    def _verifier(self) -> Verifier:
-        return verifier_of(self._signing_key(), name=KEY_NAME)
-
 
 def _require_new(path: Path) -> None:
     if path.exists():
@@ -266,7 +278,7 @@ def _asked(
     return LedgerQuery(
         sessions=None if session_id is None else [session_id],
         ticks=ticks,
-        times=_times(times),
+        times=times_of(times),
         event_types=None
         if event_types is None
         else [parse_choice(EventType, one, "event_types") for one in event_types],
@@ -300,17 +312,6 @@ def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
         else [one for one in asked.sessions if one in reviewer.sessions]
     )
     return replace(asked, sessions=list(wanted))
-
-
-def _times(given: tuple[datetime | str, datetime | str] | None) -> tuple[datetime, datetime] | None:
-    if given is None:
-        return None
-    if isinstance(given, str) or len(given) != 2:
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
-    since, until = (parse_time(one, "time_range") for one in given)
-    if since is None or until is None or since > until:
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
-    return since, until
 
 
 def _seq(record_id: str) -> int:

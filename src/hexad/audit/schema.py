@@ -69,15 +69,18 @@ CREATE TABLE gaps (
 CREATE TABLE archived (
   seq INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL REFERENCES archived_owners(id),
+  tick INTEGER,
   nonce BLOB
 ) STRICT;
 CREATE TABLE archived_owners (
   id INTEGER PRIMARY KEY,
   ref BLOB NOT NULL,                       -- the subject
-  first INTEGER NOT NULL,                  -- between these records stand all of them that one archive has
+  session TEXT,
+  first INTEGER NOT NULL,                  -- between these records stand all of both that one archive has
   last INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX archived_owners_by_ref ON archived_owners(ref);
+CREATE INDEX archived_owners_by_session ON archived_owners(session);
 -- Nearly all records are timesteps, and nobody looks for them by that alone.
 DROP INDEX entries_by_kind;
 CREATE INDEX entries_by_kind ON entries(kind) WHERE kind <> 'timestep';

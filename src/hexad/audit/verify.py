@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,15 +10,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from hexad.audit.archive_file import ArchiveFile, Kept
 from hexad.audit.asking import EVENTS
 from hexad.audit.canonical import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import Checkpoint
+from hexad.audit.gaps import ARCHIVE, Gap, StoredGap
 from hexad.audit.ledger import ERASURE, Ledger
-from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash
+from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root
+from hexad.errors import LedgerBroken
 from hexad.model.audit import GENESIS, Verification
 from hexad.storage.connection import Database
 
 _PAGE: Final = 16_384
+_EVERY: Final = 1 << 62
 _SALTED_CHARS: Final = 2 * HASH_BYTES
 _SEALED_CHARS: Final = len(sealed(b"", b"")) + _SALTED_CHARS + len(SALTED_END)
 _Row = tuple[
@@ -35,113 +40,272 @@ class _Wrong(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """How the record of an archive names a run of records."""
+
+    named_by: int
+    commitment: str
+    contents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
-    """What stands beside the records: what was erased, whose contents can be opened, the tree's hashes."""
+    """What stands beside the records: what was erased or archived, whose contents can be opened, the tree's hashes."""
 
     erased_seqs: Collection[int]
     erased_subjects: Collection[str]
     subjects: Collection[bytes]
     tiles: Mapping[tuple[int, int], bytes]
+    runs: Mapping[tuple[int, int], _Run]
+
+    def is_erased(self, seq: int, subject: str) -> bool:
+        """Whether a record of an erasure names the contents of this one."""
+        return seq in self.erased_seqs or subject in self.erased_subjects
 
 
 def verify(
-    ledger: Ledger, *, checkpoints: Sequence[Checkpoint] = (), progress: Progress | None = None
+    ledger: Ledger,
+    *,
+    checkpoints: Sequence[Checkpoint] = (),
+    archives: Sequence[ArchiveFile] = (),
+    progress: Progress | None = None,
 ) -> Verification:
     """Check every record, its place in chain and tree, and its contents; compare with checkpoints kept elsewhere.
 
     Without a checkpoint, what cannot be seen: that the newest records were cut off, and that everything from some
     record on was written anew by somebody who has the key. With one, any change to the records that it covers is found.
     The first record that is wrong is named; where a whole history is a consistent other one, the first that the
-    smallest checkpoint that disagrees covers and the largest that agrees does not.
+    smallest checkpoint that disagrees covers and the largest that agrees does not. Archived records stand for
+    themselves by their hashes; those of `archives` are read and compared one by one.
     """
-    frontier = Frontier()
     wanted: dict[int, bytes] = {}
     with ledger.db.read() as con:
         row = con.execute("SELECT size, last, frontier FROM state").fetchone()
         state = cast("tuple[int, bytes, bytes]", row or (0, b"", b""))
+        check = _Check(ledger, wanted, archives, lambda done: progress and progress(done, state[0]))
         wrong: _Wrong | None = None
         try:
             for one in checkpoints:
                 if wanted.setdefault(one.size, one.root) != one.root:
-                    raise _Wrong(
-                        0,
-                        f"Two checkpoints of {one.size} records disagree: the ledger was written anew in between.",
-                    )
-            last = _grow(ledger, frontier, wanted, lambda done: progress and progress(done, state[0]))
-            _complete(ledger.db, state, last, frontier)
-            if max(wanted, default=0) > state[0]:
+                    raise _Wrong(0, f"Two checkpoints of {one.size} records disagree with each other.")
+            last = check.run()
+            _complete(ledger.db, state, last, check)
+            beyond = [one for one in wanted if one > check.frontier.size]
+            if beyond:
                 raise _Wrong(
-                    state[0],
-                    f"The checkpoint covers {max(wanted)} records, the ledger has {state[0]}: its end was cut off.",
+                    check.frontier.size,
+                    f"A checkpoint covers {max(beyond)} records; only {check.frontier.size} are there:"
+                    " the newest were cut off.",
                 )
         except _Wrong as found:
             wrong = found
+    compared = [one for one in wanted if one not in check.skipped]
     return Verification(
-        records=state[0],
-        root=frontier.root().hex(),
+        records=check.frontier.size,
+        root=check.frontier.root().hex(),
         ok=wrong is None,
         first_bad=None if wrong is None else wrong.seq,
         problem=None if wrong is None else wrong.problem,
-        checkpoint=max(wanted, default=None),
+        checkpoint=max(compared, default=None),
+        archived=check.archived,
+        read=check.read,
+        skipped=tuple(sorted(check.skipped)),
     )
 
 
-def _grow(
-    ledger: Ledger, frontier: Frontier, wanted: Mapping[int, bytes], told: Callable[[int], object]
-) -> bytes:
-    """Build the tree of the records anew, a page at a time, and compare it; return the last record's hash."""
-    beside = _beside(ledger)
-    last, agreed = b"", 0
-    while True:
-        first = frontier.size
-        digests, wrong = _page(ledger.db, first, last, beside)
-        end = first + len(digests)
-        # What is right of a page is compared before it is said what is wrong: a checkpoint may disagree earlier.
-        for stop in [*sorted(one for one in wanted if first <= one < end), end]:
-            leaves = [leaf_hash(one) for one in digests[frontier.size - first : stop - first]]
-            for level, place, top in frontier.extend(leaves):
-                if beside.tiles.get((level, place)) != top:
-                    raise _Wrong(
-                        place << level, f"The tree's hash at level {level}, place {place} was changed."
-                    )
-            if wanted.get(stop, frontier.root()) != frontier.root():
+class _Check:
+    """Builds the tree of the records anew, a page at a time, and compares it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        wanted: Mapping[int, bytes],
+        archives: Sequence[ArchiveFile],
+        told: Callable[[int], object],
+    ) -> None:
+        self._ledger, self._wanted, self._told = ledger, wanted, told
+        self._archives = archives
+        self.frontier, self._agreed = Frontier(), 0
+        self.archived = self.read = self.contents = 0
+        self.skipped = set[int]()
+
+    def run(self) -> bytes:
+        """Check everything and return the last record's hash."""
+        beside = self._beside = _beside(self._ledger)
+        readers = self._readers()
+        last = b""
+        while True:
+            first = self.frontier.size
+            gap = self._ledger.gaps.next(first)
+            if gap is not None and gap.first == first:
+                last = self._pass(gap, last, readers.get(gap.named_by))
+                self._told(self.frontier.size)
+                continue
+            stop = _EVERY if gap is None else gap.first
+            digests, wrong = _page(self._ledger.db, (first, stop), last, beside)
+            # What is right of a page is compared before what is wrong is said: a checkpoint may disagree earlier.
+            self._extend([leaf_hash(one) for one in digests])
+            if wrong is not None:
+                raise wrong
+            self._told(self.frontier.size)
+            last = digests[-1] if digests else last
+            if len(digests) < min(_PAGE, stop - first):
+                if gap is None:
+                    return last
+                raise _Wrong(self.frontier.size, f"Record audit-{self.frontier.size} is missing.")
+
+    def _readers(self) -> dict[int, Iterator[Kept]]:
+        """Return what reads each archive, by the number of the record that names it."""
+        named = {detail.get("sha256"): seq for seq, detail in _details(self._ledger.db, ARCHIVE)}
+        readers: dict[int, Iterator[Kept]] = {}
+        for one in self._archives:
+            if one.sha256 not in named:
+                raise _Wrong(one.first, f"No record of the ledger names the archive {one.path}.")
+            readers[named[one.sha256]] = one.kept()
+        return readers
+
+    def _extend(self, leaves: Sequence[bytes]) -> None:
+        first = self.frontier.size
+        end = first + len(leaves)
+        for stop in [*sorted(one for one in self._wanted if first <= one < end), end]:
+            self._finished(self.frontier.extend(leaves[self.frontier.size - first : stop - first]))
+            self._compare(stop)
+
+    def _finished(self, subtrees: Sequence[tuple[int, int, bytes]]) -> None:
+        for level, place, top in subtrees:
+            if self._beside.tiles.get((level, place)) != top:
+                raise _Wrong(place << level, f"The tree's hash at level {level}, place {place} was changed.")
+
+    def _compare(self, stop: int) -> None:
+        if self._wanted.get(stop, self.frontier.root()) != self.frontier.root():
+            raise _Wrong(
+                self._agreed,
+                f"The first {stop} records are not those of the checkpoint: a record from audit-{self._agreed} on was"
+                " changed, and all after it were written anew.",
+            )
+        self._agreed = stop if stop in self._wanted else self._agreed
+
+    # Archived records -------------------------------------------------------------------------------------------
+
+    def _pass(self, stored: StoredGap, before: bytes, reader: Iterator[Kept] | None) -> bytes:
+        """Go over a run of archived records and return the hash of its last."""
+        first, past = stored.first, stored.past
+        named = self._beside.runs.get((first, past))
+        if named is None or named.named_by != stored.named_by:
+            raise _Wrong(
+                first, f"Record audit-{first} is missing, and no record names an archive that has it."
+            )
+        try:
+            gap = self._ledger.gaps.whole(stored)
+        except LedgerBroken as error:
+            raise _Wrong(first, str(error)) from error
+        if gap.commitment() != named.commitment:
+            raise _Wrong(first, f"What is kept of the archived records from audit-{first} on was changed.")
+        if self._ledger.gaps.has_records(first, past):
+            raise _Wrong(
+                first, f"Of the archived records from audit-{first} on some are in the ledger again."
+            )
+        kept = self._ledger.gaps.kept(first, past)
+        self._compare_keys(kept, first, named.contents)
+        self.archived += past - first
+        self.contents += len(kept)
+        if reader is None:
+            self._add_pieces(gap)
+        else:
+            self._read(gap, before, reader, {seq: (ref, nonce) for seq, ref, nonce in kept})
+        return gap.last
+
+    def _compare_keys(
+        self, kept: Sequence[tuple[int, bytes, bytes | None]], first: int, contents: int
+    ) -> None:
+        if len(kept) != contents:
+            raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
+        for seq, ref, nonce in kept:
+            if nonce is None and not self._beside.is_erased(seq, ref.hex()):
+                raise _Wrong(seq, f"The key to the archived contents of audit-{seq} is missing.")
+            if nonce is not None and ref not in self._beside.subjects:
+                raise _Wrong(seq, f"The key to the contents of record audit-{seq} is missing or was changed.")
+
+    def _add_pieces(self, gap: Gap) -> None:
+        inside = {one for one in self._wanted if gap.first < one < gap.past}
+        for (level, _), top in zip(gap.places, gap.pieces, strict=True):
+            self._finished(self.frontier.add(level, top))
+            self._compare(self.frontier.size)
+            inside.discard(self.frontier.size)
+        self.skipped |= inside
+
+    def _read(
+        self,
+        gap: Gap,
+        before: bytes,
+        reader: Iterator[Kept],
+        keys: Mapping[int, tuple[bytes, bytes | None]],
+    ) -> None:
+        leaves, last = list[bytes](), before.hex() or GENESIS
+        for one in itertools.islice(reader, gap.past - gap.first):
+            said = json.loads(one.body)
+            if said["seq"] != one.seq or said["prev"] != last or one.seq != gap.first + len(leaves):
                 raise _Wrong(
-                    agreed,
-                    f"The first {stop} records are not those of the checkpoint: a record from audit-{agreed} on was"
-                    " changed, and all after it were written anew.",
+                    one.seq, f"The archived record audit-{one.seq} does not follow the one before it."
                 )
-            agreed = stop if stop in wanted else agreed
-        if wrong is not None:
-            raise wrong
-        told(end)
-        if len(digests) < _PAGE:
-            return digests[-1] if digests else last
-        last = digests[-1]
+            self._compare_archived(one, said, keys.get(one.seq))
+            last = one.digest.hex()
+            leaves.append(leaf_hash(one.digest))
+        self.read += len(leaves)
+        for (level, place), top in zip(gap.places, gap.pieces, strict=True):
+            begin = (place << level) - gap.first
+            if root(leaves[begin : begin + (1 << level)]) != top:
+                raise _Wrong(place << level, f"The archive has another record than audit-{place << level}.")
+        self._extend(leaves)
+
+    def _compare_archived(
+        self, one: Kept, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
+    ) -> None:
+        subject = said["subject"]
+        if key is None or key[1] is None:
+            if said["payload"] is not None and not self._beside.is_erased(one.seq, subject):
+                raise _Wrong(one.seq, f"The key to the archived contents of audit-{one.seq} is missing.")
+            return
+        ref, nonce = key
+        if ref.hex() != subject or one.ciphertext is None or nonce is None:
+            raise _Wrong(one.seq, f"The archived contents of audit-{one.seq} are missing or another's.")
+        if sha256(nonce + one.ciphertext).hexdigest() != said["payload"]["ciphertext"]:
+            raise _Wrong(
+                one.seq, f"The archived contents of audit-{one.seq}, or the key to them, were changed."
+            )
 
 
-def _complete(db: Database, state: tuple[int, bytes, bytes], last: bytes, frontier: Frontier) -> None:
+def _complete(db: Database, state: tuple[int, bytes, bytes], last: bytes, check: _Check) -> None:
     """Compare what the ledger goes on from with the records that were read."""
     size, said, edge = state
+    frontier = check.frontier
     if frontier.size < size:
         raise _Wrong(frontier.size, f"Of {size} records {size - frontier.size} are missing at the end.")
     if frontier.size > size or said != last or edge != b"".join(frontier.subtrees):
         raise _Wrong(min(size, frontier.size), "The state of the ledger does not belong to its records.")
-    for table, level in (("tiles", "level > 0"), ("contents", "true")):
-        place = "(place << level)" if table == "tiles" else "seq"
+    for table, level, place in (
+        ("tiles", "level > 0", "(place << level)"), ("contents", "true", "seq"), ("gaps", "true", "past - 1"),
+    ):  # fmt: skip
         row = db.query_one(f"SELECT min({place}) FROM {table} WHERE {level} AND {place} >= ?", (size,))
         if row is not None and row[0] is not None:
             raise _Wrong(size, "There are contents or hashes of records that the ledger does not have.")
+    row = db.query_one("SELECT count(*) FROM archived")
+    if row is not None and row[0] != check.contents:
+        raise _Wrong(size, "There are keys to contents that no archive has.")
 
 
-def _page(db: Database, first: int, last: bytes, beside: _Beside) -> tuple[list[bytes], _Wrong | None]:
-    """Return the hashes of the next records up to the first that is not as it was, and what is wrong with that."""
+def _page(
+    db: Database, run: tuple[int, int], last: bytes, beside: _Beside
+) -> tuple[list[bytes], _Wrong | None]:
+    """Return the hashes of the run's first records up to one that is not as it was, and what is wrong with that."""
     rows = db.query(
         "SELECT e.seq, e.body, e.hash, e.at, e.kind, e.session, e.tick, e.event_type, e.subject, c.nonce, c.ciphertext"
-        " FROM entries e LEFT JOIN contents c ON c.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?",
-        (first, _PAGE),
+        " FROM entries e LEFT JOIN contents c ON c.seq = e.seq WHERE e.seq >= ? AND e.seq < ?"
+        " ORDER BY e.seq LIMIT ?",
+        (*run, _PAGE),
     )
     digests = list[bytes]()
-    before, expected = last.hex() or GENESIS, first
+    before, expected = last.hex() or GENESIS, run[0]
     try:
         for row in cast("list[_Row]", rows):
             if row[0] != expected:
@@ -182,7 +346,7 @@ def _compare(row: _Row, before: str, beside: _Beside) -> None:
     elif not text.endswith(of_kind + "null", 0, end):
         if not text.startswith(of_kind, end - _SEALED_CHARS - len(of_kind)):
             raise _Wrong(seq, f"The kind of record audit-{seq} was changed.")
-        if seq not in beside.erased_seqs and subject.hex() not in beside.erased_subjects:
+        if not beside.is_erased(seq, subject.hex()):
             raise _Wrong(
                 seq, f"The contents of record audit-{seq} are missing, and no erasure record names it."
             )
@@ -190,22 +354,29 @@ def _compare(row: _Row, before: str, beside: _Beside) -> None:
 
 def _beside(ledger: Ledger) -> _Beside:
     seqs, refs = set[int](), set[str]()
-    for detail in _erasures(ledger.db):
+    runs: dict[tuple[int, int], _Run] = {}
+    for _, detail in _details(ledger.db, ERASURE):
         # A record that was changed may say anything: it is named when its turn comes.
         with suppress(TypeError, ValueError, AttributeError):
             for first, end in detail.get("seqs", ()):
                 seqs.update(range(first, min(end, first + ledger.size()) + 1))
             refs.update(detail.get("subjects", ()))
+    for number, detail in _details(ledger.db, ARCHIVE):
+        with suppress(TypeError, ValueError, AttributeError):
+            for first, past, commitment, contents in detail.get("runs", ()):
+                runs[first, past] = _Run(named_by=number, commitment=commitment, contents=contents)
     tiles = ledger.db.query("SELECT level, place, hash FROM tiles")
     return _Beside(
         erased_seqs=seqs,
         erased_subjects=refs,
         subjects=ledger.whole_subjects(),
         tiles={(level, place): top for level, place, top in cast("list[tuple[int, int, bytes]]", tiles)},
+        runs=runs,
     )
 
 
-def _erasures(db: Database) -> Iterator[Any]:
-    for (body,) in db.query(f"SELECT body FROM entries WHERE kind = ? AND {EVENTS}", (ERASURE,)):
+def _details(db: Database, kind: str) -> Iterator[tuple[int, Any]]:
+    rows = db.query(f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS}", (kind,))
+    for seq, body in cast("list[tuple[int, bytes]]", rows):
         with suppress(ValueError, KeyError, TypeError):
-            yield json.loads(cast("bytes", body))["detail"]
+            yield seq, json.loads(body)["detail"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,18 +12,15 @@ from typing import Any, Final, Self
 
 from hexad.audit.access import SYSTEM
 from hexad.audit.asking import TIMESTEP
-from hexad.audit.place import open_ledger
+from hexad.audit.desk import masking
+from hexad.audit.place import Key, open_with_key
 from hexad.clock import Clock, SystemClock
-from hexad.config import DATABASE as STORE
-from hexad.config import load_settings
 from hexad.errors import InvalidInput
 from hexad.model.audit import NewAuditRecord
 from hexad.model.contract import AuditEvent
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_time, quoted
-from hexad.text.masking import Masking
-from hexad.text.redact import RedactionRules, project_rules
 
 _STR: Final = frozenset((str,))
 _FLOAT: Final = frozenset((float,))
@@ -49,7 +45,9 @@ class AuditLogWriter:
     `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
     and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased. Secrets are
     taken out of them first, and the personal data that the settings of the store name (`[privacy] pii`): the ledger
-    keeps what happened, not what would let somebody in.
+    keeps what happened, not what would let somebody in. The ledger of an encrypted store is encrypted as it is, and
+    `key` what opens the store: 32 bytes, a passphrase, the `Path` of a key file, or None for what its settings and its
+    provider give. A ledger in a folder of its own is encrypted when it is begun with a key of 32 bytes.
     """
 
     def __init__(
@@ -59,13 +57,14 @@ class AuditLogWriter:
         *,
         clock: Clock | None = None,
         mask: Callable[[str], str] | None = None,
+        key: Key = None,
     ) -> None:
         self.be_id = be_id
         self._clock = clock or SystemClock()
-        rules = _rules(Path(storage_path))
-        self._open = open_ledger(Path(storage_path), clock=self._clock, create=True)
-        salt = hmac.digest(self._open.keys.secret("wrapping_key"), b"redaction", "sha256")
-        self._masking = Masking(salt=lambda: salt, rules=rules)
+        self._open = open_with_key(
+            Path(storage_path), clock=self._clock, create=True, key=key, purpose="audit writer"
+        )
+        self._masking = masking(self._open)
         self._mask = mask
 
     def record(
@@ -197,13 +196,6 @@ class AuditLogWriter:
 def _event_type(given: object) -> EventType:
     known = _TYPES.get(given) if isinstance(given, str) else None
     return known or parse_choice(EventType, str(given), "event_type")
-
-
-def _rules(path: Path) -> RedactionRules:
-    """Return what a ledger leaves out: what the settings of its store take out of everything else."""
-    store = next((folder for folder in (path, path.parent) if (folder / STORE).exists()), None)
-    settings = load_settings(store)
-    return project_rules(settings.pii, env_allow=settings.env_allow)
 
 
 def _plain(value: object) -> object:

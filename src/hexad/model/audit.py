@@ -172,6 +172,29 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentExport:
+    """What the file of an incident holds: its `records`, proved by a checkpoint of `size` that `key` signed."""
+
+    path: Path
+    name: str
+    records: int
+    size: int
+    root: str
+    key: str
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {
+            "path": str(self.path),
+            "name": self.name,
+            "records": self.records,
+            "size": self.size,
+            "root": self.root,
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
     """How long timesteps stay in the ledger before they move to archives in `folder`."""
 

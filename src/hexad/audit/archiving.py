@@ -1,0 +1,251 @@
+"""Moving old timesteps from the ledger into archives, so that nothing is lost or there twice wherever it is killed.
+
+The file is written and read back first; then one transaction takes the records out, puts what chain and tree need in
+their place, and appends the record of the archive. Killed before it, everything is in the ledger and the file is one
+that no record names: the next call with that name finishes it. Only timesteps leave, and none that an incident marks:
+decisions, erasures, reviewers' records, incidents and archives are what the rest is judged by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hexad.audit.access import SYSTEM
+from hexad.audit.archive_file import ArchiveFile, Elsewhere, Item, Kept, written
+from hexad.audit.checkpoint import Checkpoint, Verifier, sign
+from hexad.audit.gaps import ARCHIVE, Gap
+from hexad.audit.incidents import Incidents
+from hexad.audit.ledger import Ledger
+from hexad.audit.merkle import cover, root_of
+from hexad.clock import Clock
+from hexad.errors import Conflict, IntegrityError, NotFound
+from hexad.model.audit import Archive, NewAuditRecord
+from hexad.model.memory import JSONValue
+from hexad.storage import crypto, files
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+ARCHIVE_RECORDS: Final = 100_000
+"""So many at most in one archive: taking them out is one transaction, for which writers wait."""
+ARCHIVE_RUNS: Final = 10_000
+Run = tuple[int, int]
+
+
+class Archiver:
+    """Makes archives of one ledger, and opens them."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Clock,
+        *,
+        signing_key: Ed25519PrivateKey,
+        verifier: Verifier,
+        origin: str,
+        cipher: crypto.FileCipher,
+        seals: bool,
+    ) -> None:
+        self._ledger, self._clock, self._key = ledger, clock, signing_key
+        self._verifier, self._origin, self.cipher, self._seals = verifier, origin, cipher, seals
+        self._incidents = Incidents(ledger, clock)
+
+    def archive(
+        self, out: Path, *, before: datetime, by: str, limit: int = ARCHIVE_RECORDS
+    ) -> Archive | None:
+        """Move timesteps older than `before` to the new private file `out`; None where there are none.
+
+        A file of that name which an earlier call left unfinished is finished. Raises `Conflict` for any other.
+        """
+        if out.exists():
+            return self._finish(out, by=by)
+        marked = self._incidents.newest()
+        with self._ledger.db.read():
+            size = self._ledger.head().size
+            runs, more = self._runs(before, size, limit)
+            if not runs:
+                return None
+            self._write(out, self._described(runs, before, size), runs, size)
+        opened = self.opened(out)
+        try:
+            return self._take_out(opened, marked=marked, by=by, more=more)
+        except (Conflict, IntegrityError):
+            files.unlink(out)
+            raise
+
+    def opened(self, path: Path) -> ArchiveFile:
+        """Return an archive of this ledger; raises `IntegrityError` for any other file."""
+        found = ArchiveFile(path, cipher=self.cipher)
+        found.require_key([self._verifier])
+        return found
+
+    def named(self, path: Path) -> tuple[ArchiveFile, int]:
+        """Return an archive that the ledger names, and the number of the record that does.
+
+        Raises `NotFound` for one that was not finished: its records are in the ledger.
+        """
+        found = self.opened(path)
+        for seq, detail in self._ledger.details(ARCHIVE):
+            if detail.get("sha256") == found.sha256:
+                return found, seq
+        raise NotFound(f"No record of the ledger names {path}: what it holds is in the ledger itself.")
+
+    def unfinished(self, folder: Path) -> Iterator[Path]:
+        """Yield the archives in a folder that no record names."""
+        known = {str(detail.get("sha256")) for _, detail in self._ledger.details(ARCHIVE)}
+        for path in sorted(folder.glob("*.hxa")):
+            if self.opened(path).sha256 not in known:
+                yield path
+
+    # Making -----------------------------------------------------------------------------------------------------
+
+    def _runs(self, before: datetime, size: int, limit: int) -> tuple[list[Run], bool]:
+        """Return the runs of records that may leave, and whether there are more than one archive takes."""
+        is_marked = self._incidents.protector()
+        runs, taken = list[Run](), 0
+        for one in self._ledger.gaps.candidates(before=before, past=size):
+            if is_marked(one):
+                continue
+            if taken == limit:
+                return runs, True
+            if runs and runs[-1][1] == one.seq:
+                runs[-1] = runs[-1][0], one.seq + 1
+            elif len(runs) == ARCHIVE_RUNS:
+                return runs, True
+            else:
+                runs.append((one.seq, one.seq + 1))
+            taken += 1
+        return runs, False
+
+    def _described(self, runs: Sequence[Run], before: datetime, size: int) -> dict[str, Any]:
+        return {
+            "origin": self._origin,
+            "key": str(self._verifier),
+            "made_at": self._clock.now().isoformat(),
+            "before": before.isoformat(),
+            "records": sum(past - first for first, past in runs),
+            "contents": sum(self._ledger.gaps.contents(first, past) for first, past in runs),
+            "first": runs[0][0],
+            "past": runs[-1][1],
+            "checkpoint": self._checkpoint(size),
+        }
+
+    def _checkpoint(self, size: int) -> str:
+        made = Checkpoint(origin=self._origin, size=size, root=root_of(size, self._ledger.node))
+        return sign(made, name=self._verifier.name, key=self._key)
+
+    def _write(self, out: Path, described: dict[str, Any], runs: Sequence[Run], size: int) -> None:
+        pieces = written(described, self._items(runs, size), key=self._key, digest=hashlib.sha256())
+        files.ensure_dir(out.parent)
+        files.stream_write(
+            out, self.cipher.sealed(pieces) if self._seals else pieces, may_replace=lambda: _require_new(out)
+        )
+
+    def _items(self, runs: Sequence[Run], size: int) -> Iterator[Item]:
+        at = 0
+        for first, past in [*runs, (size, size)]:
+            for level, place in cover(at, first):
+                yield Elsewhere(level, self._ledger.node(level, place))
+            for seq, body, _, _, ciphertext in self._ledger.gaps.leaving(first, past):
+                yield Kept(seq, body, ciphertext)
+            at = past
+
+    def _finish(self, path: Path, *, by: str) -> Archive:
+        try:
+            opened = self.opened(path)
+            _, seq = self.named(path)
+        except NotFound:
+            marked = self._incidents.newest()
+            is_marked = self._incidents.protector()
+            runs = self._checked(opened)
+            leaving = [
+                one for first, past in runs for one in self._ledger.gaps.candidates(first=first, past=past)
+            ]
+            if len(leaving) != opened.records or any(map(is_marked, leaving)):
+                raise Conflict(
+                    f"{path} was begun and never finished, and an incident marks records of it since. They are all in"
+                    " the ledger: remove the file, and archive anew."
+                ) from None
+            return self._take_out(opened, marked=marked, by=by, more=False)
+        except IntegrityError as error:
+            raise Conflict(f"{path} is there already. Give another name. ({error})") from error
+        raise Conflict(f"{path} is the archive that audit-{seq} names. Give another name.")
+
+    # Taking out -------------------------------------------------------------------------------------------------
+
+    def _checked(self, opened: ArchiveFile) -> list[Run]:
+        """Compare an archive with the ledger, record by record, and return its runs."""
+        opened.check()
+        runs = list[Run]()
+        for run in _runs_of(opened.kept()):
+            live = self._ledger.gaps.leaving(run[0].seq, run[-1].seq + 1)
+            for one, there in itertools.zip_longest(run, live):
+                if one is None or there is None or (one.seq, one.body) != (there[0], there[1]):
+                    raise Conflict(
+                        f"Of the records of {opened.path} some are not in the ledger: another archive has them."
+                    )
+                # Contents that were erased meanwhile leave no nonce behind, and the archive's copy stays shut.
+                if there[4] is not None and one.ciphertext != there[4]:
+                    raise IntegrityError(f"{opened.path} does not hold the contents of audit-{one.seq}.")
+            first, past = run[0].seq, run[-1].seq + 1
+            if runs and runs[-1][1] == first:
+                runs[-1] = runs[-1][0], past
+            else:
+                runs.append((first, past))
+        return runs
+
+    def _take_out(self, opened: ArchiveFile, *, marked: int, by: str, more: bool) -> Archive:
+        runs = self._checked(opened)
+        ledger = self._ledger
+
+        def unmarked() -> None:
+            if self._incidents.newest() != marked:
+                raise Conflict("An incident was marked while the archive was made. Archive again.")
+
+        with ledger.db.transaction():
+            number = ledger.size()
+            gaps = [ledger.gaps.gap_of(first, past, named_by=number) for first, past in runs]
+            counts = ledger.gaps.take_out(gaps, unmarked)
+            detail = _detail(opened, gaps, counts, by=by)
+            ledger.append([NewAuditRecord(kind=ARCHIVE, at=self._clock.now(), subject=SYSTEM, detail=detail)])
+        return opened.archive(record_id=f"audit-{number}", more=more)
+
+
+def _detail(
+    opened: ArchiveFile, gaps: Sequence[Gap], counts: Sequence[int], *, by: str
+) -> Mapping[str, JSONValue]:
+    """Return what the record of an archive says: the file by its hash, and each run by what it is made of."""
+    return {
+        "sha256": opened.sha256,
+        "by": by,
+        "before": opened.described["before"],
+        "records": opened.records,
+        "contents": sum(counts),
+        "size": opened.checkpoint.size,
+        "root": opened.checkpoint.root.hex(),
+        "runs": [
+            [one.first, one.past, one.commitment(), count] for one, count in zip(gaps, counts, strict=True)
+        ],
+    }
+
+
+def _runs_of(records: Iterator[Kept], *, longest: int = 4_096) -> Iterator[list[Kept]]:
+    """Yield records that follow each other, so many at once at most."""
+    run = list[Kept]()
+    for one in records:
+        if run and (one.seq != run[-1].seq + 1 or len(run) == longest):
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
+
+
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise Conflict(f"{path} is there already. Give another name.")
