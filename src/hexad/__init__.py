@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     )
     from hexad.model.durability import StreamDurability
     from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
+    from hexad.model.erasure import ErasureReceipt
     from hexad.model.experience import (
         CompressionLevel,
         EventType,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
-    from hexad.model.privacy import ExportItem, Scope
+    from hexad.model.privacy import ExportItem, Scope, WipeReport
     from hexad.model.query import Dropped, Explanation, Hit, Hits
     from hexad.model.source import Skip
     from hexad.model.spacefiles import (
@@ -133,6 +134,7 @@ _HOMES: Final = {
     ),
     "hexad.model.durability": ("StreamDurability",),
     "hexad.model.encryption": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
+    "hexad.model.erasure": ("ErasureReceipt",),
     "hexad.model.experience": (
         "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
@@ -146,7 +148,7 @@ _HOMES: Final = {
     "hexad.model.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),
-    "hexad.model.privacy": ("ExportItem", "Scope"),
+    "hexad.model.privacy": ("ExportItem", "Scope", "WipeReport"),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
     "hexad.model.source": ("Skip",),
     "hexad.model.spacefiles": (
@@ -208,6 +210,7 @@ __all__ = [
     "EncryptionProgress",
     "EncryptionReport",
     "EncryptionState",
+    "ErasureReceipt",
     "EventRecord",
     "EventType",
     "Explanation",
@@ -285,6 +288,7 @@ __all__ = [
     "Trust",
     "Turn",
     "Verified",
+    "WipeReport",
     "WorkingCopy",
     "__version__",
     "compress_records",

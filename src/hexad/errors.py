@@ -17,16 +17,56 @@ HexadError
 ├── ProviderError         an embedder or a text generator failed
 └── AccessDenied
 
-A message says what was wrong, with the value, and what to do about it.
+A message says what was wrong, with the value, and what to do about it. Messages are printed, logged and sent on, so
+none repeats a whole text or a key: a long value is cut, what looks like a key is masked.
 """
 
 from __future__ import annotations
+
+import re
+from typing import Final
+
+VALUE_CHARS_LIMIT: Final = 160
+"""So much of a quoted value stands in a message."""
+_KEY_CHARS: Final = 4
+_QUOTED: Final = re.compile(
+    rf"(?<![^\s=(\[{{:,`])(['\"])(?=\S)((?:(?!\1)[^\\]|\\.){{{VALUE_CHARS_LIMIT},}})\1(?![^\W_])", re.DOTALL
+)
+# What the providers' own keys begin with, and tokens of mixed letters and digits that no word or id of ours is.
+_KEY: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:sk-|pk-|rk-|xox[a-z]-|gh[a-z]_|glpat-|hf_|npm_|pypi-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_./+-]{8,}={0,2}"
+    r"|(?=[A-Za-z0-9_+-]*[a-z])(?=[A-Za-z0-9_+-]*[A-Z])(?=(?:[A-Za-z_+-]*[0-9]){3})[A-Za-z0-9_+-]{24,}={0,2}"
+    r")"
+)
+_OWN_ID: Final = re.compile(r"(?:[a-z]+[-_])+[0-9A-HJKMNP-TV-Z]{26}(?:-\d+)?")
+_PASSWORD: Final = re.compile(r"(:/{1,2}[^\s/:@'\"]*):[^\s/@'\"]+@")
+
+
+def discreet(message: str) -> str:
+    """Return a message without whole texts and keys.
+
+    >>> discreet("text = '" + "so " * 100 + "' is no time.").count("so ")
+    53
+    >>> discreet("Is 'sk" + "-live12345678' a space?")
+    "Is 'sk-l…' a space?"
+    """
+    if len(message) > VALUE_CHARS_LIMIT:
+        message = _QUOTED.sub(lambda found: f"{found[1]}{found[2][:VALUE_CHARS_LIMIT]}…{found[1]}", message)
+    return _PASSWORD.sub(r"\1:…@", _KEY.sub(_masked, message))
+
+
+def _masked(found: re.Match[str]) -> str:
+    return found[0] if _OWN_ID.fullmatch(found[0]) else f"{found[0][:_KEY_CHARS]}…"
 
 
 class HexadError(Exception):
     """Base of every error that Hexad raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(discreet(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class InvalidInput(HexadError):

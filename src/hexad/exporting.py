@@ -12,7 +12,7 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.facade.access import require_owner
 from hexad.model.experience import Fidelity, StepQuery
 from hexad.model.memory import JSONValue, Memory, format_time
-from hexad.model.parse import parse_whole, quoted
+from hexad.model.parse import parse_path, parse_whole, quoted
 from hexad.model.privacy import ExportItem, Scope, parse_scope
 from hexad.storage.files import stream_write
 from hexad.storage.holding_sections import SECTIONS
@@ -60,7 +60,7 @@ def write_export(
     progress: Callable[[int], None] | None,
 ) -> dict[str, int]:
     """Write an export as `Hexad.write_export` says; returns how many items of each list it has."""
-    path = Path(file).expanduser().absolute()
+    path = parse_path(file, "file").expanduser().absolute()
     if parts.place.crypt is not None and path.resolve().is_relative_to(parts.place.directory.resolve()):
         raise InvalidInput(
             f"{path} is in an encrypted store, where nothing is plain text; an export is: write it elsewhere."

@@ -27,6 +27,7 @@ from hexad.metered import MeteredModels, ModelPlan
 from hexad.model.actor import Actor, parse_actor
 from hexad.model.durability import StreamDurability
 from hexad.model.lenses import parse_lenses
+from hexad.model.parse import parse_path
 from hexad.model.privacy import parse_pii
 from hexad.providers.base import Embedder, resolve
 from hexad.providers.generator import GeneratorSpec
@@ -136,7 +137,7 @@ def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
 
 def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
     """Return the folder of the store for a path, as `open` finds it; raises `NotFound` and `InvalidInput`."""
-    start = Path.cwd() if path is None else Path(path)
+    start = Path.cwd() if path is None else parse_path(path, "path")
     if start.name == STORE_DIRECTORY and start.is_dir():
         return start.resolve()
     if start.exists() and not start.is_dir():
@@ -319,9 +320,9 @@ def _refuse_lost_database(directory: Path) -> None:
 def _durability(settings: Settings) -> Durability:
     try:
         return Durability(settings.durability)
-    except ValueError as error:
+    except ValueError:
         valid = ", ".join(str(member.value) for member in Durability)
-        raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from error
+        raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from None
 
 
 def _stream_durability(settings: Settings) -> None:

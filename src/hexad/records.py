@@ -18,7 +18,7 @@ from hexad.wiring import Parts
 
 if TYPE_CHECKING:
     from hexad.model.erasure import ErasureReceipt
-    from hexad.model.privacy import ExportItem
+    from hexad.model.privacy import ExportItem, WipeReport
 
 
 class RecordCalls:
@@ -271,6 +271,29 @@ class RecordCalls:
         """
         parse_whole(1 if limit is None else limit, "limit", least=1)
         return self._parts.erasing.receipts(limit=-1 if limit is None else limit)
+
+    def wipe(
+        self,
+        scope: str,
+        *,
+        session: str | None = None,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> WipeReport:
+        """Remove all of a scope of `export` for good, and return the receipts that say what.
+
+        `"session"` is what `forget(session=…, purge=True)` does. `"project"` does that with every session and every
+        space, and removes documents and tags; spaces stay, empty, with their policies. The ledger keeps its records
+        without their contents. It is for the store's owner, who has to `confirm`; `dry_run` only says what would go.
+
+        Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
+        """
+        from hexad.wiping import wipe
+
+        return wipe(
+            self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress
+        )
 
     def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for

@@ -13,7 +13,7 @@ from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput,
 from hexad.model.actor import Actor
 from hexad.model.lifecycle import LifecycleContract, check_placed, parse_contract
 from hexad.model.memory import JSONValue
-from hexad.model.parse import quoted
+from hexad.model.parse import parse_path, quoted
 from hexad.storage.codec import parse
 from hexad.storage.connection import Database
 from hexad.storage.keys import holds_keys
@@ -82,11 +82,11 @@ def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
     """Return what a contract is read from: the mapping itself, or a file's, JSON or TOML by its name."""
     if not isinstance(given, str | Path):
         return given
-    path = Path(given)
+    path = parse_path(given, "contract")
     try:
         data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no contract at {str(given)!r}.") from error
+    except FileNotFoundError:
+        raise NotFound(f"There is no contract at {str(given)!r}.") from None
     except (OSError, ValueError) as error:
         raise InvalidInput(f"The contract {str(given)!r} cannot be read: {error}.") from error
     if len(data) > FILE_BYTES_LIMIT:

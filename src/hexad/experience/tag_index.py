@@ -12,7 +12,7 @@ from hexad.ids import IdSource
 from hexad.index.concepts import WORKING_SET_LIMIT, ConceptPacks, WorkingSet
 from hexad.model.concept import PackReport
 from hexad.model.experience import TimestepRecord
-from hexad.model.parse import is_text, parse_choice, parse_place, parse_text, quoted, word_list
+from hexad.model.parse import is_text, parse_choice, parse_path, parse_text, quoted, word_list
 from hexad.model.tag import (
     NOTE_BYTES_LIMIT,
     TAG_NAME_CHARS_LIMIT,
@@ -160,7 +160,7 @@ class TagIndex:
         The same pack again changes nothing; a newer one keeps what was tagged. Raises `NotFound` when there is
         nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
         """
-        report = self._packs.load(Path(parse_place(path, "path")))
+        report = self._packs.load(parse_path(path, "path"))
         self._needs.loaded()
         return report
 

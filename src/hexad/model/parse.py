@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -10,6 +11,10 @@ from typing import Final, TypeVar
 
 from hexad.errors import InvalidInput
 
+_NAME_BYTES: Final = 255
+_PATH_CHARS: Final = 4_000
+_REPEATED: Final = 24
+_TELLING: Final = 8
 SUBJECT_CHARS_LIMIT: Final = 1_000
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
@@ -26,11 +31,11 @@ def parse_time(value: datetime | date | str | None, name: str) -> datetime | Non
     if isinstance(value, str):
         try:
             parsed = datetime.fromisoformat(value.strip())
-        except ValueError as error:
+        except ValueError:  # which says the whole value
             raise InvalidInput(
                 f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z "
                 "or a date such as 2026-05-01."
-            ) from error
+            ) from None
     elif isinstance(value, datetime):
         parsed = value
     elif isinstance(value, date):
@@ -47,9 +52,9 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
     """Return the member of `kind` with this value; raises `InvalidInput` naming the valid ones."""
     try:
         return kind(value)
-    except ValueError as error:
+    except ValueError:  # which says the whole value
         valid = ", ".join(member.value for member in kind)
-        raise InvalidInput(f"{name} = {value!r} is not one of {valid}.") from error
+        raise InvalidInput(f"{name} = {value!r} is not one of {valid}.") from None
 
 
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
@@ -95,6 +100,15 @@ def parse_place(value: str | Path, name: str) -> str | Path:
     return value
 
 
+def parse_path(value: str | Path, name: str) -> Path:
+    """Return a path; raises `InvalidInput` naming `name` for anything else, and for what no file can be called."""
+    text = str(parse_place(value, name))
+    parts = os.fsencode(text).split(os.fsencode(os.sep))
+    if not text or "\0" in text or max(map(len, parts)) > _NAME_BYTES or len(text) > _PATH_CHARS:
+        raise InvalidInput(f"{name} = {quoted(value)} cannot be a path; give a file or a folder.")
+    return Path(value)
+
+
 def parse_text(value: str | None, name: str) -> str | None:
     """Return a text, None for None; raises `InvalidInput` naming `name` for anything else."""
     if value is not None and not isinstance(value, str):
@@ -105,6 +119,18 @@ def parse_text(value: str | None, name: str) -> str | None:
 def is_text(value: object) -> bool:
     """Whether a value that its type says is a text is one: not every caller has a type checker."""
     return isinstance(value, str)
+
+
+def said_by(error: BaseException, given: Iterable[str]) -> str:
+    """Return what a foreign error says, its kind first; its kind alone where it repeats what it was given."""
+    kind, words = type(error).__name__, str(error)
+    for text in given:
+        pieces = (
+            text[at : at + _REPEATED] for at in range(0, max(1, len(text) - _REPEATED + 1), _REPEATED // 2)
+        )
+        if any(len(piece) >= _TELLING and (piece in words or repr(piece)[1:-1] in words) for piece in pieces):
+            return kind
+    return f"{kind}: {words}" if words else kind
 
 
 def quoted(value: object) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from hexad.errors import InvalidInput, NotFound
 from hexad.model.memory import JSONValue
 from hexad.model.parse import quoted
+
+if TYPE_CHECKING:
+    from hexad.model.erasure import ErasureReceipt
 
 
 class Pii(StrEnum):
@@ -26,9 +30,9 @@ def parse_pii(given: str) -> Pii:
     """Return the choice of that name; raises `InvalidInput` for one that there is not."""
     try:
         return Pii(given)
-    except ValueError as error:
+    except ValueError:
         valid = ", ".join(member.value for member in Pii)
-        raise InvalidInput(f"pii = {given!r} is not one of {valid}.") from error
+        raise InvalidInput(f"pii = {given!r} is not one of {valid}.") from None
 
 
 class Scope(StrEnum):
@@ -60,9 +64,9 @@ def parse_scope(scope: str, session: str | None) -> Scope:
     """
     try:
         found = Scope(scope)
-    except ValueError as error:
+    except ValueError:
         valid = ", ".join(member.value for member in Scope)
-        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from error
+        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from None
     if found is Scope.USER:
         raise NotFound(
             "There is no user layer in this version: nothing is kept about a user across projects. "
@@ -77,3 +81,39 @@ def parse_scope(scope: str, session: str | None) -> Scope:
     if session is not None and (not isinstance(session, str) or not session):
         raise InvalidInput(f"session = {quoted(session)} is no session's id.")
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WipeReport:
+    """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
+
+    `documents` and `tags` are those of the whole project, which no receipt counts.
+    """
+
+    scope: Scope
+    session: str | None
+    dry_run: bool
+    receipts: Sequence[ErasureReceipt] = ()
+    documents: int = 0
+    tags: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return how much of what there was, by place."""
+        found: dict[str, int] = {}
+        for receipt in self.receipts:
+            for one in receipt.erased:
+                found[one.place] = found.get(one.place, 0) + one.count
+        for place, number in (("documents", self.documents), ("tags", self.tags)):
+            if number:
+                found[place] = found.get(place, 0) + number
+        return found
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON, with the receipts whole."""
+        return {
+            "scope": self.scope.value,
+            "session": self.session,
+            "dry_run": self.dry_run,
+            "removed": dict(self.counts()),
+            "receipts": [one.to_dict() for one in self.receipts],
+        }

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, Protocol, cast
 
 from hexad.errors import InvalidInput, ProviderError
+from hexad.model.parse import said_by
 from hexad.model.policy import BACKEND_ALIASES, Backend
 from hexad.text.normalize import whole_characters
 
@@ -50,7 +51,7 @@ class NamedOrdering:
             raise
         # Foreign code may raise anything; the recall goes on without it and says so.
         except Exception as error:
-            raise ProviderError(f"it raised {type(error).__name__}: {error}") from error
+            raise ProviderError(f"it raised {said_by(error, (topic,))}") from error
         if len(answer) > IDS_MOST:
             raise ProviderError(f"it named over {IDS_MOST:,} memories; no more are looked at")
         found: dict[str, float] = {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hexad.errors import HexadError, ProviderError
+from hexad.model.parse import said_by
 from hexad.providers.rows import checked_rows, checked_texts, embed_nonblank, unit_rows
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class CallableEmbedder:
         # The one broad handler here: foreign code may raise anything, and whoever waits for a vector must be
         # able to tell a failed embedder from a defect of ours. Nothing is swallowed.
         except Exception as error:
-            raise ProviderError(f"Embedder {self.name!r} raised {type(error).__name__}: {error}") from error
+            raise ProviderError(f"Embedder {self.name!r} raised {said_by(error, texts)}") from error
         who = f"Embedder {self.name!r}"
         with self._lock:
             rows = checked_rows(answer, count=len(texts), dimensions=self._dimensions, who=who)

@@ -14,7 +14,8 @@ from typing import Final, NoReturn
 
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
 from hexad.model.memory import JSONValue
-from hexad.storage.files import operation
+from hexad.model.parse import parse_path
+from hexad.storage.own_files import PLAIN, OwnFiles
 from hexad.storage.space_fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
 from hexad.text.paths import space_of_file_name, validate_space
 
@@ -39,17 +40,19 @@ class ParsedSpace:
     objects: Sequence[ParsedObject]
 
 
-def load_json(file: Path) -> object:
-    """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column."""
-    if not file.is_file():
+def load_json(file: Path, own: OwnFiles = PLAIN) -> object:
+    """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column.
+
+    `own` are the files of an open store, whose encrypted ones can be read: `IntegrityError` for any other such.
+    """
+    if not parse_path(file, "file").is_file():
         raise NotFound(f"There is no file {str(file)!r}; check the path.")
-    size = file.stat().st_size
+    size = own.size(file)
     if size > FILE_BYTES_LIMIT:
         raise LimitExceeded(
             f"The file {file} has {size:,} bytes; a space file has at most {FILE_BYTES_LIMIT:,}."
         )
-    with operation("read", file, "read"):
-        data = file.read_bytes()
+    data = own.read(file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -128,7 +128,7 @@ def _existing(source: str | Path) -> Path:
     except OSError as error:
         raise InvalidInput(
             f"Source {str(source)!r} cannot be opened: {error.strerror}. Check its name and its permissions."
-        ) from error
+        ) from None
     return path
 
 

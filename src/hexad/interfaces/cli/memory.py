@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hexad.interfaces.cli.base import Command, Function, Group, note, print_json, several, state
-from hexad.interfaces.cli.emptying import collect, empty, gc_options
+from hexad.interfaces.cli.base import Command, Function, Group, confirm, note, print_json, several, state
+from hexad.interfaces.cli.emptying import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.render import clean, count, memory_lines, memory_table, table_room, width
-from hexad.interfaces.cli.scopes import check_scope, list_scope, scope_options
+from hexad.interfaces.cli.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -253,18 +253,54 @@ def gc(*, space: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: b
 
 
 @memory.command()
-@click.argument("space")
+@click.argument("id_or_path", metavar="[ID_OR_PATH]", required=False)
+@click.option("--id", "id_", metavar="ID", help="The same, as an option.")
+@click.option("--space", help="Look only in this space (paths may repeat across spaces).")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def wipe(*, space: str, dry_run: bool, yes: bool) -> None:
-    """Remove every memory of the space SPACE for good.
+def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_run: bool, yes: bool) -> None:
+    """Remove a memory for good.
 
-    Archived ones and their history too; the space and its policy stay.
+    What it said before goes too, and what was made of it alone; `hexad forget` archives it instead.
     """
-    wiped = empty(space, dry_run=dry_run, yes=yes, create=False)
+    if (id_or_path is None) == (id_ is None):
+        raise click.UsageError("Give the memory once: ID_OR_PATH, or --id ID.")
+    name = id_or_path if id_or_path is not None else str(id_)
+    with state().opened() as hx:
+        found = hx.get(name, space=space)
+        if not dry_run:
+            what = f"{found.id} ({clean(found.path)})"
+            confirm(f"Remove the memory {what} for good?", yes=yes, without=DRY_RUN)
+        receipt = hx.forget(found.id, purge=True, confirm=True, dry_run=dry_run)
+    if state().json:
+        print_json(receipt.to_dict())
+        return
+    click.echo(f"{found.id}  {'would be gone' if dry_run else 'deleted'}  {clean(found.path)}")
+    say_removed([receipt])
+
+
+@memory.command()
+@click.argument("space", required=False)
+@scope_options
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: bool, yes: bool) -> None:
+    """Remove every memory of the space SPACE for good, or all of a scope.
+
+    Exactly one of SPACE and --scope. Archived memories and their history go too; a space and its policy stay. Of a
+    scope everything goes that `hexad memory export` shows: memories, recorded experience, tags and comments, documents;
+    the ledger keeps its records without their contents.
+    """
+    check_scope(scope, session)
+    if (space is None) == (scope is None):
+        raise click.UsageError("Give exactly one of SPACE and --scope.")
+    if scope is not None:
+        wipe_scope(scope, session, dry_run=dry_run, yes=yes)
+        return
+    wiped = empty(str(space), dry_run=dry_run, yes=yes, create=False)
     if wiped is None:
         return
     if state().json:
         print_json(wiped.to_dict())
     else:
-        click.echo(f"{clean(space)}  wiped")
+        click.echo(f"{clean(str(space))}  wiped")

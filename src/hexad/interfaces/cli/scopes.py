@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, Function, note, print_json, state
+from hexad.interfaces.cli.base import Command, Function, confirm, note, print_json, state, warn
 from hexad.interfaces.cli.completing import session_ids
+from hexad.interfaces.cli.emptying import DRY_RUN
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, memory_table, table_room
 from hexad.interfaces.cli.space_files import export as export_space
 
 if TYPE_CHECKING:
-    from hexad import ExportItem, Hexad
+    from hexad import ErasureReceipt, ExportItem, Hexad
 
+_NAMED: Final = 10
 SCOPES: Final = [one.value for one in hexad.Scope]
 _LEDGER: Final = (
     "The ledger's contents are not in it: reviewers get them with a credential, `hexad audit export`."
@@ -68,6 +70,38 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
     if len(found) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+
+
+def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
+    """Remove all of a scope, after asking, and say what went."""
+    with state().opened() as hx:
+        planned = hx.wipe(scope, session=session, dry_run=True)
+        if dry_run:
+            report = planned
+        else:
+            there = ", ".join(f"{place}: {number:,}" for place, number in planned.counts().items())
+            of = "the project" if session is None else f"the session {clean(session)!r}"
+            if there:
+                confirm(f"Remove everything of {of} for good ({there})?", yes=yes, without=DRY_RUN)
+            with meter("Wiping", clock=hx.clock, unit="memories") as show:
+                report = hx.wipe(scope, session=session, confirm=True, progress=show)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    click.echo(f"{clean(session or 'project')}  {'would be wiped' if dry_run else 'wiped'}")
+    counts = ", ".join(f"{place}: {number:,}" for place, number in report.counts().items())
+    note(counts or "There is nothing of it.")
+    say_removed(report.receipts)
+
+
+def say_removed(receipts: Sequence[ErasureReceipt]) -> None:
+    """Say what a purge left for later, and which memories rest on what went."""
+    for one in {(waiting.place, waiting.reason) for receipt in receipts for waiting in receipt.pending}:
+        warn(f"Not gone yet: {one[0]} ({one[1]}); `hexad maintain` completes it.")
+    flagged = sorted({name for receipt in receipts for name in receipt.flagged})
+    if flagged:
+        what = count(len(flagged), "memory rests", "memories rest")
+        note(f"{what} on what went: {', '.join(flagged[:_NAMED])}{' and more' * (len(flagged) > _NAMED)}")
 
 
 @click.command(cls=Command)

@@ -1,0 +1,86 @@
+"""Removing a whole scope for good: what `forget` purges, part by part, and the documents and tags of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from hexad.errors import AccessDenied, NotFound
+from hexad.facade.access import require_owner
+from hexad.model.erasure import ErasureReceipt
+from hexad.model.privacy import Scope, WipeReport, parse_scope
+from hexad.model.tag import Tag, TagType
+from hexad.storage.holdings import Held, Holdings
+
+if TYPE_CHECKING:
+    from hexad.wiring import Parts
+
+_PAGE: Final = 500
+
+
+def wipe(
+    parts: Parts,
+    scope: str,
+    *,
+    session: str | None,
+    confirm: bool,
+    dry_run: bool,
+    progress: Callable[[int], None] | None,
+) -> WipeReport:
+    """Do what `Hexad.wipe` says."""
+    chosen = parse_scope(scope, session)
+    require_owner(parts.base.actor, parts.everything, doing="a wipe")
+    if not confirm and not dry_run:
+        raise AccessDenied(
+            f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
+        )
+
+    def forget(**given: str | None) -> ErasureReceipt:
+        return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
+
+    xdb = parts.experiencing.xdb
+    sessions = [one.id for one in xdb.sessions()]
+    if chosen is Scope.SESSION:
+        if session not in sessions and not Holdings(parts.base.db).numbers(Held(sessions=(str(session),))):
+            raise NotFound(
+                f"There is no session {session!r}, neither recorded nor of a conversation; "
+                "`sessions()` lists those that were recorded."
+            )
+        return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
+    receipts = [forget(session=one) for one in sessions]
+    receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
+    return WipeReport(
+        scope=chosen,
+        session=None,
+        dry_run=dry_run,
+        receipts=tuple(receipts),
+        documents=_wipe_documents(parts, dry_run=dry_run),
+        tags=_wipe_tags(parts, dry_run=dry_run),
+    )
+
+
+def _wipe_documents(parts: Parts, *, dry_run: bool) -> int:
+    xdb = parts.experiencing.xdb
+    there = [one.id for one in xdb.list_documents()]
+    removed = [one.id for one in xdb.documents.removed_documents() if not one.purged]
+    if not dry_run:
+        for one in (*there, *removed):
+            xdb.remove_document(one, purge=True)
+    return len(there) + len(removed)
+
+
+def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
+    """Remove the tags that people made; concepts come from packs and say nothing of anybody."""
+    xdb = parts.experiencing.xdb
+    found: list[Tag] = []
+    for kind in TagType:
+        if kind is TagType.CONCEPT:
+            continue
+        while page := xdb.find_tags(
+            tag_type=kind, limit=_PAGE, offset=sum(one.tag_type is kind for one in found)
+        ):
+            found += page
+    if not dry_run:
+        for tag in found:
+            xdb.remove_tag(tag.id, force=True)
+    return len(found)
