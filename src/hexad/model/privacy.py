@@ -98,11 +98,14 @@ class WipeReport:
     tags: int = 0
 
     def counts(self) -> dict[str, int]:
-        """Return how much of what there was, by place."""
+        """Return how much of what there was, by place; what is in a space and in a session too counts once."""
         found: dict[str, int] = {}
+        of_spaces = [one for one in self.receipts if one.selection is not None and one.selection.space]
+        told = {one.place for receipt in of_spaces for one in receipt.erased} if self.dry_run else set()
         for receipt in self.receipts:
             for one in receipt.erased:
-                found[one.place] = found.get(one.place, 0) + one.count
+                if receipt in of_spaces or one.place not in told:
+                    found[one.place] = found.get(one.place, 0) + one.count
         for place, number in (("documents", self.documents), ("tags", self.tags)):
             if number:
                 found[place] = found.get(place, 0) + number

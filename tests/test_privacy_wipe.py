@@ -1,0 +1,142 @@
+"""Deleting a memory and wiping a scope: nothing of it is left, and what is not of it stays."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import hexad
+from hexad import AccessDenied, Hexad, NotFound
+from hexad.interfaces.cli.main import main
+
+MINE, OTHERS = "canarymine", "canaryothers"
+
+
+def fill(hx: Hexad) -> None:
+    hx.remember(f"A turn of {MINE}.", space="chat", metadata={"conversation_session": "s1"}, id="mem_mine")
+    hx.remember(f"Something of {OTHERS}.", id="mem_others")
+    for session, word in (("s1", MINE), ("s2", OTHERS)):
+        hx.xdb.start_session(session)
+        hx.xdb.record("input", f"Asked {word}", event_id="e")
+        hx.xdb.tag("seen", event_id="e", note=f"noted {word}")
+        hx.xdb.comment(f"commented {word}", event_id="e")
+        hx.xdb.end_session()
+    hx.xdb.create_bud_tag("bud", f"described {OTHERS}")
+    hx.xdb.documents.add_document("tone.md", f"Written {OTHERS}.", "reference")
+    gone = hx.xdb.documents.add_document("old.md", f"Removed {OTHERS}.", "reference")
+    hx.xdb.remove_document(gone.id)
+    hx.xdb.seal()
+
+
+def said(hx: Hexad) -> str:
+    return "".join(hexad.export_json(hx.export()))
+
+
+@pytest.mark.row("A136", "L060")
+def test_a_wiped_session_leaves_nothing_and_the_others_stay(hx):
+    fill(hx)
+
+    report = hx.wipe("session", session="s1", confirm=True)
+
+    assert MINE not in said(hx)
+    assert said(hx).count(OTHERS) > 5
+    assert 1 == len(report.receipts)
+    assert report.counts()["memories"] == 1
+    assert ["mem_others"] == [one.id for one in hx.memories_in("project")]
+
+
+@pytest.mark.row("A136", "L060")
+def test_a_wiped_project_leaves_its_spaces_and_receipts_alone(hx):
+    fill(hx)
+
+    report = hx.wipe("project", confirm=True)
+    found = json.loads(said(hx))
+
+    assert MINE not in said(hx) and OTHERS not in said(hx)
+    assert {"spaces", "tombstones", "receipts", "upkeep"} >= {
+        name for name, items in found.items() if name not in ("export", "removed_documents") and items
+    }
+    assert {"chat", "default"} == {one["name"] for one in found["spaces"]}
+    assert report.documents == 2 and report.tags == 2
+    assert not [one for one in report.receipts if one.pending]
+
+
+@pytest.mark.row("A136")
+def test_a_dry_run_and_a_wipe_without_confirmation_change_nothing(hx):
+    fill(hx)
+    before = said(hx)
+
+    planned = hx.wipe("project", dry_run=True)
+    with pytest.raises(AccessDenied, match="confirm=True"):
+        hx.wipe("project")
+    with pytest.raises(NotFound):
+        hx.wipe("session", session="nobody", confirm=True)
+
+    assert before == said(hx)
+    assert {"memories": 2, "documents": 2, "tags": 2} == {
+        name: planned.counts()[name] for name in ("memories", "documents", "tags")
+    }
+
+
+def test_whoever_may_not_see_all_wipes_nothing(hx, opened):
+    hx.remember("For owners.", space="closed")
+    hx.spaces.set_policy("closed", {"roles": ["lead"]})
+    dev = opened(embedder=None, role="dev")
+
+    with pytest.raises(AccessDenied):
+        dev.wipe("project", confirm=True)
+
+
+def test_a_wipe_of_an_empty_project_is_no_error(hx):
+    assert {} == hx.wipe("project", confirm=True).counts()
+
+
+# The command line -------------------------------------------------------------------------------------------
+
+
+def run(project, capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main(["-C", str(project), *arguments])
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.row("A136")
+@pytest.mark.parametrize("scope", [["project"], ["session", "--session", "s1"]], ids=["project", "session"])
+def test_the_command_line_wipes_a_scope_only_after_a_yes(hx, opened, project, capsys, scope):
+    fill(hx)
+    hx.close()
+    wipe = ["memory", "wipe", "--scope", *scope]
+
+    code, _, err = run(project, capsys, *wipe)
+    assert 2 == code and "--yes" in err and "--dry-run" in err
+    code, out, err = run(project, capsys, *wipe, "--dry-run")
+    assert 0 == code and "would be wiped" in out and "memories: " in err
+    again = opened(embedder=None)
+    assert MINE in said(again)
+    again.close()
+
+    code, out, _ = run(project, capsys, "--json", *wipe, "--yes")
+    report = json.loads(out)
+
+    assert 0 == code and report["removed"]["memories"] >= 1 and report["receipts"][0]["purge"]
+    assert MINE not in said(opened(embedder=None))
+
+
+@pytest.mark.row("A135")
+@pytest.mark.parametrize("form", [["mem_mine"], ["--id", "mem_mine"]], ids=["positional", "--id"])
+def test_the_command_line_deletes_a_memory_for_good_after_a_yes(hx, opened, project, capsys, form):
+    fill(hx)
+    hx.close()
+
+    code, _, err = run(project, capsys, "memory", "delete", *form)
+    assert 2 == code and "--yes" in err
+    code, out, _ = run(project, capsys, "memory", "delete", *form, "--dry-run")
+    assert 0 == code and "would be gone" in out
+    code, out, _ = run(project, capsys, "memory", "delete", *form, "--yes")
+    assert 0 == code and "deleted" in out
+    code, _, err = run(project, capsys, "memory", "delete", *form, "--yes")
+    assert 3 == code and "mem_mine" in err
+
+    found = opened(embedder=None)
+    assert "A turn of" not in said(found)
+    assert ["mem_others"] == [one.id for one in found.memories_in("project")]
