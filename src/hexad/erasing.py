@@ -36,6 +36,7 @@ from hexad.model.policy import parse_stored
 from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
+from hexad.storage.erased_words import clear_borders
 from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 LOG: Final = "write-ahead log"
 LEDGER_PAGES: Final = "ledger's pages and log"
+WORDS: Final = "words of full text"
 PAGES: Final = "unused parts of pages"
 COMPLETED: Final = "erasure.completed"
 _LAST: Final = {PAGES: 1, LOG: 2}
@@ -279,7 +281,7 @@ class Erasing:
         self._complete(begun.no)
 
     def _note_what_files_hold(self, book: Book) -> None:
-        for place in (LEDGER_PAGES, PAGES, LOG):
+        for place in (WORDS, LEDGER_PAGES, PAGES, LOG):
             book.pending(place, _BUSY, {})
 
     def _go_on(self) -> int:
@@ -317,6 +319,9 @@ class Erasing:
             return not self._erasures.ledger_waits(book.id) and empty_log(self._db)
         if waiting.place == LEDGER_PAGES:
             return not self._erasures.ledger_waits(book.id) and self._needs.clear_ledger(patient)
+        if waiting.place == WORDS:
+            clear_borders(self._db)
+            return True
         if waiting.place == PAGES:
             return clear_pages(self._db, patient=patient, meta=self._needs.everything.meta)
         if waiting.place in self._needs.memories.places():
