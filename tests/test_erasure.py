@@ -1,0 +1,442 @@
+"""Forgetting by selection: what goes, what stays, who may, and what the receipt is worth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hexad
+from hexad import FrozenClock, Hexad
+from hexad.audit import AuditLog
+from hexad.audit.place import open_ledger
+from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
+from hexad.model.erasure import ErasureReceipt, parse_receipt, parse_selection
+from opener import Opener
+
+CANARIES = 1_000
+
+
+def counts(receipt: ErasureReceipt) -> dict[str, int]:
+    return {one.place: one.count for one in receipt.erased}
+
+
+def readable(folder: Path, words: list[bytes]) -> dict[str, list[bytes]]:
+    """Which of these words stand in which file below a folder, byte by byte."""
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            data = file.read_bytes()
+            if hits := [word for word in words if word in data]:
+                found[str(file.relative_to(folder))] = hits
+    return found
+
+
+def ids(hx: Hexad) -> set[str]:
+    return {memory.id for memory in hx.memories(limit=None, status=None)}
+
+
+# Selections ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(hx: Hexad, clock: FrozenClock) -> Iterator[Hexad]:
+    """A store with one memory for each way to select, called by it."""
+    hx.remember("Of the space.", space="ops", id="space")
+    hx.remember("Tagged.", tags=["Old Tag"], id="tag")
+    hx.remember("Below the path.", path="people/ada/notes", id="path")
+    hx.remember("A path that only begins like it.", path="people/adam", id="other-path")
+    hx.remember("Said in a session.", metadata={"conversation_session": "monday"}, id="session")
+    hx.remember("Of a person.", data_subjects=["ada", "bob"], id="subject")
+    hx.remember("Of another.", data_subjects=["adam"], id="other-subject")
+    hx.remember("Long ago.", valid_from="2020-01-01", id="before")
+    hx.remember("From a feed.", source_id="feed/7", id="source")
+    yield hx
+
+
+@pytest.mark.row("L060")
+@pytest.mark.parametrize(
+    ("by", "goes"),
+    [
+        ({"space": "ops"}, {"space"}),
+        ({"tag": "old-tag"}, {"tag"}),
+        ({"tag": "Old Tag"}, {"tag"}),
+        ({"path": "people/ada"}, {"path"}),
+        ({"path": "people/ada/"}, {"path"}),
+        ({"session": "monday"}, {"session"}),
+        ({"subject": "ada"}, {"subject"}),
+        ({"before": "2021-01-01"}, {"before"}),
+        ({"before": datetime(2020, 1, 1, tzinfo=UTC)}, set()),
+        ({"source": "feed/7"}, {"source"}),
+        ({"source": "feed/"}, {"source"}),
+        ({"source": "fee"}, set()),
+        ({"subject": "bob", "path": "people"}, set()),
+        ({"subject": "a%"}, set()),
+        ({"before": "2021-01-01", "space": "default"}, {"before"}),
+    ],
+)
+def test_a_selection_takes_what_all_of_it_holds_for(kept: Hexad, by: dict[str, Any], goes: set[str]) -> None:
+    before = ids(kept)
+    dry = kept.forget(**by, purge=True, dry_run=True)
+
+    assert before == ids(kept)
+    receipt = kept.forget(**by, purge=True, confirm=True)
+
+    assert goes == before - ids(kept)
+    assert len(goes) == receipt.count("memories")
+    assert counts(dry) == counts(receipt)
+
+
+def test_a_selection_is_archived_unless_it_is_purged(kept: Hexad) -> None:
+    receipt = kept.forget(tag="old-tag")
+
+    assert {"memories": 1} == counts(receipt)
+    assert "archived" == kept.get("tag").status.value
+    assert [] == [hit for hit in kept.recall("tagged") if hit.memory.id == "tag"]
+    assert "active" == kept.restore("tag").status.value
+
+
+def test_one_memory_is_archived_and_returned_as_before(kept: Hexad) -> None:
+    assert "archived" == kept.forget("tag").status.value
+    assert kept.forget("people/ada/notes").id == "path"
+
+
+def test_one_memory_is_purged_by_its_path(kept: Hexad) -> None:
+    receipt = kept.forget("people/ada/notes", purge=True, confirm=True)
+
+    assert 1 == receipt.count("memories")
+    with pytest.raises(NotFound):
+        kept.get("path")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "Nothing says what to forget"),
+        ({"purge": True}, "Nothing says what to forget"),
+        ({"tag": ""}, "selects nothing"),
+        ({"tag": "  "}, "selects nothing"),
+        ({"tag": 7}, "selects nothing"),
+        ({"subject": ["ada"]}, "selects nothing"),
+        ({"before": "next tuesday"}, "is no time"),
+        ({"before": 2020}, "is no time"),
+        ({"subject": "ada", "purge": "yes"}, "no truth value"),
+        ({"path": "people\0"}, "cannot be words"),
+    ],
+)
+def test_what_selects_nothing_that_can_be_told_changes_nothing(
+    kept: Hexad, given: dict[str, Any], says: str
+) -> None:
+    before = ids(kept)
+    with pytest.raises(InvalidInput, match=says):
+        kept.forget(**{"confirm": True, **given})
+
+    assert before == ids(kept)
+    assert [] == kept.erasures()
+
+
+def test_a_space_that_is_not_there_is_not_found(kept: Hexad) -> None:
+    with pytest.raises(NotFound):
+        kept.forget(space="opps", purge=True, confirm=True)
+
+
+def test_a_memory_beside_a_selection_is_refwords(kept: Hexad) -> None:
+    with pytest.raises(InvalidInput, match="names one memory"):
+        kept.forget("tag", tag="old-tag")  # type: ignore[call-overload]
+
+
+# Who may ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_purge_needs_the_policy_or_a_confirmation(kept: Hexad) -> None:
+    with pytest.raises(AccessDenied, match="allow_delete"):
+        kept.forget(space="ops", purge=True)
+    assert "space" in ids(kept)
+    kept.spaces.set_policy("ops", {"allow_delete": True})
+
+    assert 1 == kept.forget(space="ops", purge=True).count("memories")
+
+
+def test_nobody_erases_what_is_hidden_from_them(opened: Opener) -> None:
+    owner = opened()
+    owner.spaces.create("team")
+    owner.spaces.set_policy(
+        "team",
+        {
+            "allow_delete": True,
+            "visibility": [{"tags": ["secret"], "roles": ["lead"]}],
+        },
+    )
+    owner.remember("Open to all.", space="team", id="open", data_subjects=["ada"])
+    owner.remember("For leads.", space="team", id="hidden", tags=["secret"], data_subjects=["ada"])
+    guest = opened(role="guest")
+
+    assert 1 == guest.forget(subject="ada", purge=True, dry_run=True).count("memories")
+    receipt = guest.forget(subject="ada", purge=True)
+
+    assert 1 == receipt.count("memories")
+    assert {"hidden"} == ids(owner)
+    assert "hidden" not in receipt.to_json()
+
+
+def test_a_confirmation_is_the_owners_alone(opened: Opener) -> None:
+    opened().remember("Ada is here.", data_subjects=["ada"])
+    with pytest.raises(AccessDenied, match="allow_delete"):
+        opened(role="guest").forget(subject="ada", purge=True, confirm=True)
+
+
+# What goes with it --------------------------------------------------------------------------------------------------
+
+
+def test_what_was_made_of_it_alone_goes_and_what_rests_on_it_is_flagged(hx: Hexad) -> None:
+    hx.remember("Ada said the price is 40.", id="said", data_subjects=["ada"])
+    hx.remember("The list price is 40.", id="list")
+    hx.remember("Prices: 40.", id="whole", derived_from=["said"])
+    hx.remember("Prices again: 40.", id="grandchild", derived_from=["whole"])
+    hx.remember("Prices: 40 and 40.", id="part", derived_from=["said", "list"])
+    hx.remember("We sell at 40.", id="resting")
+    hx.link("resting", "said", kind="depends-on")
+
+    dry = hx.forget(subject="ada", purge=True, dry_run=True)
+    receipt = hx.forget(subject="ada", purge=True, confirm=True)
+
+    assert {"list", "part", "resting"} == ids(hx)
+    assert {"part", "resting"} == set(receipt.flagged) == set(dry.flagged)
+    assert hx.get("part").metadata["needs_review"] is True
+    assert "needs_review" not in hx.get("list").metadata
+    assert counts(dry) == counts(receipt)
+
+
+def test_the_summary_of_a_folder_goes_with_what_it_sums_up_and_comes_back_without_it(
+    hx: Hexad, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ada.md").write_text("# Ada zebrafish\n\nAda zebrafish keeps bees.\n")
+    (folder / "bob.md").write_text("# Bob\n\nBob keeps cats.\n")
+    hx.ingest(folder)
+    assert any("zebrafish" in memory.raw.lower() for memory in hx.memories(text="zebrafish"))
+
+    hx.forget(source="ada.md", purge=True, confirm=True)
+    hx.ingest(folder)
+
+    assert [] == hx.memories(text="zebrafish", limit=None, status=None)
+    assert hx.memories(text="bob")
+    assert {} == readable(hx.path, [b"ada.md", b"zebrafish"])
+
+
+def test_an_erased_item_that_changes_is_a_memory_again(hx: Hexad, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ada.md").write_text("Ada keeps bees.\n")
+    hx.ingest(folder)
+    hx.forget(source="ada.md", purge=True, confirm=True)
+    for _ in range(2):
+        assert 0 == hx.ingest(folder).created
+    (folder / "ada.md").write_text("Ada keeps no bees.\n")
+
+    assert 1 <= hx.ingest(folder).created
+    assert 0 == hx.ingest(folder).created
+
+
+# Receipts -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_receipt_can_be_checked_and_a_changed_one_cannot(kept: Hexad) -> None:
+    receipt = kept.forget(subject="ada", purge=True, confirm=True)
+    read = parse_receipt(json.loads(receipt.to_json()))
+
+    assert read.verify()
+    assert read == receipt
+    assert not replace(read, selection=parse_selection({"subject": "bob"})).verify()
+    assert not replace(read, erased=()).verify()
+    assert not replace(read, key="00" * 32).verify()
+
+
+def test_the_store_and_the_ledger_keep_of_it_that_it_was_and_nothing_of_whom(
+    kept: Hexad, clock: FrozenClock
+) -> None:
+    receipt = kept.forget(subject="bob", purge=True, confirm=True)
+    (known,) = kept.erasures()
+
+    assert (receipt.id, receipt.erased, receipt.mac) == (known.id, known.erased, known.mac)
+    assert (None, None) == (known.selection, known.key)
+    with AuditLog(kept.path, clock=clock) as log:
+        assert log.verify().ok
+        added = log.reviewers.add("rita")
+        (record,) = log.query(reviewer_credential=added, kinds=["erasure"])
+    assert receipt.ledger_seq == record.seq
+    assert receipt.selection_mac == record.detail["selection_mac"]
+    assert {"memories": 1} == {k: v for k, v in record.detail["places"].items() if k == "memories"}
+    assert "bob" not in json.dumps(record.to_dict())
+    assert {} == readable(kept.path, [b"bob"])
+
+
+def test_the_ledgers_contents_of_a_session_go_and_it_still_verifies(
+    hx: Hexad, clock: FrozenClock, project: Path
+) -> None:
+    with hexad.audit.AuditLogWriter(hx.path, "be", clock=clock) as writer:
+        for tick in range(5):
+            writer.record("monday", tick, "output", f"w{tick}", {}, [])
+            writer.record("monday", tick, "output", f"of ada {tick}", {}, [], subject="ada")
+            writer.record("tuesday", tick, "output", f"t{tick}", {}, [])
+    receipt = hx.forget(session="monday", purge=True, confirm=True)
+
+    with AuditLog(hx.path, clock=clock) as log:
+        assert log.verify().ok
+        credential = log.reviewers.add("rita")
+        found = log.query(reviewer_credential=credential, kinds=["timestep"], limit=100)
+    assert {"monday": True, "tuesday": False} == {one.session_id: one.erased for one in found}
+    assert receipt.ledger_seq == 15
+
+
+def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenClock) -> None:
+    with hexad.audit.AuditLogWriter(hx.path, "be", clock=clock) as writer:
+        writer.record("monday", 1, "output", "w", {}, [], subject="xqzw")
+    (hx.path / "audit").rename(hx.path / "away")
+    (hx.path / "audit").write_text("in the way")
+    hx.remember("Somebody.", data_subjects=["xqzw"])
+    receipt = hx.forget(subject="xqzw", purge=True, confirm=True)
+    assert "ledger" in {one.place for one in receipt.pending}
+    assert receipt.ledger_seq is None
+
+    (hx.path / "audit").unlink()
+    (hx.path / "away").rename(hx.path / "audit")
+    hx.maintain()
+
+    assert () == hx.erasures()[0].pending
+    assert hx.erasures()[0].ledger_seq is not None
+    opened = open_ledger(hx.path / "audit", clock=clock, create=False)
+    assert [] == opened.db.query("SELECT 1 FROM contents WHERE seq = 0")
+    opened.close()
+    assert {} == readable(hx.path, [b"xqzw"])
+
+
+# Nothing is left ----------------------------------------------------------------------------------------------------
+
+
+def plant(hx: Hexad, folder: Path) -> list[bytes]:
+    """Plant words that stand nowhere else in memories of all kinds, and return them."""
+    words = [f"Xq{number:04d}Canary" for number in range(CANARIES)]
+    given = iter(words)
+    folder.mkdir()
+    for number in range(100):
+        hx.remember(
+            f"{next(given)} likes tea, said {next(given)}. " * 30,
+            id=f"{next(given)}-{number}",
+            path=f"people/{next(given)}/notes",
+            tags=[next(given)],
+            metadata={"note": next(given), "conversation_session": next(given)},
+            subject=next(given),
+            attribute="likes",
+            data_subjects=["ada"],
+            source_id=f"feed/{next(given)}",
+        )
+        if number % 3 == 0:
+            hx.remember("It says something else now.", id=f"{words[9 * number + 2]}-{number}")
+        if number % 7 == 0:
+            hx.link(f"{words[9 * number + 2]}-{number}", "stays", kind="related")
+        if number % 11 == 0:
+            hx.forget(f"{words[9 * number + 2]}-{number}")
+    lines = [f"[2026-01-01 10:{number:02d}] {next(given)}: I am {next(given)}." for number in range(50)]
+    (folder / "chat.txt").write_text("\n".join(lines))
+    hx.ingest(folder, tags=["chats"])
+    return [word.encode() for word in words]
+
+
+@pytest.mark.row("A135", "A136")
+def test_of_1000_planted_words_none_is_left_in_any_byte_of_the_store(opened: Opener, tmp_path: Path) -> None:
+    hx = opened()
+    hx.remember("This stays.", id="stays")
+    words = plant(hx, tmp_path / "chats")
+    hx.embed_pending()
+    hx.recall("tea", limit=20)
+    hx.spaces.write_file("default")
+    export = hx.spaces.export("default").path
+    for word in (b"stays",):
+        assert readable(hx.path, [word])
+    # Enough traffic that pages of the database were split, merged and written in several states.
+    for number in range(200):
+        hx.remember(f"Something else, number {number}, that stays.", id=f"else-{number}", tags=[f"t{number}"])
+    lowered = [word.lower() for word in words]  # tags, and the words of full text
+    in_files = {word.lower() for hits in readable(hx.path, [*words, *lowered]).values() for word in hits}
+    assert CANARIES == len(in_files)
+
+    chats = hx.forget(tag="chats", purge=True, confirm=True)
+    receipt = hx.forget(subject="ada", purge=True, confirm=True)
+
+    assert 1 <= chats.count("memories")
+    assert 100 == receipt.count("memories")
+    assert () == receipt.pending == chats.pending
+    assert {} == readable(hx.path, [*words, *lowered])
+    hx.close()
+    assert {} == readable(hx.path, [*words, *lowered])
+    assert not export.exists()
+    assert str(export) in chats.files
+    assert 1 == receipt.count("space files") == chats.count("space files")
+    again = opened()
+    assert 201 == again.count(status=None)
+    assert [] == [hit for word in words[:50] for hit in again.recall(word.decode()) if "Canary" in hit.text]
+
+
+def test_what_moved_within_the_database_before_is_cleared_too(opened: Opener) -> None:
+    hx = opened(embedder=None)
+    for number in range(600):
+        hx.remember(f"{number} is here.", path=f"p/{(number * 7919) % 600:04d}-zqx", tags=[f"zqx{number}"])
+    for number in range(600, 900):
+        hx.remember(f"{number} is here, too.", path=f"q/{(number * 7919) % 600:04d}", tags=[f"u{number}"])
+    hx.forget(path="p", purge=True, confirm=True)
+
+    assert {} == readable(hx.path, [b"zqx"])
+    assert [] == hx.check()
+
+
+def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opener) -> None:
+    hx, other = opened(embedder=None), opened(embedder=None)
+    hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
+    with other._parts.base.db.read() as con:
+        con.execute("SELECT count(*) FROM memories").fetchall()
+        receipt = hx.forget(subject="ada", purge=True, confirm=True)
+        assert {"unwords parts of pages", "write-ahead log"} == {one.place for one in receipt.pending}
+        assert readable(hx.path, [b"Xq0001Canary"])
+    hx.maintain()
+
+    assert () == hx.erasures()[0].pending
+    assert {} == readable(hx.path, [b"Xq0001Canary"])
+    assert receipt.verify()
+
+
+def test_an_erasure_that_fails_in_a_file_is_pending_and_says_why(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx = opened(embedder=None)
+    hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
+    path = hx.spaces.write_file("default")
+    from hexad.storage import files
+
+    def refuse(operation: str, at: Path) -> None:
+        if operation == "rename" and at == path:
+            raise OSError(28, "No space left on device")
+
+    previous = files.set_hook(refuse)
+    try:
+        receipt = hx.forget(subject="ada", purge=True, confirm=True)
+    finally:
+        files.set_hook(previous)
+
+    assert ["files of spaces"] == [one.place for one in receipt.pending]
+    assert "full" in receipt.pending[0].reason
+    hx.maintain()
+    assert () == hx.erasures()[0].pending
+    assert {} == readable(hx.path, [b"Xq0001Canary"])
+
+
+def test_errors_are_of_one_tree(kept: Hexad) -> None:
+    for given in ({"tag": ""}, {"space": "nope"}, {"before": "x"}):
+        with pytest.raises(HexadError):
+            kept.forget(**given)
