@@ -30,11 +30,25 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--encrypted", action="store_true", help="let the stores of `project` be encrypted ones")
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def encrypted(request: pytest.FixtureRequest) -> bool:
+    """Whether the store of `project` is encrypted; a module may say so of all its tests."""
+    return bool(request.config.getoption("--encrypted"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, encrypted: bool) -> Path:
     """A project's folder, always called `project`: its name is part of generated paths."""
     folder = tmp_path / "project"
     folder.mkdir()
+    if encrypted:
+        (tmp_path / "key").write_bytes(bytes(range(32)))
+        (tmp_path / "key").chmod(0o600)
+        hexad.open(folder, key=tmp_path / "key", embedder=None, background=False, clock=FrozenClock()).close()
     return folder
 
 

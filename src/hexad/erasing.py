@@ -37,8 +37,10 @@ from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
 from hexad.storage.erased_words import clear_borders
+from hexad.storage.crypto import EXPORTS
 from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
 from hexad.storage.leases import Lease
+from hexad.storage.own_files import own_files
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
 from hexad.upkeep.erasing import MemoryEraser

@@ -23,6 +23,8 @@ from hexad.facade.xdb_windows import WindowParts
 from hexad.ids import IdSource
 from hexad.model.actor import Actor
 from hexad.model.tiers import CompactionTrigger
+from hexad.storage.crypto import DOCUMENTS, EXPORTS
+from hexad.storage.own_files import own_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ def build_experiencing(
             mask=experience.masking.text,
             source=actor.agent or actor.describe(),
             key=needs.salt,
+            own=own_files(needs.directory, needs.crypt, DOCUMENTS),
         )
     )
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
@@ -164,6 +167,7 @@ def _window_parts(
             mask=experience.masking.answers,
             sight=experience.sight,
             version=program.version,
+            own=own_files(needs.directory, needs.crypt, EXPORTS),
         )
     )
     return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)

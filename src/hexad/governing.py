@@ -19,9 +19,11 @@ from hexad.ingest.space_import import SpaceImporter
 from hexad.model.actor import Actor
 from hexad.model.memory import JSONValue
 from hexad.model.spending import BudgetLine
+from hexad.storage.crypto import EXPORTS, StoreKeys
 from hexad.storage.keys import KeyStore
 from hexad.storage.leases import Lease
 from hexad.storage.meta import MaintenanceLog
+from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
 from hexad.upkeep.purge import Purger
 from hexad.upkeep.retention import Retention
@@ -53,6 +55,7 @@ class GoverningNeeds:
     check_policy: Callable[[Mapping[str, JSONValue]], None]
     importer: Callable[[], SpaceImporter]
     wake: Callable[[], None]
+    crypt: StoreKeys | None
 
 
 def build_governing(needs: GoverningNeeds) -> Governing:
@@ -81,6 +84,7 @@ def build_governing(needs: GoverningNeeds) -> Governing:
             keys=needs.keys,
             importer=needs.importer,
             wake=needs.wake,
+            own=own_files(needs.directory, needs.crypt, EXPORTS),
         ),
     )
     sweeper = Sweeper(

@@ -24,8 +24,9 @@ from hexad.model.document import (
 from hexad.model.parse import parse_choice, parse_text, subject_list, word_list
 from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_tag_name
 from hexad.storage.connection import Database
-from hexad.storage.document_copies import WorkingCopies, read_copy
+from hexad.storage.document_copies import WorkingCopies
 from hexad.storage.documents import DocumentFilter, Documents
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.removed_documents import RemovedDocuments
 from hexad.text.normalize import slugs
 
@@ -43,6 +44,7 @@ class DocumentNeeds:
     mask: Callable[[str], str]
     source: str  # of documents for which nobody says where they came from
     key: Callable[[], bytes]  # for the hash that is left of what is purged
+    own: OwnFiles  # of the copies
 
 
 class DocumentRepository:
@@ -52,7 +54,7 @@ class DocumentRepository:
         self._needs, self._db = needs, needs.db
         self._documents = Documents(needs.db)
         self._removed = RemovedDocuments(needs.db, self._documents)
-        self._copies = WorkingCopies(needs.directory, self._documents)
+        self._copies = WorkingCopies(needs.directory, self._documents, needs.own)
 
     @property
     def copies_directory(self) -> Path:
@@ -129,7 +131,8 @@ class DocumentRepository:
         """
         text = self._content(content)
         before = self._documents.require(doc_id)
-        if self._copies.state(before) is CopyState.CHANGED and read_copy(self._copies.file(before)) != text:
+        changed = self._copies.state(before) is CopyState.CHANGED
+        if changed and self._copies.read(self._copies.file(before)) != text:
             raise Conflict(
                 f"The working copy of {before.path!r} was changed by hand; `read_copies` takes it in, "
                 "`write_copies` throws it away."
@@ -359,9 +362,8 @@ class DocumentRepository:
             created=tuple(created), updated=tuple(updated), restored=tuple(restored), skipped=tuple(skipped)
         )
 
-    @staticmethod
-    def _read(file: Path) -> str:
-        text = read_copy(file)
+    def _read(self, file: Path) -> str:
+        text = self._copies.require_own(file)
         if not text:
             raise InvalidInput(
                 f"{file.name} is empty, or no plain file of UTF-8 of at most {DOCUMENT_BYTES_LIMIT} bytes; "

@@ -50,6 +50,7 @@ from hexad.storage.comments import Comments
 from hexad.storage.connection import Database
 from hexad.storage.evidence import EvidenceRows, EvidenceWriter, Mask
 from hexad.storage.flocks import TimedFlock
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_query import StreamReader
 from hexad.storage.tag_applications import TagApplications
@@ -64,7 +65,7 @@ _WAIT_S: Final = 60.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceNeeds:
     """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts, `version` is
-    Hexad's.
+    Hexad's, `own` says which packages are sealed.
     """
 
     db: Database
@@ -74,13 +75,14 @@ class EvidenceNeeds:
     mask: Mask
     sight: Sight
     version: str
+    own: OwnFiles
 
 
 class EvidencePackages:
     """Writes and checks the packages of one store's submissions."""
 
     def __init__(self, needs: EvidenceNeeds) -> None:
-        self._needs, self._db = needs, needs.db
+        self._needs, self._db, self._own = needs, needs.db, needs.own
         self._sessions, self._gone = Sessions(needs.db), ColdRanges(needs.db)
         self._tags, self._applications, self._comments = (
             Tags(needs.db),
@@ -92,6 +94,7 @@ class EvidencePackages:
             self._sessions,
             mask=needs.mask,
             visible=lambda concept: needs.sight.sees_all([concept]),
+            own=needs.own,
         )
 
     # Writing ----------------------------------------------------------------------------------------------------
@@ -99,6 +102,7 @@ class EvidencePackages:
     def export(self, submission_id: str, out: Path | str | None = None) -> Path:
         """Write the package of a submission and return its folder; one that says the same already stays as it is.
 
+        Its files are sealed in the folder of an encrypted store, and plain in a place that the caller names outside.
         Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
         """
         submission = self._needs.graftings.get(submission_id)
@@ -168,7 +172,7 @@ class EvidencePackages:
         if not there or (path.is_dir() and not any(path.iterdir())):
             return
         try:
-            known = read_manifest(path).get("submission")
+            known = read_manifest(path, self._own).get("submission")
         except IntegrityError:
             # Of our own folder we know what it was, damaged as it may be.
             known = {"id": submission.id} if path == self._default(submission.id) and path.is_dir() else None
@@ -205,8 +209,9 @@ class EvidencePackages:
                 "applications": [one.to_dict() for one in applications],
                 "comments": [one.to_dict() for one in comments],
             },
+            self._own,
         )
-        write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]})
+        write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]}, self._own)
         bud = tags.get(submission.bud_tag_id)
         manifest: dict[str, JSONValue] = {
             "format": FORMAT,
@@ -224,9 +229,9 @@ class EvidencePackages:
                 "tag_applications": len(applications),
                 "comments": len(comments),
             },
-            "files": {name: entry_of(folder / name) for name in _FILES},
+            "files": {name: entry_of(folder / name, self._own) for name in _FILES},
         }
-        write_json(folder / MANIFEST, sealed(manifest))
+        write_json(folder / MANIFEST, sealed(manifest), self._own)
 
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         found = {
@@ -249,7 +254,7 @@ class EvidencePackages:
     def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""
         if files.publish_dir(temporary, path) or (
-            says_the_same(temporary, path) and not self._problems(path)
+            says_the_same(temporary, path, self._own) and not self._problems(path)
         ):
             return
         # A program that is killed before the new one has the name leaves the old one aside: `_finish` puts it back.
@@ -295,14 +300,14 @@ class EvidencePackages:
 
     def _problems(self, path: Path) -> list[str]:
         try:
-            manifest = read_manifest(path)
+            manifest = read_manifest(path, self._own)
         except IntegrityError as error:
             return [str(error)]
-        problems = manifest_problems(path, manifest)
+        problems = manifest_problems(path, manifest, self._own)
         known = manifest.get("files")
         entries = known if isinstance(known, dict) else {}
         for name in _FILES:
-            problems += file_problems(path / name, entries.get(name))
+            problems += file_problems(path / name, entries.get(name), self._own)
         here = {one.name for one in path.iterdir()}
         extra = sorted(here - {*_FILES, MANIFEST})
         problems += [f"{name} does not belong to the package." for name in extra]
@@ -313,7 +318,7 @@ class EvidencePackages:
     def _count_problems(self, path: Path, manifest: Mapping[str, JSONValue]) -> list[str]:
         try:
             timesteps, tokens = self._writer.count(path / TIMESTEPS)
-            tags, windows = read_json(path / TAGS), read_json(path / WINDOWS)
+            tags, windows = (read_json(path / name, self._own) for name in (TAGS, WINDOWS))
         except HexadError as error:
             return [str(error)]
         shown = cast("Sequence[Mapping[str, JSONValue]]", windows.get("windows", ()))

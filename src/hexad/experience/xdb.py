@@ -41,7 +41,7 @@ from hexad.storage.cold import ColdRanges
 from hexad.storage.compactions import Compactions
 from hexad.storage.compressed import Compressed
 from hexad.storage.connection import Database
-from hexad.storage.crypto import STREAM, StoreKeys
+from hexad.storage.crypto import EXPORTS, STREAM, StoreKeys, cipher_of
 from hexad.storage.duck import Duck
 from hexad.storage.event_reader import EventReader
 from hexad.storage.segments import SEAL_AGE_S, Sealer
@@ -94,8 +94,8 @@ class Experience:
         self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
         self.sight = Sight(needs.db, self.lenses)
         self._recorded_since_look = 0
-        cipher = None if needs.crypt is None else needs.crypt.cipher(STREAM)
-        self._duck = Duck(cipher)
+        cipher, exports = (cipher_of(needs.crypt, one) for one in (STREAM, EXPORTS))
+        self._duck = Duck(cipher, exports=exports)
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
         self._events = EventReader(needs.db, directory, self._duck, self.reader)

@@ -22,6 +22,7 @@ from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, Resto
 from hexad.storage.exports import FORMAT, verify_export, write_export
 from hexad.storage.files import unlink
 from hexad.storage.keys import KeyStore
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.space_reader import ParsedSpace, load_json, parse_space
 from hexad.storage.spacefile import Step, space_document, space_file, write_space_file
 from hexad.storage.spaces import Space
@@ -49,6 +50,7 @@ class FilesNeeds:
     keys: KeyStore
     importer: Callable[[], SpaceImporter]
     wake: Callable[[], None]
+    own: OwnFiles
 
 
 class SpaceFileCalls:
@@ -61,8 +63,8 @@ class SpaceFileCalls:
         """Write the space as `spaces/<name>.json` in the store's folder and return the path.
 
         The same state gives the same bytes. `progress` is told how many objects are written. A reader of the file
-        sees all of the old one or all of the new. Raises `NotFound`, and `AccessDenied` for an actor who may not
-        see the whole space.
+        sees all of the old one or all of the new. In an encrypted store it is sealed: `hexad cat` shows it. Raises
+        `NotFound`, and `AccessDenied` for an actor who may not see the whole space.
 
         >>> import hexad, json
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -75,7 +77,7 @@ class SpaceFileCalls:
         with files.stores.db.read():
             space = self._whole(name, "its file")
             path = space_file(files.directory / "spaces", name)
-            write_space_file(path, space_document(files.stores, space), step=progress)
+            write_space_file(path, space_document(files.stores, space), own=files.own, step=progress)
         if files.stores.spaces.find(name) is None:  # deleted meanwhile, with the file that was there then
             unlink(path)
             files.stores.spaces.get(name)
@@ -101,7 +103,7 @@ class SpaceFileCalls:
         then nothing was stored.
         """
         path = Path(file)
-        document = load_json(path)
+        document = load_json(path, self._files.own)
         if isinstance(document, Mapping) and document.get("format") == FORMAT:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
         parsed = parse_space(document, file=path, renamed=name is not None)
@@ -148,7 +150,8 @@ class SpaceFileCalls:
 
         The bundle holds the space's document, its hash, and a signature with the store's key; `hexad.verify_export`
         checks it anywhere. A file that is there is replaced only when it is an export of the same space, or with
-        `force`. Raises `NotFound`, `Conflict`, and `AccessDenied` for an actor who may not see the whole space.
+        `force`. In the folder of an encrypted store it is sealed; elsewhere it is plain, as it is handed over.
+        Raises `NotFound`, `Conflict`, and `AccessDenied` for an actor who may not see the whole space.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -168,6 +171,7 @@ class SpaceFileCalls:
                 space=name,
                 key=files.keys.signing_key(),
                 exported_at=at,
+                own=files.own,
                 force=force,
                 step=progress,
             )
@@ -192,7 +196,7 @@ class SpaceFileCalls:
         Raises `IntegrityError` for an export that does not verify, `Conflict` for a space that is in use, and what
         `read_file` raises; then nothing was stored.
         """
-        verified = verify_export(file, trusted_key=trusted_key)
+        verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
         parsed = parse_space(
             verified.document, file=verified.file, said=verified.space, renamed=name is not None
         )

@@ -75,6 +75,11 @@ class StoreKeys:
         return found
 
 
+def cipher_of(keys: StoreKeys | None, purpose: str) -> FileCipher | None:
+    """Return what seals the files of a purpose; None in a plain store, which has no keys."""
+    return None if keys is None else keys.cipher(purpose)
+
+
 class FileCipher:
     """Seals and opens the files and values of one purpose."""
 

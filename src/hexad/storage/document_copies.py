@@ -1,4 +1,4 @@
-"""Working copies: each document as a file below `documents/`, laid out by type."""
+"""Working copies: each document as a file below `documents/`, laid out by type; sealed in an encrypted store."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
+from hexad.errors import IntegrityError, InvalidInput
 from hexad.ids import content_hash
 from hexad.model.document import (
     DOCUMENT_BYTES_LIMIT,
@@ -16,6 +17,7 @@ from hexad.model.document import (
 )
 from hexad.storage import files
 from hexad.storage.documents import DocumentFilter, Documents
+from hexad.storage.own_files import OwnFiles
 
 _TRIES: Final = 100
 _TYPES: Final = {folder: doc_type for doc_type, folder in FOLDERS.items()}
@@ -24,9 +26,9 @@ _TYPES: Final = {folder: doc_type for doc_type, folder in FOLDERS.items()}
 class WorkingCopies:
     """The files of one store's documents. The documents are the truth; a file can be written again from them."""
 
-    def __init__(self, directory: Path, documents: Documents) -> None:
+    def __init__(self, directory: Path, documents: Documents, own: OwnFiles) -> None:
         self.directory = directory
-        self._documents = documents
+        self._documents, self._own = documents, own
 
     def file(self, document: Document) -> Path:
         """Return where a document's copy is, or will be."""
@@ -37,7 +39,7 @@ class WorkingCopies:
         file = self.file(document)
         if not file.is_file() or file.is_symlink():
             return CopyState.CHANGED if file.is_symlink() or file.exists() else CopyState.MISSING
-        text = read_copy(file)
+        text = self.read(file)
         if text == document.content:
             return CopyState.SAME
         if text is not None and self._documents.said_before(document.id, content_hash(text)):
@@ -58,14 +60,14 @@ class WorkingCopies:
                 return
             file = self.file(document)
             files.ensure_dir(file.parent)
-            files.atomic_write(file, document.content.encode())
+            self._own.write(file, document.content.encode())
             # Another process may have changed the document meanwhile, and have written its copy before this one.
             seen, written = document.revision, document
 
     def remove(self, document: Document, said: Collection[str]) -> None:
         """Remove a document's copy if it says something of which `said` has the hash, and folders left empty."""
         file = self.file(document)
-        text = read_copy(file)
+        text = self.read(file)
         if text is None or content_hash(text) not in said:
             return
         files.unlink(file)
@@ -98,21 +100,34 @@ class WorkingCopies:
                         state=CopyState.UNKNOWN,
                     )
 
-
-def read_copy(file: Path) -> str | None:
-    """Return the text of a copy; None when it is no plain file, too long, or no UTF-8."""
-    with files.operation("read", file, "read"):
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > DOCUMENT_BYTES_LIMIT:
-            return None
+    def read(self, file: Path) -> str | None:
+        """Return the text of a copy; None when it is no plain file, too long, no UTF-8, or not the store's own."""
+        with files.operation("read", file, "read"):
+            if file.is_symlink() or not file.is_file():
+                return None
         try:
-            return file.read_bytes().decode()
-        except UnicodeDecodeError:
+            if self._own.size(file) > DOCUMENT_BYTES_LIMIT:
+                return None
+            return self._own.read(file).decode()
+        except (IntegrityError, UnicodeDecodeError):
             return None
 
+    def require_own(self, file: Path) -> str | None:
+        """Return what `read` does; raises `InvalidInput` for a file that is plain in an encrypted store, or sealed in
+        a plain one.
+        """  # fmt: skip
+        try:
+            self._own.opens(file)
+        except IntegrityError as error:
+            raise InvalidInput(
+                f"{error} Give its text to `update_document` or `add_document`; write_copies writes a document anew."
+            ) from error
+        return self.read(file)
 
-def check_copies(directory: Path, documents: Documents) -> Iterator[str]:
+
+def check_copies(directory: Path, documents: Documents, own: OwnFiles) -> Iterator[str]:
     """Yield in words what is wrong with the working copies; files without a document are the user's own affair."""
-    for copy in WorkingCopies(directory, documents).list():
+    for copy in WorkingCopies(directory, documents, own).list():
         if copy.state not in (CopyState.SAME, CopyState.UNKNOWN):
             yield (
                 f"The working copy documents/{copy.path} is {copy.state.value}. `hx.xdb.documents.read_copies()` takes "

@@ -19,7 +19,7 @@ from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded
 from hexad.storage import files
 from hexad.storage.crypto import FileCipher
 from hexad.storage.ending import ENDING_S, Turn, at_end, forget
-from hexad.storage.sealed_files import BlockCache, Failures, filesystem, name_of
+from hexad.storage.sealed_files import EXPORTS_SCHEME, SCHEME, BlockCache, Failures, filesystem, name_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,11 +40,11 @@ _SEALED_CONFIG: Final = {
 class Duck:
     """One in-memory DuckDB, opened when it is first asked; a cursor for each block.
 
-    With a `cipher` the files of the store are sealed.
+    With a `cipher` the files of the store are sealed, with that for `exports` those that are made to be kept.
     """
 
-    def __init__(self, cipher: FileCipher | None = None) -> None:
-        self.cipher, self._failures = cipher, Failures()
+    def __init__(self, cipher: FileCipher | None = None, *, exports: FileCipher | None = None) -> None:
+        self.cipher, self._exports, self._failures = cipher, exports, Failures()
         self._lock = threading.Condition()
         self._con: duckdb.DuckDBPyConnection | None = None
         self._used: dict[int, duckdb.DuckDBPyConnection] = {}
@@ -54,6 +54,10 @@ class Duck:
     def name(self, path: str | Path) -> str:
         """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
         return str(path) if self.cipher is None else name_of(path)
+
+    def export_name(self, path: str | Path, *, sealed: bool) -> str:
+        """Return what stands for an export, which may be plain in any store."""
+        return name_of(path, EXPORTS_SCHEME) if sealed else str(path)
 
     @contextmanager
     def cursor(
@@ -136,9 +140,12 @@ class Duck:
 
         if self.cipher is None:
             return duckdb.connect(":memory:", config=dict(_CONFIG))
-        sealed = filesystem(self.cipher, self._failures, BlockCache())
+        kinds = [(self.cipher, SCHEME), (self._exports, EXPORTS_SCHEME)]
+        cache = BlockCache()
+        sealed = [filesystem(one, scheme, self._failures, cache) for one, scheme in kinds if one is not None]
         con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
-        con.register_filesystem(sealed)
+        for one in sealed:
+            con.register_filesystem(one)
         return con
 
     def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from hexad.storage.exports import space_of_export
 from hexad.storage.files import remove_abandoned, unlink
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.spacefile import space_document, space_file, write_space_file
 from hexad.storage.stores import Stores
 
@@ -22,7 +23,7 @@ def space_files(directory: Path, spaces: Sequence[str]) -> list[Path]:
     return [path for path in found if path.is_file()]
 
 
-def write_again(stores: Stores, directory: Path, space: str) -> tuple[int, int]:
+def write_again(stores: Stores, directory: Path, space: str, own: OwnFiles) -> tuple[int, int]:
     """Write the file of a space anew, if it is there; returns how many were and how many bytes."""
     path = space_file(directory / "spaces", space)
     remove_abandoned(path)
@@ -31,34 +32,36 @@ def write_again(stores: Stores, directory: Path, space: str) -> tuple[int, int]:
     with stores.db.read():
         there = stores.spaces.find(space)
         if there is not None:
-            write_space_file(path, space_document(stores, there))
+            write_space_file(path, space_document(stores, there), own=own)
             return 1, path.stat().st_size
     size = path.stat().st_size
     unlink(path)
     return 1, size
 
 
-def exports_of(directory: Path, spaces: Collection[str], ids: Collection[str] | None) -> Iterator[Path]:
+def exports_of(
+    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles
+) -> Iterator[Path]:
     """Yield the exports in the store's own folder that hold memories with these ids, None: any of these spaces."""
     folder = directory / "exports"
     if not folder.is_dir():
         return
     written = None if ids is None else {json.dumps(one, ensure_ascii=False).encode() for one in ids}
     for path in sorted(folder.rglob("*")):
-        if not path.is_file() or space_of_export(path) not in spaces:
+        if not path.is_file() or space_of_export(path, own) not in spaces:
             continue
-        if written is None or not written.isdisjoint(_ID.findall(path.read_bytes())):
+        if written is None or not written.isdisjoint(_ID.findall(own.read(path))):
             yield path
 
 
 def remove_exports(
-    directory: Path, spaces: Collection[str], ids: Collection[str] | None
+    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles
 ) -> tuple[list[Path], int]:
     """Remove those exports: a signature cannot be kept over other contents. Returns which and how many bytes."""
     removed, size = list[Path](), 0
     for name in spaces:
         remove_abandoned(space_file(directory / "exports", name))
-    for path in exports_of(directory, spaces, ids):
+    for path in exports_of(directory, spaces, ids, own):
         size += path.stat().st_size
         unlink(path)
         removed.append(path)

@@ -12,6 +12,7 @@ from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges, union
 from hexad.storage import files
 from hexad.storage.duck import quoted
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import ENDS, KINDS, STARTS
 from hexad.storage.stream_keys import OUTPUT
@@ -53,25 +54,33 @@ class EvidenceWriter:
     """Writes timesteps of the stream into files of their own."""
 
     def __init__(
-        self, reader: StreamReader, sessions: Sessions, *, mask: Mask, visible: Callable[[str], bool]
+        self,
+        reader: StreamReader,
+        sessions: Sessions,
+        *,
+        mask: Mask,
+        visible: Callable[[str], bool],
+        own: OwnFiles,
     ) -> None:
         self._reader, self._sessions, self._mask, self._visible = reader, sessions, mask, visible
+        self._own = own
 
     def write(self, path: Path, ranges: Mapping[str, Ranges]) -> EvidenceRows:
         """Write the timesteps of ranges of ticks by session, in that order, without secrets and without
         concepts that are not visible; durable on return.
 
-        `path` must not be there yet. Returns what was in full detail.
+        `path` must not be there yet; whether it is sealed its place says. Returns what was in full detail.
         """
         masked = self._masked(ranges)
         temporary = path.with_name(f"{path.name}.tmp")
+        sealed = self._own.cipher_at(path) is not None
+        to = quoted(self._reader.duck.export_name(temporary, sealed=sealed))
 
         def copy(asked: Asked) -> EvidenceRows:
             if asked.steps is None:
                 raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
             sql = self._prepared(asked, ranges, masked)
             with files.operation("write", temporary, "write"):
-                to = quoted(self._reader.duck.name(temporary))
                 asked.cursor.execute(f"COPY ({sql}) TO '{to}' ({_PARQUET})", list(asked.params))
             return _counted(asked)
 
@@ -82,10 +91,11 @@ class EvidenceWriter:
     def count(self, path: Path) -> tuple[int, int]:
         """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
         try:
+            name = self._reader.duck.export_name(path, sealed=self._own.opens(path) is not None)
             with self._reader.duck.cursor(path) as cursor:
                 row = cursor.execute(
                     "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
-                    [self._reader.duck.name(path)],
+                    [name],
                 ).fetchone()
         except StorageFailure as error:
             raise IntegrityError(str(error)) from error

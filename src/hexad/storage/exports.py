@@ -20,7 +20,8 @@ from hexad.model.memory import JSONValue, format_time
 from hexad.model.parse import parse_time
 from hexad.model.spacefiles import ExportReport, Verified
 from hexad.storage.codec import dump
-from hexad.storage.files import PRIVATE_FILE_MODE, ensure_dir, operation, stream_write
+from hexad.storage.files import PRIVATE_FILE_MODE, ensure_dir
+from hexad.storage.own_files import PLAIN, OwnFiles
 from hexad.storage.space_reader import load_json
 from hexad.storage.spacefile import SpaceDocument, Step, canonical_hash
 
@@ -55,15 +56,16 @@ def write_export(
     space: str,
     key: Ed25519PrivateKey,
     exported_at: datetime,
+    own: OwnFiles,
     force: bool = False,
     step: Step | None = None,
 ) -> ExportReport:
     """Write the signed bundle of a space to `path`, whole or not at all; call it inside one `db.read()`.
 
     What is there is replaced only when it is an export of the same space, or with `force`; it keeps its mode.
-    Raises `Conflict` otherwise.
+    Raises `Conflict` otherwise. `own` says whether it is encrypted; what is signed is always the plain content.
     """
-    mode = _replaceable(path, space, force=force)
+    mode = _replaceable(path, space, own, force=force)
     content_hash, objects = document.content_hash()
     public_key = key.public_key().public_bytes_raw().hex()
     statement: dict[str, JSONValue] = {
@@ -76,12 +78,12 @@ def write_export(
     }
     head = {**statement, "signature": key.sign(_signed_bytes(statement)).hex()}
     ensure_dir(path.parent)
-    stream_write(
+    own.stream(
         path,
         _pieces(head, document, step),
         mode=mode,
         # Writing takes its time: somebody else's file may have come meanwhile.
-        may_replace=lambda: _replaceable(path, space, force=force),
+        may_replace=lambda: _replaceable(path, space, own, force=force),
     )
     return ExportReport(
         path=path,
@@ -106,7 +108,7 @@ def _pieces(head: Mapping[str, JSONValue], document: SpaceDocument, step: Step |
     yield b"\n}\n"
 
 
-def _replaceable(path: Path, space: str, *, force: bool) -> int:
+def _replaceable(path: Path, space: str, own: OwnFiles, *, force: bool) -> int:
     """Return the mode that a file at `path` is to have; raises `Conflict` for what is not to be replaced."""
     try:
         status = path.stat()
@@ -119,7 +121,7 @@ def _replaceable(path: Path, space: str, *, force: bool) -> int:
             f"Cannot export to {path}: it is no file. Name a file, such as exports/space.json."
         )
     if not force:
-        there = space_of_export(path)
+        there = space_of_export(path, own)
         if there != space:
             what = "is no export" if there is None else f"is an export of the space {there!r}"
             raise Conflict(
@@ -129,10 +131,12 @@ def _replaceable(path: Path, space: str, *, force: bool) -> int:
     return stat.S_IMODE(status.st_mode)
 
 
-def space_of_export(path: Path) -> str | None:
+def space_of_export(path: Path, own: OwnFiles) -> str | None:
     """Return of which space a file is an export, from its first bytes; None for anything else."""
-    with operation("read", path, "read"), path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    try:
+        head = own.head(path, _HEAD_BYTES)
+    except IntegrityError:
+        return None  # of another store, or damaged
     start, found, _rest = head.partition(b',\n  "document":')
     if not found:
         return None
@@ -146,17 +150,18 @@ def space_of_export(path: Path) -> str | None:
 # Checking ---------------------------------------------------------------------------------------------------------
 
 
-def verify_export(file: str | Path, *, trusted_key: str | None = None) -> Verified:
+def verify_export(file: str | Path, *, trusted_key: str | None = None, own: OwnFiles = PLAIN) -> Verified:
     """Check the signed export in `file` and return what it proves; needs no store and no key of its own.
 
     `trusted_key` is a public key or its fingerprint, in hexadecimal: the export must be signed with that one. Without
-    it, any key will do, and `trusted` is False: compare `key_fingerprint` with what the sender tells you.
+    it, any key will do, and `trusted` is False: compare `key_fingerprint` with what the sender tells you. `own` are
+    the files of an open store: one that is encrypted only its own store reads.
 
     Raises `IntegrityError` saying what does not match, `NotFound` when there is no such file.
     """
     path = Path(file)
     try:
-        bundle = load_json(path)
+        bundle = load_json(path, own)
     except InvalidSpace as error:
         raise _broken(path, f"it cannot be read ({error})") from error
     head = _head(path, bundle)

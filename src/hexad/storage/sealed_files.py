@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 SCHEME: Final = "hx"
+EXPORTS_SCHEME: Final = "hxe"
+"""Under this one stand the files of exports, whose key is another one than the stream's."""
 _CACHED_BLOCKS: Final = 64
 _FAILURES_LIMIT: Final = 100
 _MARK: Final = "hexad-failure-"
@@ -220,19 +222,19 @@ def require_fsspec() -> None:
     _filesystem_class()
 
 
-def name_of(path: str | Path) -> str:
-    """Return what stands for a file in a statement of a connection that has `filesystem`."""
-    return f"{SCHEME}://{path}"
+def name_of(path: str | Path, scheme: str = SCHEME) -> str:
+    """Return what stands for a file in a statement of a connection that has the `filesystem` of that scheme."""
+    return f"{scheme}://{path}"
 
 
 def path_of(name: str) -> Path:
     """Return the path for which `name_of` gives this."""
-    return Path(name.removeprefix(f"{SCHEME}://"))
+    return Path(name.partition("://")[2])
 
 
-def filesystem(cipher: FileCipher, failures: Failures, cache: BlockCache) -> AbstractFileSystem:
+def filesystem(cipher: FileCipher, scheme: str, failures: Failures, cache: BlockCache) -> AbstractFileSystem:
     """Return the filesystem of one connection; raises `InvalidInput` when fsspec is not there."""
-    found: AbstractFileSystem = _filesystem_class()(cipher, failures, cache)
+    found: AbstractFileSystem = _filesystem_class()(cipher, scheme, failures, cache)
     return found
 
 
@@ -249,11 +251,11 @@ def _filesystem_class() -> Any:
     class StoreFiles(AbstractFileSystem):  # type: ignore[misc]
         """The sealed files of one store."""
 
-        protocol = SCHEME
         cachable = False  # fsspec would keep it, and the key with it
 
-        def __init__(self, cipher: FileCipher, failures: Failures, cache: BlockCache) -> None:
+        def __init__(self, cipher: FileCipher, scheme: str, failures: Failures, cache: BlockCache) -> None:
             super().__init__()
+            self.protocol = scheme
             self._cipher, self._failures, self._cache = cipher, failures, cache
 
         def info(self, path: str, **_options: object) -> dict[str, object]:

@@ -19,9 +19,10 @@ from hexad.model.memory import JSONValue, Memory, Status, format_time
 from hexad.model.policy import KNOWN as KNOWN_POLICIES
 from hexad.model.query import Filters
 from hexad.storage.codec import dump
-from hexad.storage.files import ensure_dir, stream_write
+from hexad.storage.files import ensure_dir
 from hexad.storage.memory_rows import batches
 from hexad.storage.origins import Origin, fingerprint, space_fingerprint
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.space_fields import made_id
 from hexad.storage.space_objects import KNOWN, object_of
 from hexad.storage.spaces import Space
@@ -244,10 +245,10 @@ def space_file(directory: Path, name: str) -> Path:
     return directory / f"{space_file_name(name)}.json"
 
 
-def write_space_file(path: Path, document: SpaceDocument, *, step: Step | None = None) -> Path:
-    """Write the document to `path` atomically, a piece at a time, and return the path."""
+def write_space_file(path: Path, document: SpaceDocument, *, own: OwnFiles, step: Step | None = None) -> Path:
+    """Write the document to `path` atomically, a piece at a time, and return the path; `own` says how."""
     ensure_dir(path.parent)
-    stream_write(path, _encoded(document.text(step=step)))
+    own.stream(path, _encoded(document.text(step=step)))
     return path
 
 

@@ -12,10 +12,11 @@ from hexad.index.fulltext import FullText
 from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.cold_check import check_cold
-from hexad.storage.crypto import STREAM, StoreKeys
+from hexad.storage.crypto import DOCUMENTS, STREAM, StoreKeys
 from hexad.storage.document_copies import check_copies
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
+from hexad.storage.own_files import own_files
 from hexad.storage.store_parts import exposed
 from hexad.storage.stores import Stores
 from hexad.storage.stream_check import check_stream
@@ -65,7 +66,8 @@ def check(
         )
         found += check_cold(stores.db)
         found += check_documents(stores.db)
-        found += check_copies(directory / "documents", Documents(stores.db))
+        own = own_files(directory, crypt, DOCUMENTS)
+        found += check_copies(directory / "documents", Documents(stores.db), own)
     found += _files(directory)
     found += exposed(directory, encrypted=crypt is not None)
     problem = keys.state().problem

@@ -11,6 +11,7 @@ from hexad.model.erasure import Erased, ErasureBook, Pending, Realm, Selection
 from hexad.storage import erased_files as files
 from hexad.storage.erased_memories import ErasedMemories
 from hexad.storage.erasures import MEMORIES, REMEMBERED
+from hexad.storage.own_files import OwnFiles
 from hexad.storage.retention import RetentionRows
 from hexad.storage.stores import Stores
 from hexad.upkeep.purge import PURGE_BATCH, Purger
@@ -44,10 +45,12 @@ class MemoryEraser:
         summaries: str,
         key: Callable[[], bytes],
         roles: tuple[str, ...] | None,
+        own: OwnFiles,
     ) -> None:
         self._stores, self._fulltext, self._purger = everything, fulltext, purger
         self._directory, self._summaries, self._key, self._roles = directory, summaries, key, roles
         self.removed_files: list[Path] = []
+        self._own = own
 
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` takes."""
@@ -78,7 +81,7 @@ class MemoryEraser:
             counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
         if gone:
             counts[SPACE_FILES] = len(files.space_files(self._directory, spaces))
-            counts[EXPORTS] = len([*files.exports_of(self._directory, spaces, ids)])
+            counts[EXPORTS] = len([*files.exports_of(self._directory, spaces, ids, self._own)])
             counts[CACHES] = len(files.vector_caches(self._directory))
         return [Erased(place=place, count=count) for place, count in sorted(counts.items()) if count]
 
@@ -169,11 +172,11 @@ class MemoryEraser:
         return True
 
     def _write_files(self, spaces: Sequence[str], ids: Sequence[str] | None, book: ErasureBook) -> None:
-        removed, size = files.remove_exports(self._directory, spaces, ids)
+        removed, size = files.remove_exports(self._directory, spaces, ids, self._own)
         self.removed_files += removed
         book.erased(EXPORTS, len(removed), size)
         for space in spaces:
-            count, size = files.write_again(self._stores, self._directory, space)
+            count, size = files.write_again(self._stores, self._directory, space, self._own)
             book.erased(SPACE_FILES, count, size)
 
 
