@@ -1,0 +1,87 @@
+"""Texts that must not be found again: planted in a store, and looked for in every byte and every decoded page of it."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from pathlib import Path
+
+import duckdb
+
+from hexad import Hexad
+from hexad.storage.stream_log import list_logs, read_log
+
+CANARY = re.compile(rb"canary\d{5}")
+PARQUET = (".parquet", ".tops", ".events")
+
+
+class Canaries:
+    """Makes texts that are there once each."""
+
+    def __init__(self, stem: str = "canary") -> None:
+        self._stem = stem
+        self._numbers = count(10_000)
+        self.made: list[str] = []
+
+    def __call__(self, words: str = "") -> str:
+        word = f"{self._stem}{next(self._numbers)}"
+        self.made.append(word)
+        return f"{words} {word}".strip()
+
+
+def found_in(folder: Path) -> dict[str, set[str]]:
+    """Return which canaries each file below a folder holds, as bytes or decoded."""
+    found: dict[str, set[str]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            texts = path.read_bytes()
+            if path.suffix in PARQUET:
+                texts += decoded(path)
+            here = {one.decode() for one in CANARY.findall(texts)}
+            here |= {one.decode() for one in CANARY.findall(str(path).encode())}
+            if here:
+                found[str(path.relative_to(folder))] = here
+    for path in list_logs(folder / "stream" / "log"):
+        log = read_log(path)
+        texts = (
+            b"".join(frame.contents for frame in log.frames) + "\n".join(log.strings).encode() if log else b""
+        )
+        here = {one.decode() for one in CANARY.findall(texts)}
+        if here:
+            found.setdefault(path.name, set()).update(here)
+    return found
+
+
+def decoded(path: Path) -> bytes:
+    """Return every value of every column of a Parquet file as text: its pages are compressed."""
+    with duckdb.connect(":memory:") as con:
+        rows = con.execute(
+            "SELECT COLUMNS(*)::VARCHAR FROM read_parquet(?, hive_partitioning = false)", [str(path)]
+        ).fetchall()
+    return repr(rows).encode()
+
+
+def told(hx: Hexad) -> str:
+    """Return what every kind of question answers."""
+    xdb = hx.xdb
+    sessions = [one.id for one in xdb.sessions()]
+    answers = [
+        xdb.recall(session_id="*", limit=100_000),
+        xdb.recall_events(session_id="*", limit=100_000),
+        xdb.recall_events("canary", session_id="*", limit=100_000),
+        xdb.recall(session_id="*", text_search="canary", limit=100_000),
+        xdb.recall_by_concept("pack::Sea", session_id="*", min_activation=0.0, limit=100_000),
+        xdb.compressed_records(limit=100_000),
+        xdb.compactions(session_id="*") if sessions else [],
+        xdb.windows(),
+        xdb.submissions(),
+        [xdb.session(one).context() for one in sessions],
+        [xdb.get_comments_for_range(one, 0, 1 << 40) for one in sessions],
+        [xdb.tag_applications(tag.id) for tag in xdb.find_tags()],
+        xdb.list_documents(),
+        xdb.documents.removed_documents(),
+        xdb.search_documents("canary"),
+        [[hit.memory for hit in hx.recall("canary", limit=100)]],
+        sessions,
+    ]
+    return repr(answers)
