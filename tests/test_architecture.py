@@ -101,8 +101,6 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("hexad.audit", "hexad.audit.log"): "names are loaded when they are first asked for (PEP 562)",
-    ("hexad.audit", "hexad.audit.writer"): "names are loaded when they are first asked for (PEP 562)",
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.opening", "hexad.storage.encryption"): "only an encrypted store pays for keys",
@@ -139,6 +137,7 @@ STDLIB_IMPORTS_IN_FUNCTIONS = {
 }
 IMPORTS_BY_NAME = {
     "hexad": "public names are loaded when first asked for (PEP 562)",
+    "hexad.audit": "as the names of `hexad` itself",
     "hexad.interfaces.cli.base": "a command's module is loaded when that command is called",
 }
 

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from hexad.model.audit import AuditRecord, Reviewer, Verification
+from hexad.model.audit import (
+    Archive,
+    AuditRecord,
+    Incident,
+    IncidentExport,
+    Mark,
+    Retention,
+    Reviewer,
+    Span,
+    Verification,
+)
 
 if TYPE_CHECKING:
+    from hexad.audit.incident_file import check_incident
+    from hexad.audit.keeping import check_archive
     from hexad.audit.log import AuditLog
+    from hexad.audit.recorder import AuditRecorder
     from hexad.audit.writer import AuditLogWriter
 
-__all__ = ["AuditLog", "AuditLogWriter", "AuditRecord", "Reviewer", "Verification"]
+__all__ = [
+    "Archive",
+    "AuditLog",
+    "AuditLogWriter",
+    "AuditRecord",
+    "AuditRecorder",
+    "Incident",
+    "IncidentExport",
+    "Mark",
+    "Retention",
+    "Reviewer",
+    "Span",
+    "Verification",
+    "check_archive",
+    "check_incident",
+]
+
+_LATE: Final = {
+    "AuditLog": "hexad.audit.log",
+    "AuditLogWriter": "hexad.audit.writer",
+    "AuditRecorder": "hexad.audit.recorder",
+    "check_archive": "hexad.audit.keeping",
+    "check_incident": "hexad.audit.incident_file",
+}
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for, as the names of `hexad` itself are.
-    if name == "AuditLog":
-        from hexad.audit.log import AuditLog
-
-        return AuditLog
-    if name == "AuditLogWriter":
-        from hexad.audit.writer import AuditLogWriter
-
-        return AuditLogWriter
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -71,24 +72,18 @@ class Elsewhere:
 Item = Kept | Elsewhere
 
 
-def written(
-    described: dict[str, Any], items: Iterable[Item], *, key: Ed25519PrivateKey, digest: Any
-) -> Iterator[bytes]:
-    """Yield the file piece by piece; `digest` is updated with all of it."""
+def written(described: dict[str, Any], items: Iterable[Item], *, key: Ed25519PrivateKey) -> Iterator[bytes]:
+    """Yield the file piece by piece."""
     signed, packer = hashlib.sha256(FORM), zlib.compressobj(6)
-    digest.update(FORM)
     yield FORM
     for line in _lines(described, items):
         piece = packer.compress(line)
         if piece:
             signed.update(piece)
-            digest.update(piece)
             yield piece
     piece = packer.flush()
     signed.update(piece)
-    piece += key.sign(_SIGNED + signed.digest())
-    digest.update(piece)
-    yield piece
+    yield piece + key.sign(_SIGNED + signed.digest())
 
 
 def _lines(described: dict[str, Any], items: Iterable[Item]) -> Iterator[bytes]:
@@ -105,9 +100,9 @@ def _lines(described: dict[str, Any], items: Iterable[Item]) -> Iterator[bytes]:
 class ArchiveFile:
     """An archive that was opened and whose signature holds. Raises `IntegrityError` for any other file."""
 
-    def __init__(self, path: Path, *, cipher: crypto.FileCipher | None = None) -> None:
-        """Open the archive at `path`; `cipher` opens one that is sealed. Raises `NotFound` where there is none."""
-        self.path, self._cipher = path, cipher
+    def __init__(self, path: Path, *, ciphers: Sequence[crypto.FileCipher] = ()) -> None:
+        """Open the archive at `path`; one of `ciphers` opens a sealed one. Raises `NotFound` where there is none."""
+        self.path, self._ciphers = path, ciphers
         if not path.is_file():
             raise NotFound(f"There is no archive at {path}.")
         self.sha256 = self._check_signature()
@@ -241,16 +236,25 @@ class ArchiveFile:
                 while piece := file.read(_CHUNK):
                     yield piece
                 return
-            if self._cipher is None:
-                raise IntegrityError(
-                    f"{self.path} is sealed: only with the ledger that it came from can it be read."
-                )
-            blocks = self._cipher.blocks(start, name=str(self.path))
             number, block = 0, file.read(crypto.sealed_block_bytes())
+            following = file.read(crypto.sealed_block_bytes())
+            blocks = self._opening(start, block, is_last=not following)
             while block:
-                following = file.read(crypto.sealed_block_bytes())
                 yield blocks.open(number, block, last=not following)
                 number, block = number + 1, following
+                following = file.read(crypto.sealed_block_bytes())
+
+    def _opening(self, start: bytes, block: bytes, *, is_last: bool) -> crypto.Blocks:
+        """Return what opens the blocks of a sealed archive: which key it was sealed with depends on where it lay."""
+        for cipher in self._ciphers:
+            blocks = cipher.blocks(start, name=str(self.path))
+            with suppress(IntegrityError):
+                blocks.open(0, block, last=is_last)
+                return blocks
+        raise IntegrityError(
+            f"{self.path} is sealed with another key, or was changed: only with the ledger that it came from can it be"
+            " read."
+        )
 
     def _read_lines(self) -> Iterator[bytes]:
         """Yield the lines of the stream; the bytes behind it are the signature, and nothing else."""

@@ -8,9 +8,8 @@ decisions, erasures, reviewers' records, incidents and archives are what the res
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -48,11 +47,11 @@ class Archiver:
         signing_key: Ed25519PrivateKey,
         verifier: Verifier,
         origin: str,
-        cipher: crypto.FileCipher,
-        seals: bool,
+        ciphers: Sequence[crypto.FileCipher],
+        seal_with: Callable[[Path], crypto.FileCipher | None],
     ) -> None:
         self._ledger, self._clock, self._key = ledger, clock, signing_key
-        self._verifier, self._origin, self.cipher, self._seals = verifier, origin, cipher, seals
+        self._verifier, self._origin, self.ciphers, self._seal_with = verifier, origin, ciphers, seal_with
         self._incidents = Incidents(ledger, clock)
 
     def archive(
@@ -70,7 +69,7 @@ class Archiver:
             runs, more = self._runs(before, size, limit)
             if not runs:
                 return None
-            self._write(out, self._described(runs, before, size), runs, size)
+            self._write(out, self._written(runs, before, size))
         opened = self.opened(out)
         try:
             return self._take_out(opened, marked=marked, by=by, more=more)
@@ -80,7 +79,7 @@ class Archiver:
 
     def opened(self, path: Path) -> ArchiveFile:
         """Return an archive of this ledger; raises `IntegrityError` for any other file."""
-        found = ArchiveFile(path, cipher=self.cipher)
+        found = ArchiveFile(path, ciphers=self.ciphers)
         found.require_key([self._verifier])
         return found
 
@@ -139,11 +138,15 @@ class Archiver:
         made = Checkpoint(origin=self._origin, size=size, root=root_of(size, self._ledger.node))
         return sign(made, name=self._verifier.name, key=self._key)
 
-    def _write(self, out: Path, described: dict[str, Any], runs: Sequence[Run], size: int) -> None:
-        pieces = written(described, self._items(runs, size), key=self._key, digest=hashlib.sha256())
+    def _written(self, runs: Sequence[Run], before: datetime, size: int) -> Iterator[bytes]:
+        described = self._described(runs, before, size)
+        return written(described, self._items(runs, size), key=self._key)
+
+    def _write(self, out: Path, pieces: Iterator[bytes]) -> None:
+        cipher = self._seal_with(out)
         files.ensure_dir(out.parent)
         files.stream_write(
-            out, self.cipher.sealed(pieces) if self._seals else pieces, may_replace=lambda: _require_new(out)
+            out, pieces if cipher is None else cipher.sealed(pieces), may_replace=lambda: _require_new(out)
         )
 
     def _items(self, runs: Sequence[Run], size: int) -> Iterator[Item]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.audit.access import REFUSED, SYSTEM, Reviewers
@@ -79,16 +80,26 @@ class Desk:
     @cached_property
     def archiver(self) -> Archiver:
         """What makes and opens archives."""
-        # Not under a key of the store: that changes with `hexad rekey`, and archives lie anywhere.
-        key = hmac.digest(self.opened.keys.secret("wrapping_key"), b"archives", "sha256")
+        opened = self.opened
+        # What lies in the store is sealed as its other files are. Elsewhere `hexad rekey` does not come: a key of the
+        # ledger's own stays as it is.
+        apart = crypto.FileCipher(hmac.digest(opened.keys.secret("wrapping_key"), b"archives", "sha256"))
+        inside = None if opened.crypt is None else opened.crypt.cipher(crypto.AUDIT_DB)
+
+        def seal_with(path: Path) -> crypto.FileCipher | None:
+            if inside is None:
+                return None
+            is_inside = opened.store is not None and path.resolve().is_relative_to(opened.store.resolve())
+            return inside if is_inside else apart
+
         return Archiver(
             self.ledger,
             self.clock,
             signing_key=self.signing_key,
             verifier=self.verifier,
             origin=self.origin,
-            cipher=crypto.FileCipher(key),
-            seals=self.opened.is_encrypted,
+            ciphers=[apart] if inside is None else [apart, inside],
+            seal_with=seal_with,
         )
 
 

@@ -108,7 +108,7 @@ class Keeping:
 
     def check(self, path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archive:
         """Check an archive of this ledger, or of those with these keys, by itself; see `check_archive`."""
-        found = ArchiveFile(Path(path), cipher=self._desk.archiver.cipher)
+        found = ArchiveFile(Path(path), ciphers=self._desk.archiver.ciphers)
         found.require_key([Verifier.parse(one) for one in verifiers] or [self._desk.verifier])
         return found.check()
 

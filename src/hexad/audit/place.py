@@ -36,7 +36,7 @@ class OpenLedger:
     keys: KeyStore
     ledger: Ledger
     clock: Clock
-    is_encrypted: bool
+    crypt: StoreKeys | None = None
     store: Path | None = None
     lock: OpenLock | None = None
 
@@ -70,7 +70,7 @@ def open_ledger(
             keys=keys,
             ledger=Ledger(db, keys),
             clock=clock,
-            is_encrypted=crypt is not None,
+            crypt=crypt,
             store=store,
             lock=lock,
         )

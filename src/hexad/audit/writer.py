@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from hexad.audit.access import SYSTEM
 from hexad.audit.asking import TIMESTEP
 from hexad.audit.desk import masking
 from hexad.audit.place import Key, open_with_key
+from hexad.audit.recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
 from hexad.clock import Clock, SystemClock
 from hexad.errors import InvalidInput
 from hexad.model.audit import NewAuditRecord
 from hexad.model.contract import AuditEvent
+from hexad.model.durability import StreamDurability
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_time, quoted
@@ -95,15 +97,40 @@ class AuditLogWriter:
 
     def record_many(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
         """Record many timesteps in one transaction, each a mapping of `record`'s parameters and perhaps `timestamp`."""
-        given = [self._checked(row) for row in rows]
-        contents = [row["raw_content"] for row in given]
-        # Looked through for secrets many at once: most hold none, and looking has a price for each look.
-        masked = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
-        for at, text in [*masked]:
-            contents[at] = text
         now = self._clock.now()
-        made = [self._record(row, content, now) for row, content in zip(given, contents, strict=True)]
-        return [f"audit-{seq}" for seq in self._open.ledger.append(made)]
+        return [f"audit-{seq}" for seq in self.append([self.made(row, now) for row in rows])]
+
+    def made(self, row: Mapping[str, Any], now: datetime) -> NewAuditRecord:
+        """Return the record of a row, whose text is still to be looked through; raises `InvalidInput`."""
+        get = self._checked(row).get
+        stated, given, session_id, steering = (
+            get("timestamp"), get("event_type"), row["session_id"], get("steering_applied"),
+        )  # fmt: skip
+        event_type = _TYPES.get(given) if isinstance(given, str) else None
+        return NewAuditRecord(
+            TIMESTEP,
+            now if stated is None else parse_time(stated, "timestamp") or now,
+            get("subject") or f"session:{session_id}",
+            session_id,
+            row["tick"],
+            event_type or parse_choice(EventType, str(given), "event_type"),
+            {
+                "raw_content": row["raw_content"],
+                "lens_activations": dict(get("lens_activations") or ()),
+                "steering_applied": self._steering(steering) if steering else [],
+                "be_id": self.be_id,
+            },
+        )
+
+    def append(self, made: Sequence[NewAuditRecord]) -> list[int]:
+        """Append what `made` returned, in one transaction, and return the numbers: all of it is on the disk."""
+        contents = [cast("str", one.payload["raw_content"]) if one.payload else "" for one in made]
+        # Looked through for secrets many at once: most hold none, and looking has a price for each look.
+        found = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
+        records = list(made)
+        for at, text in found:
+            records[at] = made[at]._replace(payload={**(made[at].payload or {}), "raw_content": text})
+        return self._open.ledger.append(records)
 
     def event(self, event: AuditEvent) -> str:
         """Record that something happened that is no timestep, such as an erasure."""
@@ -112,8 +139,18 @@ class AuditLogWriter:
         )
         return f"audit-{self._open.ledger.append([made])[0]}"
 
+    def recorder(
+        self,
+        *,
+        batch: int = RECORDER_BATCH,
+        delay_s: float = RECORDER_DELAY_S,
+        durability: StreamDurability | str = StreamDurability.GROUP,
+    ) -> AuditRecorder:
+        """Return what takes records one by one, for tokens, and appends them in batches; see `AuditRecorder`."""
+        return AuditRecorder(self, self._clock, batch=batch, delay_s=delay_s, durability=durability)
+
     def close(self) -> None:
-        """Let go of the ledger. Idempotent."""
+        """Let go of the ledger, after the recorders of this writer were closed. Idempotent."""
         self._open.close()
 
     def __enter__(self) -> Self:
@@ -158,26 +195,6 @@ class AuditLogWriter:
                 raise InvalidInput(f"The activation of {lens!r} is {score!r}; give a finite number.")
         return row
 
-    def _record(self, row: Mapping[str, Any], content: str, now: datetime) -> NewAuditRecord:
-        get = row.get
-        stated, given, session_id, steering = (
-            get("timestamp"), get("event_type"), row["session_id"], get("steering_applied"),
-        )  # fmt: skip
-        return NewAuditRecord(
-            kind=TIMESTEP,
-            at=now if stated is None else parse_time(stated, "timestamp") or now,
-            subject=get("subject") or f"session:{session_id}",
-            session_id=session_id,
-            tick=row["tick"],
-            event_type=_event_type(given),
-            payload={
-                "raw_content": content,
-                "lens_activations": dict(get("lens_activations") or ()),
-                "steering_applied": self._steering(steering) if steering else [],
-                "be_id": self.be_id,
-            },
-        )
-
     def _steering(self, given: object) -> list[JSONValue]:
         """Return the steering as JSON without secrets; raises `InvalidInput` for what is no list of mappings."""
         if not given:
@@ -191,11 +208,6 @@ class AuditLogWriter:
                 f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
             ) from error
         return [_masked(one, self._mask or self._masking.text) for one in plain]
-
-
-def _event_type(given: object) -> EventType:
-    known = _TYPES.get(given) if isinstance(given, str) else None
-    return known or parse_choice(EventType, str(given), "event_type")
 
 
 def _plain(value: object) -> object:

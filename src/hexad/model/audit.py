@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
@@ -65,10 +66,13 @@ class AuditRecord:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewAuditRecord:
+_NOTHING: Final[Mapping[str, JSONValue]] = MappingProxyType({})
+
+
+class NewAuditRecord(NamedTuple):
     """A record before it has a place in the chain; `payload` is what is encrypted and can be erased."""
 
+    # A tuple, as there is one for each token: a frozen dataclass takes 1.3 µs longer to make.
     kind: str
     at: datetime
     subject: str
@@ -76,7 +80,7 @@ class NewAuditRecord:
     tick: int | None = None
     event_type: EventType | None = None
     payload: Mapping[str, JSONValue] | None = None
-    detail: Mapping[str, JSONValue] = field(default_factory=dict)
+    detail: Mapping[str, JSONValue] = _NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
