@@ -30,6 +30,7 @@ from hexad.recall.handouts import Handouts
 from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database
+from hexad.storage.crypto import CACHE, cipher_of
 from hexad.storage.keys import KeyStore
 from hexad.storage.leases import OpenLock, ReadShare
 from hexad.storage.meta import STORE_ID
@@ -363,6 +364,7 @@ class Parts(StreamUpkeep):
                 dimensions=dimensions,
                 cache=None if self.base.db.readonly else self.place.directory / "cache",
                 identity=f"{self.stores.meta.get(STORE_ID)} {name}",
+                cipher=cipher_of(self.place.crypt, CACHE),
             )
         return self._index
 

@@ -1,4 +1,4 @@
-"""The vector index's cache file: derived, safe to delete, mapped into memory.
+"""The vector index's cache file: derived, safe to delete, mapped into memory; of an encrypted store sealed, and read.
 
 Layout: eight magic bytes, the header's length as 8 bytes, a JSON header padded to 64 bytes, then the arrays one
 after the other, each beginning at a multiple of 64 bytes. A file that does not check is ignored.
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
-from hexad.errors import StorageFailure
+from hexad.errors import IntegrityError, StorageFailure
 from hexad.observe import log
-from hexad.storage.files import atomic_write, ensure_dir, unlink
+from hexad.storage.crypto import FileCipher
+from hexad.storage.files import ensure_dir, stream_write, unlink
 from hexad.storage.vectors import VectorRows
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ class CachedVectors:
     last_removal: int
 
 
-def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity: str) -> None:
+def write_cache(
+    directory: Path, cached: CachedVectors, *, change: int, identity: str, cipher: FileCipher | None
+) -> None:
     """Write the cache of `change` and remove all others; a disk that refuses costs only speed."""
     arrays: dict[str, NDArray[np.generic]] = {
         "no": cached.rows.no,
@@ -69,7 +72,8 @@ def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity
     target = directory / f"vectors-{change:012d}"
     try:
         ensure_dir(directory)
-        atomic_write(target, _MAGIC + len(header).to_bytes(8, "little") + header + bytes(body))
+        pieces = [_MAGIC + len(header).to_bytes(8, "little") + header, bytes(body)]
+        stream_write(target, pieces if cipher is None else cipher.sealed(pieces))
         for old in directory.glob("vectors-*"):
             if old.name != target.name:  # a higher number may be from before a backup was restored
                 unlink(old)
@@ -77,20 +81,26 @@ def write_cache(directory: Path, cached: CachedVectors, *, change: int, identity
         log.warning("The vector cache could not be written: %s", error)
 
 
-def load_cache(directory: Path, *, identity: str, dimensions: int) -> CachedVectors | None:
-    """Return the newest cache that checks, mapped into memory; None when there is none."""
+def load_cache(
+    directory: Path, *, identity: str, dimensions: int, cipher: FileCipher | None
+) -> CachedVectors | None:
+    """Return the newest cache that checks, mapped into memory, or decrypted into it; None when there is none."""
     for path in sorted(directory.glob("vectors-*"), reverse=True):
-        cached = _load(path, identity=identity, dimensions=dimensions)
+        cached = _load(path, cipher, identity=identity, dimensions=dimensions)
         if cached is not None:
             return cached
     return None
 
 
-def _load(path: Path, *, identity: str, dimensions: int) -> CachedVectors | None:
+def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: int) -> CachedVectors | None:
     import numpy as np
 
     try:
-        mapped = np.memmap(path, dtype=np.uint8, mode="r")
+        mapped = (
+            np.memmap(path, dtype=np.uint8, mode="r")
+            if cipher is None
+            else np.frombuffer(cipher.read(path), np.uint8)
+        )
         if bytes(mapped[:8]) != _MAGIC:
             return None
         length = int.from_bytes(bytes(mapped[8:16]), "little")
@@ -104,7 +114,7 @@ def _load(path: Path, *, identity: str, dimensions: int) -> CachedVectors | None
             if len(data) != size or crc32(data.tobytes()) != checksum:
                 return None
             arrays[name] = data.view(np.ndarray).view(dtype).reshape(shape)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, StorageFailure, IntegrityError, ValueError, KeyError, TypeError):
         return None  # damaged, foreign, or removed by a newer one's writer: derived data, built anew
     if arrays["matrix"].shape[1] != dimensions:
         return None

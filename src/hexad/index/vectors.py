@@ -30,6 +30,7 @@ from hexad.index.segments import (
 )
 from hexad.index.vector_cache import CachedVectors, load_cache, write_cache
 from hexad.storage.changes import ChangeReader
+from hexad.storage.crypto import FileCipher
 from hexad.storage.vectors import VectorRows, Vectors
 
 if TYPE_CHECKING:
@@ -76,13 +77,21 @@ class VectorIndex:
     """The vectors of one store, ready to search. Follows writes of any process."""
 
     def __init__(
-        self, vectors: Vectors, changes: ChangeReader, *, dimensions: int, cache: Path | None, identity: str
+        self,
+        vectors: Vectors,
+        changes: ChangeReader,
+        *,
+        dimensions: int,
+        cache: Path | None,
+        identity: str,
+        cipher: FileCipher | None = None,
     ) -> None:
         self._vectors = vectors
         self._changes = changes
         self._dimensions = dimensions
         self._cache = cache
         self._identity = identity
+        self._cipher = cipher
         self._lock = Lock()
         self._state = _Loaded()
 
@@ -175,7 +184,7 @@ class VectorIndex:
         if change == state.change:
             return
         if state.change < 0 and self._cache is not None:
-            cached = load_cache(self._cache, identity=self._identity, dimensions=self._dimensions)
+            cached = self._loaded(self._cache)
             if cached is not None and self._agrees(cached):
                 self._adopt(cached)
                 state = self._state
@@ -191,6 +200,9 @@ class VectorIndex:
         state.change = change
         if self._tail_size() > max(_TAIL_LIMIT, len(state.base.no) // 5 if state.base else 0):
             self._rebuild()
+
+    def _loaded(self, cache: Path) -> CachedVectors | None:
+        return load_cache(cache, identity=self._identity, dimensions=self._dimensions, cipher=self._cipher)
 
     def _agrees(self, cached: CachedVectors) -> bool:
         """Whether the newest cached vector that the store still has is the one that it has by that number.
@@ -280,8 +292,10 @@ class VectorIndex:
         )
         self._state = _Loaded(change=state.change)
         if self._cache is not None:
-            write_cache(self._cache, cached, change=state.change, identity=self._identity)
-            cached = load_cache(self._cache, identity=self._identity, dimensions=self._dimensions) or cached
+            write_cache(
+                self._cache, cached, change=state.change, identity=self._identity, cipher=self._cipher
+            )
+            cached = self._loaded(self._cache) or cached
         self._adopt(cached)
         self._join(np.zeros(0, dtype=np.int64))
 

@@ -13,6 +13,7 @@ from hexad.index.vectors import VectorIndex
 from hexad.storage import migrations
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database
+from hexad.storage.crypto import CACHE, FileCipher, StoreKeys, is_sealed
 from hexad.storage.schema import MIGRATIONS
 from hexad.storage.vectors import NewVector, Vectors
 
@@ -33,8 +34,14 @@ def vectors(db: Database) -> Vectors:
     return Vectors(db)
 
 
+CIPHER: FileCipher | None = None
+"""What the tests of the cache file seal it with."""
+
+
 def index_of(db: Database, cache: Path | None = None, *, identity: str = "store model") -> VectorIndex:
-    return VectorIndex(Vectors(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity)
+    return VectorIndex(
+        Vectors(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity, cipher=CIPHER
+    )
 
 
 def watched(db: Database, cache: Path, *, identity: str = "store model") -> tuple[VectorIndex, list[int]]:
@@ -46,7 +53,9 @@ def watched(db: Database, cache: Path, *, identity: str = "store model") -> tupl
             reads.append(vector_no)
             return super().after(vector_no, dimensions=dimensions)
 
-    index = VectorIndex(Watched(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity)
+    index = VectorIndex(
+        Watched(db), ChangeReader(db), dimensions=DIMENSIONS, cache=cache, identity=identity, cipher=CIPHER
+    )
     return index, reads
 
 
@@ -195,10 +204,12 @@ def test_another_connection_of_the_store_is_followed(db: Database, vectors: Vect
 # The cache file -------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small_tail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache is written from 50 vectors on, not from 4,000."""
+@pytest.fixture(params=["plain", "sealed"])
+def small_tail(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache is written from 50 vectors on, not from 4,000; that of a plain store, and that of an encrypted one."""
     monkeypatch.setattr(module, "_TAIL_LIMIT", 50)
+    if request.param == "sealed":
+        monkeypatch.setitem(globals(), "CIPHER", StoreKeys(bytes(32)).cipher(CACHE))
 
 
 def caches(directory: Path) -> list[str]:
@@ -258,6 +269,27 @@ def test_a_damaged_cache_costs_nothing_but_time(
             path.unlink()
 
     assert expected == index_of(db, cache).search(rows[5], limit=9)
+
+
+@pytest.mark.usefixtures("small_tail")
+def test_the_cache_of_the_other_kind_of_store_is_ignored_and_written_anew(
+    db: Database, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    rows = drawn(120)
+    add(db, vectors, rows)
+    expected = index_of(db, cache).search(rows[5], limit=9)
+    sealed = CIPHER is not None
+    assert sealed is is_sealed((cache / caches(cache)[0]).read_bytes())
+    monkeypatch.setitem(globals(), "CIPHER", None if sealed else StoreKeys(bytes(32)).cipher(CACHE))
+
+    index, reads = watched(db, cache)
+
+    assert expected == index.search(rows[5], limit=9)
+    assert [0] == reads
+    (name,) = caches(cache)
+    assert sealed is not is_sealed((cache / name).read_bytes())
 
 
 @pytest.mark.usefixtures("small_tail")
