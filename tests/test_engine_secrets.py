@@ -301,3 +301,105 @@ def test_a_key_that_crosses_the_end_of_a_part_is_taken_out_whole(hx: Hexad, tmp_
     assert 4 <= len(stored)
     assert [] == [key for key in body if any(key in raw for raw in stored)]
     assert not any("ultramarine" in raw for raw in stored)
+
+
+# .env files -------------------------------------------------------------------------------------------------
+
+SETTING = {
+    "APP_REGION": "harbour" + "seven",
+    "APP_MOTTO": "blue whale " + "sings",
+    "APP_HOST": "cache" + "hostinternal",
+}
+ENV = "# settings\n" + "".join(f"{name}={value}\n" for name, value in SETTING.items())
+
+
+def env_through(hx: Hexad, folder: Path) -> None:
+    """Bring the lines of an env file in by every way there is, as a file and as something pasted or read."""
+    source = folder / "envs"
+    (source / "config").mkdir(parents=True)
+    for name in ("prod.env", "docker.env", "config/service.env.txt", "env", ".env"):
+        (source / name).write_text(ENV)
+    hx.ingest(source, space="files")
+    for number, name in enumerate((".env", "prod.env")):
+        hx.ingest(source / name, space=f"one-{number}")
+    hx.enqueue(source / "docker.env", space="queued")
+    hx.maintain()
+    (source / "NOTES.md").write_text(f"Copy this to `.env`:\n\n```\n{ENV}```\n")
+    hx.ingest(source / "NOTES.md", space="notes")
+    chat = folder / "envchat.jsonl"
+    turn = {"conversation": "c", "session": "s", "turn": 1, "speaker": "Ann", "id": "c/s/1"}
+    chat.write_text(json.dumps({**turn, "text": f"here is my .env\n```\n{ENV}```"}) + "\n")
+    hx.ingest(chat, space="chat")
+
+    hx.remember(ENV)
+    hx.remember(ENV + "\n", path="app/.env")
+    hx.remember(f"$ cat prod.env\n{ENV}")
+    hx.remember("Of a file.", metadata={"file": ".env", "content": ENV})
+    hx.remember_raw("raw", "config", ENV)
+    hx.remember_structured("structured", {"raw": ENV, "path": "a/.env", "summary_long": ENV})
+    hx.spaces.create("seen")
+    hx.remember("Something else.", space="seen", id="mem_seen")
+    file = hx.spaces.write_file("seen")
+    held = json.loads(file.read_text())
+    held["name"] = "read"
+    held["objects"] = [
+        {**held["objects"][0], "id": "mem_read", "raw": ENV, "path": "x/.env", "summary_long": ENV}
+    ]
+    (folder / "read.json").write_text(json.dumps(held))
+    hx.spaces.read_file(folder / "read.json", name="read")
+
+    hx.xdb.start_session("s")
+    for text in (
+        ENV,
+        f"$ cat .env\n{ENV}",
+        json.dumps({"path": ".env", "content": ENV}),
+        f"my .env:\n```\n{ENV}```",
+    ):
+        hx.xdb.record("tool_response", text)
+    for line in f"It reads .env:\n{ENV}".splitlines(keepends=True):
+        hx.xdb.record("output", line, event_id="answer")
+    hx.xdb.comment(ENV, tick_range=(1, 1))
+    document = hx.xdb.documents.add_document("prod.env", ENV, "reference")
+    hx.xdb.documents.update_document(document.id, f"See .env\n{ENV}")
+    hx.xdb.end_session()
+    hx.xdb.seal()
+
+
+@pytest.mark.row("A126")
+def test_no_value_of_an_env_file_is_stored_whichever_way_it_comes(project, opened):
+    hx = opened(embedder=None)
+    env_through(hx, project)
+    said = "".join(hexad.export_json(hx.export()))
+
+    assert [] == [value for value in SETTING.values() if value in said]
+    assert said.count("[REDACTED:env-value]") > 50
+    hx.close()
+    for value in SETTING.values():
+        assert [] == holding(project / ".hexad", value)
+
+
+@pytest.mark.row("A126")
+def test_values_of_an_env_file_are_stored_where_their_names_are_listed(project, opened):
+    (project / ".hexad").mkdir()
+    (project / ".hexad" / "hexad.toml").write_text(f"env_allow = {json.dumps(['APP_MOTTO'])}\n")
+    hx = opened(embedder=None)
+    env_through(hx, project)
+    said = "".join(hexad.export_json(hx.export()))
+
+    assert said.count(SETTING["APP_MOTTO"]) > 20
+    assert SETTING["APP_REGION"] not in said and SETTING["APP_HOST"] not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TITLE=one\nNOTE=two",
+        "Run it with DEBUG=1 LEVEL=2, as .env says.",
+        "const url = process.env.API_URL;\nconst port = process.env.PORT;",
+        "The file .env is not in the repository.\n\nWIDTH is 80.",
+        "See .env\n\none\n\ntwo\n\nthree\n\nfour\n\nA=x\nB=y\n",
+    ],
+    ids=["two plain lines", "in a sentence", "code", "only named", "far away"],
+)
+def test_lines_that_are_of_no_env_file_stay(hx, text):
+    assert text.strip() == hx.remember(text).raw.strip()

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, cast
 
 from hexad.errors import InvalidMemory
@@ -15,6 +16,7 @@ from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
 from hexad.text.normalize import clean, slug, slugs
 from hexad.text.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
+from hexad.text.secret_blocks import is_env_path
 
 _BREAK = re.compile(r"\n")
 _PART = re.compile(r"#part-\d+$")
@@ -247,12 +249,22 @@ def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> 
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _named(value, str(value), mask, name=name)
     if isinstance(value, Mapping):
+        if any(isinstance(item, str) and is_env_path(item) for item in value.values()):
+            mask = partial(_masked_of_env, mask)
         return {
             masked: _masked(item, mask, name=masked) for key, item in value.items() for masked in (mask(key),)
         }
     if isinstance(value, Sequence):
         return _arguments([_masked(item, mask, name=name) for item in value], mask)
     return value
+
+
+def _masked_of_env(mask: Callable[[str], str], text: str) -> str:
+    """Mask a text that stands beside the name of an env file: `{"file": ".env", "content": "…"}`."""
+    if "=" not in text:
+        return mask(text)
+    head = ".env:\n"
+    return mask(head + text).removeprefix(head)
 
 
 def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str) -> JSONValue:

@@ -39,6 +39,18 @@ _ENV_LINE = re.compile(
     r"[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_][\w.-]{0,127})[ \t]*(?:=|:[ \t])[ \t]*", re.ASCII
 )
 _ENV_BLOCK_LINE = re.compile(r"(?:export )?[A-Z][A-Z0-9_]{1,63}=(.*)", re.ASCII)
+# A file's name in what stands around its lines; `process.env`, `import.meta.env` and an argument are code.
+_ENV_MENTION = re.compile(
+    r"(?<![\w.)\]])(?!(?:process|meta|deno)\.env)[\w-]{0,40}\.env(?:rc)?(?:\.[a-z]{2,20})?(?![\w.(\[=]|[\"']\))",
+    re.IGNORECASE | re.ASCII,
+)
+_CODE_PATH = re.compile(
+    r"\.(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|lua|vue)(?:#part-\d+)?$", re.I
+)
+_ENV_ENTRY = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{1,63}=", re.ASCII)
+_QUOTED_ENTRY = re.compile(r"[\"'](?=(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_MENTION_LINES: Final = 5
+_ENV_TEXT_NAMES: Final = 3
 _ENV_TEXT_START = re.compile(r"\s*+(?:#|(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#")
 
@@ -137,15 +149,20 @@ def is_env_path(path: str | None) -> bool:
 def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[Span]:
     """Yield every value of an env file, whatever it holds, but those of the names in `kept_names`.
 
-    An env file is told by its path. Without one, a fenced block marked `env` counts, and a text that is nothing but
-    lines `NAME=value`, at least two of them, with a name among them that announces a secret. Empty values,
-    references such as `${OTHER}` and evident placeholders stay.
+    An env file is told by its path. Without one, a fenced block marked `env` counts, lines `NAME=value` beside the name
+    of an env file (what a tool read, what somebody pasted), and a text that is nothing but such lines, three of them,
+    or two where a name among them announces a secret. Empty values, references such as `${OTHER}` and evident
+    placeholders stay.
     """
     if is_env_path(path) or _is_env_text(text):
         yield from _env_lines(text, 0, len(text), kept_names)
         return
     if "env" not in text and "ENV" not in text:
         return
+    # Code that reads settings has their lines in its tests.
+    if ".env" in text and not (path and _CODE_PATH.search(path)):
+        for start, stop in _env_blocks(text):
+            yield from _env_lines(text, start, stop, kept_names)
     at = 0
     while (fence := _ENV_FENCE.search(text, at)) is not None:
         closing = _FENCE_END.search(text, fence.end())
@@ -166,7 +183,37 @@ def _is_env_text(text: str) -> bool:
         if entry is None:
             return False
         names.append(line.partition("=")[0].removeprefix("export "))
-    return len(names) >= 2 and any(classify_name(name) is not None for name in names)
+    return len(names) >= _ENV_TEXT_NAMES or (
+        len(names) >= 2 and any(classify_name(name) is not None for name in names)
+    )
+
+
+def _env_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where two or more lines `NAME=value` stand beside the name of an env file: before it or after it."""
+    mentioned = {text.count("\n", 0, found.start()) for found in _ENV_MENTION.finditer(text)}
+    if not mentioned:
+        return
+    near = {line + step for line in mentioned for step in range(-_MENTION_LINES, _MENTION_LINES + 1)}
+    at, first, start, entries, stop = 0, 0, 0, 0, 0
+    for number, line in enumerate([*text.split("\n"), "end"]):
+        entry = _entry_in(line) if at <= len(text) else None
+        if entry is not None:
+            if not entries:
+                first, start = number, at + entry
+            entries, stop = entries + 1, at + len(line)
+        elif entries and line.strip() and not line.lstrip().startswith("#"):
+            if entries >= 2 and not near.isdisjoint(range(first, number + 1)):
+                yield start, stop
+            entries = 0
+        at += len(line) + 1
+
+
+def _entry_in(line: str) -> int | None:
+    """Return where a line `NAME=value` begins, also behind the quote that opens a JSON string; None for another."""
+    if _ENV_ENTRY.match(line) is not None:
+        return 0
+    quoted = _QUOTED_ENTRY.search(line)
+    return None if quoted is None else quoted.end()
 
 
 def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> Iterator[Span]:
