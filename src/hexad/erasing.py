@@ -37,10 +37,8 @@ from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
 from hexad.storage.erased_words import clear_borders
-from hexad.storage.crypto import EXPORTS
 from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
 from hexad.storage.leases import Lease
-from hexad.storage.own_files import own_files
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
 from hexad.upkeep.erasing import MemoryEraser
@@ -191,7 +189,7 @@ class Erasing:
         if not confirm and (beyond or self._ledger_is_meant(selection)):
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "
-                f"{', '.join(one.place for one in beyond) or 'the ledger'}. Confirm the purge (confirm=True, --yes); "
+                f"{', '.join(one.place for one in beyond) or 'the ledger'}. Confirm the purge (confirm=True); "
                 "a dry run shows what would go."
             )
         return []
@@ -200,7 +198,7 @@ class Erasing:
         for name in self._needs.memories.spaces(selection):
             policies = parse_stored(self._needs.everything.spaces.get(name).policies)
             if policies.allow_delete is not True:
-                how = "or confirm the purge (confirm=True, --yes)" if owner else "as its owner"
+                how = "or confirm the purge (confirm=True)" if owner else "as its owner"
                 raise AccessDenied(
                     f"Memories of space {name!r} cannot be purged: its policy does not allow deletion. Set "
                     f"allow_delete to true {how}; a dry run shows what would go."

@@ -266,6 +266,7 @@ _SPOKEN: Final = (
     ("(merge=True)", "(--merge)"),
     ("(force=True)", "(--force)"),
     ("(reset=True)", "(--reset)"),
+    ("(confirm=True)", "(--yes)"),
     ("with force=True", "with --force"),
     ("with purge=True", "with --purge"),
     ("(name=)", "(--name)"),
@@ -318,7 +319,12 @@ def spoken(text: str) -> str:
 
 def print_json(value: object) -> None:
     """Print one JSON document on stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False))
+    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False)
+    if not text.isascii():
+        # What turns the direction of writing or is not seen must not steer a terminal either; the values stay.
+        unseen = "[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+        text = re.sub(unseen, lambda found: json.dumps(found.group())[1:-1], text)
+    click.echo(text)
 
 
 def note(text: str) -> None:

@@ -1,4 +1,4 @@
-"""`hexad forget` and `hexad memory …`: single memories, by id or path."""
+"""`hexad memory …`: single memories, by id or path."""
 
 from __future__ import annotations
 
@@ -36,22 +36,6 @@ def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = Fals
     else:
         click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
     return memory
-
-
-@click.command(cls=Command)
-@_one
-@click.option("--restore", is_flag=True, help="The other way round: bring it back into recall.")
-def forget(id_or_path: str, space: str | None, restore: bool) -> None:
-    """Archive a memory: gone from recall, recoverable.
-
-    It stays in the store; --restore, or `hexad memory restore`, brings it back.
-    """
-    if restore:
-        _restore(id_or_path, space)
-        return
-    archived = _change(lambda hx: hx.forget(id_or_path, space=space), "archived")
-    if not state().json:
-        note(f"It can be brought back: `hexad forget --restore {archived.id}`.")
 
 
 def _restore(id_or_path: str, space: str | None) -> None:
