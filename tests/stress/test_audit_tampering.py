@@ -1,7 +1,7 @@
 """Nobody changes the ledger unnoticed: random changes of its files, as somebody makes who may write to all of them.
 
-Each round takes a copy of a ledger, changes it, and checks it with checkpoints that were kept elsewhere. The short form
-always runs; `make stress` runs ten thousand changes and a thousand ledgers that nobody touched.
+Each round takes a copy of a ledger, changes it, and checks it with checkpoints that were kept elsewhere. Part of its
+records are in an archive, which is changed too. The short form always runs; `make stress` runs ten thousand changes and a thousand ledgers that nobody touched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hexad import FrozenClock
+from hexad import FrozenClock, IntegrityError
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.audit.merkle import Frontier, leaf_hash
 
@@ -51,6 +51,28 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
             fill(writer, part, draw)
             notes.append(log.checkpoint())
     return folder, notes[:-1]
+
+
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A ledger whose first 300 records are in an archive beside it but for some, and the checkpoints that were kept."""
+    folder = tmp_path_factory.mktemp("parted") / "audit"
+    draw, clock, notes = random.Random(6), FrozenClock(), list[str]()
+    with AuditLogWriter(folder, "be", clock=clock) as writer, AuditLog(folder, clock=clock) as log:
+        rita = log.reviewers.add("rita")
+        fill(writer, 149, draw)
+        notes.append(log.checkpoint())
+        fill(writer, 149, draw)
+        log.incidents.mark("odd", "it was odd", reviewer_credential=rita, seq_range=(100, 109))
+        clock.advance(days=30)
+        notes.append(log.checkpoint())
+        for name, limit in (("a", 150), ("b", 300)):
+            log.retention.archive(
+                folder / f"{name}.hxa", before="2026-01-15", reviewer_credential=rita, limit=limit
+            )
+        fill(writer, SIZE - log.size, draw)
+        notes.append(log.checkpoint())
+    return folder, notes
 
 
 @contextmanager
@@ -285,6 +307,114 @@ def test_a_change_is_found_and_the_first_record_that_is_wrong_is_named(
     draw = random.Random(change.__name__)
     for _ in range(SHORT_CHANGES):
         try_change(change, kept, tmp_path / "copy", draw)
+
+
+def archive_bytes(folder: Path, at: int, draw: random.Random) -> None:
+    del at
+    path = folder / f"{draw.choice('ab')}.hxa"
+    path.write_bytes(flipped(path.read_bytes(), draw))
+
+
+def archive_cut(folder: Path, at: int, draw: random.Random) -> None:
+    del at
+    path = folder / f"{draw.choice('ab')}.hxa"
+    data = path.read_bytes()
+    path.write_bytes(data[: draw.randrange(len(data))])
+
+
+def archive_twice(folder: Path, at: int, draw: random.Random) -> None:
+    del at
+    one, other = draw.sample(("a", "b"), 2)
+    shutil.copy(folder / f"{one}.hxa", folder / f"{other}.hxa")
+
+
+def run(folder: Path, at: int, draw: random.Random) -> None:
+    name = draw.choice(("first", "past", "named_by", "last", "edges", None))
+    with sqlite(folder) as con:
+        firsts = [row[0] for row in con.execute("SELECT first FROM gaps")]
+        first = firsts[at % len(firsts)]
+        if name is None:
+            con.execute("DELETE FROM gaps WHERE first = ?", (first,))
+        elif name in ("last", "edges"):
+            changed = flipped(value(con, f"SELECT {name} FROM gaps WHERE first = ?", first) or b"\0", draw)
+            con.execute(f"UPDATE gaps SET {name} = ? WHERE first = ?", (changed, first))
+        else:
+            con.execute(f"UPDATE gaps SET {name} = {name} + ? WHERE first = ?", (draw.choice((-1, 1)), first))
+
+
+def kept_key(folder: Path, at: int, draw: random.Random) -> None:
+    with sqlite(folder) as con:
+        seqs = [row[0] for row in con.execute("SELECT seq FROM archived")]
+        seq = seqs[at % len(seqs)]
+        changed = flipped(value(con, "SELECT nonce FROM archived WHERE seq = ?", seq), draw)
+        sql, params = draw.choice(
+            (
+                ("DELETE FROM archived WHERE seq = ?", (seq,)),
+                ("UPDATE archived SET nonce = NULL WHERE seq = ?", (seq,)),
+                ("UPDATE archived SET nonce = ? WHERE seq = ?", (changed, seq)),
+                ("UPDATE archived SET seq = 100000 + seq WHERE seq = ?", (seq,)),
+            )
+        )
+        con.execute(sql, params)
+
+
+ARCHIVED: tuple[Callable[[Path, int, random.Random], object], ...] = (
+    archive_bytes, archive_cut, archive_twice, run, kept_key, tile, edit, column, delete, contents, remove_contents,
+    cut, state,
+)  # fmt: skip
+
+
+def try_archived(
+    change: Callable[[Path, int, random.Random], object],
+    parted: tuple[Path, list[str]],
+    copy: Path,
+    draw: random.Random,
+) -> None:
+    """Change a ledger of which a part is in archives, or these; a record that is left is where `at` falls."""
+    folder, notes = parted
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    with sqlite(copy) as con:
+        left = [row[0] for row in con.execute("SELECT seq FROM contents WHERE seq < 590")]
+    at = draw.choice(left)
+    change(copy, at, draw)
+    try:
+        with AuditLog(copy) as changed:
+            found = changed.verify(checkpoints=notes, archives=[copy / "a.hxa", copy / "b.hxa"])
+            missing = found.read < found.archived
+    except IntegrityError:
+        return
+    assert not found.ok or missing, (change.__name__, at)
+    if not found.ok:
+        assert found.first_bad is not None
+
+
+@pytest.mark.row("H096", "H156")
+@pytest.mark.parametrize("change", ARCHIVED, ids=lambda change: change.__name__)
+def test_a_change_of_a_ledger_with_archives_or_of_an_archive_is_found(
+    change: Callable[[Path, int, random.Random], object], parted: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    draw = random.Random(change.__name__)
+    for _ in range(SHORT_CHANGES):
+        try_archived(change, parted, tmp_path / "copy", draw)
+
+
+@pytest.mark.row("H096")
+def test_a_ledger_with_archives_that_nobody_changed_raises_no_alarm(parted: tuple[Path, list[str]]) -> None:
+    folder, notes = parted
+    with AuditLog(folder) as log:
+        found = log.verify(checkpoints=notes, archives=[folder / "a.hxa", folder / "b.hxa"])
+    assert found.ok, found
+    assert (288, 288, ()) == (found.archived, found.read, found.skipped)
+
+
+@pytest.mark.long
+def test_ten_thousand_changes_of_a_ledger_with_archives_are_found(
+    parted: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    draw = random.Random(17)
+    for number in range(LONG_CHANGES):
+        try_archived(ARCHIVED[number % len(ARCHIVED)], parted, tmp_path / "copy", draw)
 
 
 @pytest.mark.row("H096")
