@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from stream_canaries import Canaries, found_in, told
 SEA = {"pack::Sea": 0.9}
 
 
-def say(hx: Hexad, text: str, times: int, *, words: Callable[[], str], tokens: int = 10) -> list[str]:
+def say(hx: Hexad, text: str, times: int, *, words: Callable[..., str], tokens: int = 10) -> list[str]:
     """Record replies of `tokens` tokens, in each of which a new word stands."""
     ids = []
     for at in range(times):
@@ -26,7 +27,7 @@ def say(hx: Hexad, text: str, times: int, *, words: Callable[[], str], tokens: i
     return ids
 
 
-def purge(hx: Hexad, **selection: object) -> ErasureReceipt:
+def purge(hx: Hexad, **selection: Any) -> ErasureReceipt:
     planned = hx.forget(**selection, purge=True, dry_run=True)
     receipt = hx.forget(**selection, purge=True, confirm=True)
     assert {one.place: one.count for one in planned.erased} == {
@@ -35,7 +36,7 @@ def purge(hx: Hexad, **selection: object) -> ErasureReceipt:
     return receipt
 
 
-def live_through(hx: Hexad, clock: FrozenClock, words: Callable[[], str], who: str) -> None:
+def live_through(hx: Hexad, clock: FrozenClock, words: Callable[..., str], who: str) -> None:
     """Leave everything that a session can leave: sealed and not, compacted, compressed, pinned, submitted, said."""
     xdb = hx.xdb
     xdb.set_summarizer(lambda prompt: f"A summary of {prompt[-2_000:]}"[:250])
@@ -272,7 +273,7 @@ def test_automatic_tags_of_what_was_erased_go_and_do_not_come_back(project: Path
             one.tick for one in hx.xdb.recall(tags=["pack::Sea"], limit=50)
         }
         hx.forget(session="call", purge=True, confirm=True)
-        assert [] == spans(hx) == hx.check()
+        assert ([], []) == (spans(hx), hx.check())
 
 
 def spans(hx: Hexad) -> list[tuple[int | None, int | None]]:
@@ -343,7 +344,7 @@ def test_without_purge_the_stream_is_left_alone_and_said_so(hx: Hexad) -> None:
 
 @pytest.mark.parametrize("selection", [{"space": "default"}, {"path": "a/b"}, {"source": "a"}])
 def test_conditions_that_are_about_memories_alone_take_nothing_of_the_stream(
-    hx: Hexad, selection: dict[str, str]
+    hx: Hexad, selection: dict[str, Any]
 ) -> None:
     hx.remember("A thing.", path="a/b", space="default")
     hx.xdb.start_session("call")
