@@ -79,6 +79,7 @@ class Linked:
             "pinned": memory.pinned,
             "tags": list(memory.tags),
             "updated_at": format_time(memory.updated_at),
+            **memory.provenance(),
         }
 
 

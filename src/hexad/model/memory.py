@@ -172,6 +172,17 @@ class Memory:
         """Return the span of `raw` that `chunk` names."""
         return self.raw[chunk.start : chunk.end]
 
+    def provenance(self) -> dict[str, JSONValue]:
+        """Return what a reader must know of a text that its user did not say: trust, source, what it reads as."""
+        found: dict[str, JSONValue] = {}
+        if self.trust is not Trust.USER:
+            found["trust"] = self.trust.value
+            if self.source_id is not None:
+                found["source"] = self.source_id
+        if self.instruction_like:
+            found[INSTRUCTION_LIKE] = list(self.instruction_like)
+        return found
+
     def to_dict(self) -> dict[str, JSONValue]:
         """Return document 1's MemoryObject, keys in its order, with Hexad's own fields after them."""
         return {

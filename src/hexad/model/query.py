@@ -65,6 +65,11 @@ class Hit:
         return (self.chunk.first_line, self.chunk.last_line) if self.chunk else None
 
     @property
+    def instruction_like(self) -> tuple[str, ...]:
+        """What of the memory reads as instructions to a model; empty for most. What it says is data either way."""
+        return self.memory.instruction_like
+
+    @property
     def source_id(self) -> str | None:
         """The id that the source gave: a turn's, a document's, a file's path."""
         return self.memory.source_id

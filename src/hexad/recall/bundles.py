@@ -333,6 +333,7 @@ def section_of(memory: Memory, *, metadata: bool = True) -> JSONObject:
         "tags": list(memory.tags),
         **({"metadata": dict(memory.metadata)} if metadata else {}),
         "updated_at": format_time(memory.updated_at),
+        **memory.provenance(),
     }
 
 

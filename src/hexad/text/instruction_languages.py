@@ -1,4 +1,4 @@
-"""The shapes of `instruction_rules` in other languages, and what speaks to a model in no language: markup and tokens."""
+"""The shapes of `instruction_rules` in other languages, and what is in no language: markup and tokens."""
 
 from __future__ import annotations
 
@@ -141,7 +141,8 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
         "override",
         ("игнорир", "забуд", "не обращай", "отмени"),
         re.compile(
-            r"(?:игнорируй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания|отмени\w*)(?:[\W_]+\w+){0,6}?[\W_]+"
+            r"(?:игнорируй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания"
+            r"|отмени\w*)(?:[\W_]{1,40}\w+){0,6}?[\W_]{1,40}"
             r"(?:инструкци|указани|правил|команд|ограничени)\w*"
         ),
     ),
@@ -157,7 +158,8 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
         "exfiltration",
         ("покажи", "раскрой", "отправь", "перешли", "выведи", "сообщи"),
         re.compile(
-            r"(?:покажи|раскрой|отправь|перешли|выведи|сообщи)\w*(?:[\W_]+\w+){0,5}?[\W_]+(?:систем\w+ (?:промпт"
+            r"(?:покажи|раскрой|отправь|перешли|выведи"
+            r"|сообщи)\w*(?:[\W_]{1,40}\w+){0,5}?[\W_]{1,40}(?:систем\w+ (?:промпт"
             r"|подсказк|инструкци)|парол|секрет|учетн\w+ данн|ключ)\w*"
         ),
     ),
@@ -171,7 +173,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "role",
         ("你现在是", "从现在", "從現在", "你現在是"),
-        re.compile(r"(?:你现在是|你現在是|(?:从|從)(?:现|現)在(?:开始|起|開始)[,,、]?\s*你)"),
+        re.compile(r"(?:你现在是|你現在是|(?:从|從)(?:现|現)在(?:开始|起|開始)[,,、]?\s{0,40}你)"),
     ),
     (
         "exfiltration",
@@ -209,7 +211,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
         "override",
         ("تجاهل", "انس", "اتجاهل"),
         re.compile(
-            r"(?:تجاهل|انسى?|اتجاهل)\w*(?:[\W_]+\w+){0,5}?[\W_]+"
+            r"(?:تجاهل|انسى?|اتجاهل)\w*(?:[\W_]{1,40}\w+){0,5}?[\W_]{1,40}"
             r"(?:ال)?(?:تعليمات|اوامر|أوامر|قواعد|توجيهات)"
         ),
     ),
@@ -238,23 +240,23 @@ MARKUP: Final[tuple[Shape, ...]] = (
         "tool_call",
         ("<tool_call", "<function_call", "<invoke", "<tool_use", "<function=", "antml:"),
         re.compile(
-            r"<(?:tool_calls?|function_calls?|tool_use|function=\w+)\b[^<]{0,200}>|<(?:\w+:)?invoke\s+name\s*="
+            r"<(?:tool_calls?|function_calls?|tool_use|function=\w+)\b[^<]{0,200}>|<(?:\w+:)?invoke\s{1,40}name\s{0,40}="
         ),
     ),
     (
         "tool_call",
         ('"tool_calls"', '"function_call"'),
         re.compile(
-            r'"(?:tool_calls|function_call)"\s*:\s*[\[{]\s*["{][^\n]{0,200}"(?:name|function|arguments)"'
+            r'"(?:tool_calls|function_call)"\s{0,40}:\s{0,40}[\[{]\s{0,40}["{][^\n]{0,200}"(?:name|function|arguments)"'
         ),
     ),
     (
         "persistence",
         ("memory", "persist", "override", "directive", "inject"),
         re.compile(
-            r"\[\s*(?:\w+_)?(?:memory_(?:persist|inject|override|write|store|update)|persist(?:_\w+)?"
+            r"\[\s{0,40}(?:\w+_)?(?:memory_(?:persist|inject|override|write|store|update)|persist(?:_\w+)?"
             r"|system_override|override_\w+|(?:system|standing|hidden)_directive"
-            r"|inject(?:_\w+)?)\s*\]|(?:\[\s*\w*memory\w*\s*[=:][^\]\n]{1,300}\]\s*){2,}"
+            r"|inject(?:_\w+)?)\s{0,40}\]|(?:\[\s{0,40}\w{0,40}memory\w{0,40}\s{0,40}[=:][^\]\n]{1,300}\]\s{0,40}){2,}"
         ),
     ),
 )

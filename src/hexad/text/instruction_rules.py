@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-GAP: Final = r"[\W_]+"
+GAP: Final = r"[\W_]{1,40}"
 
 
 def some(least: int, most: int) -> str:
@@ -19,6 +19,7 @@ def some(least: int, most: int) -> str:
 
 
 def one_of(words: str) -> str:
+    """Return a pattern for one of these words."""
     return "(?:" + "|".join(words.split()) + ")"
 
 
@@ -36,6 +37,7 @@ class Rule:
 
 
 def rule_of(kind: str, groups: tuple[str, ...], pattern: str, *, spoken: bool = True) -> Rule:
+    """Return a rule; each group is a list of words with blanks between them."""
     return Rule(
         kind=kind,
         groups=tuple(frozenset(group.split()) for group in groups),
@@ -105,7 +107,7 @@ ENGLISH: Final = (
     rule_of(
         "override",
         ("now onwards onward forward", "you always must never assistant"),
-        r"\bfrom (?:now on|this point (?:on|forward)|now onwards?|here on)\W+(?:you|the assistant|always|never"
+        r"\bfrom (?:now on|this point (?:on|forward)|now onwards?|here on)\W{1,40}(?:you|the assistant|always|never"
         r"|every)\b",
     ),
     rule_of(
@@ -123,7 +125,7 @@ ENGLISH: Final = (
     rule_of(
         "role",
         ("now", "you are"),
-        r"\byou(?: are|.re) (?:now|no longer|from now on)\W+(?:an?\b|the\b|in\b|dan\b|free\b|bound\b"
+        r"\byou(?: are|.re) (?:now|no longer|from now on)\W{1,40}(?:an?\b|the\b|in\b|dan\b|free\b|bound\b"
         r"|unrestricted\b|operating\b"
         r"|acting\b|called\b|my\b|running\b|root\b|admin)",
     ),
@@ -135,16 +137,16 @@ ENGLISH: Final = (
             " jailbroken evil"
             " uncensored unfiltered hacker dan developer system restrictions rules limits limitations filter filters",
         ),
-        r"\b(?:act|behave|roleplay|respond|operate|pretend(?: to be)?|pretend (?:that )?you(?:.re| are))\W+"
-        r"(?:as|like|to be)?\W*"
-        r"(?:if you (?:are|were|had)\W+)?(?:\w+\W+){0,4}?(?:admin(?:istrator)?|root|superuser|unrestricted"
+        r"\b(?:act|behave|roleplay|respond|operate|pretend(?: to be)?|pretend (?:that )?you(?:.re| are))\W{1,40}"
+        r"(?:as|like|to be)?\W{0,40}"
+        r"(?:if you (?:are|were|had)\W{1,40})?(?:\w+\W{1,40}){0,4}?(?:admin(?:istrator)?|root|superuser|unrestricted"
         r"|jailbroken|evil"
         r"|uncensored|unfiltered|hacker|dan|developer mode|no (?:restrictions|rules|limits|limitations|filters?))\b",
     ),
     rule_of(
         "role",
         ("mode", "developer god debug jailbreak dan unrestricted admin maintenance sudo root"),
-        r"\b(?:enter|enable|activate|switch (?:in)?to|you are (?:now )?in)\W+(?:\w+\W+){0,2}?(?:developer|god"
+        r"\b(?:enter|enable|activate|switch (?:in)?to|you are (?:now )?in)\W{1,40}(?:\w+\W{1,40}){0,2}?(?:developer|god"
         r"|jailbreak|dan|unrestricted"
         r"|sudo|unfiltered) mode\b",
     ),
@@ -155,9 +157,9 @@ ENGLISH: Final = (
             "guidelines restrictions limits limitations filters constraints policies safeguards guardrails rules",
             "no without free freed unrestricted beyond",
         ),
-        r"\b(?:with(?:out| no)|ha(?:s|ve) no|freed? from(?: all)?|no longer (?:bound|limited|restricted) by)\W+"
-        r"(?:\w+\W+){0,2}?(?:safety"
-        r"|ethical|content|moral|any|all|usual|security|openai|anthropic)\W+(?:\w+\W+){0,1}?(?:guidelines"
+        r"\b(?:with(?:out| no)|ha(?:s|ve) no|freed? from(?: all)?|no longer (?:bound|limited|restricted) by)\W{1,40}"
+        r"(?:\w+\W{1,40}){0,2}?(?:safety"
+        r"|ethical|content|moral|any|all|usual|security|openai|anthropic)\W{1,40}(?:\w+\W{1,40}){0,1}?(?:guidelines"
         r"|restrictions|limits|limitations"
         r"|filters|constraints|polic(?:y|ies)|safeguards|guardrails|rules)\b|\bfreed? from all (?:limitations"
         r"|restrictions|rules)\b",
@@ -165,8 +167,8 @@ ENGLISH: Final = (
     rule_of(
         "role",
         ("unrestricted uncensored unfiltered jailbroken", "ai assistant model agent llm"),
-        r"\byou(?:.re| are)\W+(?:\w+\W+){0,2}?(?:unrestricted|uncensored|unfiltered|jailbroken)\W+"
-        r"(?:\w+\W+){0,1}?(?:ai|assistant|model|agent|llm)\b",
+        r"\byou(?:.re| are)\W{1,40}(?:\w+\W{1,40}){0,2}?(?:unrestricted|uncensored|unfiltered|jailbroken)\W{1,40}"
+        r"(?:\w+\W{1,40}){0,1}?(?:ai|assistant|model|agent|llm)\b",
     ),
     rule_of(
         "exfiltration",
@@ -189,8 +191,8 @@ ENGLISH: Final = (
         ),
         rf"\b(?:send|post|forward|upload|e?mail|exfiltrate|transmit|leak|submit|deliver|copy|append|include"
         rf"|share|ship)(?:{GAP}[^\W_]+){{0,10}}?"
-        rf"{GAP}{one_of(_SECRETS)}(?:{GAP}[^\W_]+){{0,6}}?\W+(?:to|via|at|in|into|using)\W+"
-        rf"(?:[^\W_]+\W+){{0,3}}?(?:https?://|hxxps?|ftp://"
+        rf"{GAP}{one_of(_SECRETS)}(?:{GAP}[^\W_]+){{0,6}}?\W{{1,40}}(?:to|via|at|in|into|using)\W{{1,40}}"
+        rf"(?:[^\W_]+\W{{1,40}}){{0,3}}?(?:https?://|hxxps?|ftp://"
         r"|[\w.+-]+@[\w-]+\.|attacker|webhook|evil|external (?:server|host|address|url)|this (?:url|address"
         r"|endpoint|server))",
     ),
@@ -228,7 +230,7 @@ ENGLISH: Final = (
             _APPROVAL,
             "without never bypassing skipping no",
         ),
-        rf"(?:^|[.:;!?\]\n,]|\b(?:and|then|always|please|must|should|to|automatically)\b)\W*(?:approve"
+        rf"(?:^|[.:;!?\]\n,]|\b(?:and|then|always|please|must|should|to|automatically)\b)\W{{0,40}}(?:approve"
         rf"|authorize|execute|transfer|delete|send|grant|allow"
         rf"|accept|pay|release|wire|export|forward|perform)(?:{GAP}[^\W_]+){{0,9}}?{GAP}(?:without|bypassing"
         rf"|skipping|with no)(?:{GAP}[^\W_]+){{0,3}}?{GAP}"
@@ -237,7 +239,7 @@ ENGLISH: Final = (
     rule_of(
         "autonomy",
         ("skip bypass disable omit ignore circumvent evade", _APPROVAL + " filter filters controls"),
-        rf"(?:^|[.:;!?\]\n,]|\b(?:and|then|always|please|must|you (?:can|may|should))\b)\W*(?:skip|bypass"
+        rf"(?:^|[.:;!?\]\n,]|\b(?:and|then|always|please|must|you (?:can|may|should))\b)\W{{0,40}}(?:skip|bypass"
         rf"|disable|omit|ignore|circumvent|evade)"
         rf"(?:{GAP}(?:the|all|any|every|each|user|human))*{GAP}(?:operator|user|human|security|safety"
         rf"|authorization|permission|approval|manual|content)"
@@ -324,8 +326,8 @@ ENGLISH: Final = (
     rule_of(
         "override",
         ("system", "you ignore must reveal always never override new assistant"),
-        r"(?:^|[\n.!?>\]#*]\s*|\n\W*)(?:system|developer|admin)(?: (?:message|prompt|override|note|notice"
-        r"|update))?\s*(?::|\]|>)\s*\W*(?:you\b|ignore\b|must\b"
+        r"(?:^|[\n.!?>\]#*]\s{0,40}|\n\W{0,40})(?:system|developer|admin)(?: (?:message|prompt|override|note|notice"
+        r"|update))?\s{0,40}(?::|\]|>)\s{0,40}\W{0,40}(?:you\b|ignore\b|must\b"
         r"|reveal\b|always\b|never\b|override\b|from now\b|new instructions?\b|disregard\b|the assistant\b)",
     ),
 )

@@ -59,7 +59,7 @@ _NOT: Final = re.compile(
     r" to|against|instead of|nie|nicht|jamais|nunca)"
     r"(?:\W+\w+){0,2}\W*$"
 )
-# "we ignore previous rules", "the parser will ignore…", "tells the model to ignore…" say what happens; nobody is told to.
+# "we ignore previous rules", "the parser will ignore…", "tells the model to ignore…" say what happens: nobody is told.
 _TOLD: Final = re.compile(
     r"\b(?:we|i|it|they|he|she|which|that|who|will|would|can|could|may|might|does|did|users?|parsers?|tools?"
     r"|models?|attackers?|scripts?|code)\W+$|"

@@ -34,6 +34,9 @@ def width() -> int:
     return min(get_terminal_size((PIPE_WIDTH, 24)).columns, _WIDEST) if on_terminal() else PIPE_WIDTH
 
 
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
 def clean(text: str) -> str:
     """Return text without control characters: what a memory holds must not steer the terminal.
 
@@ -42,9 +45,12 @@ def clean(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else "�" for char in text
-    )
+    return "".join(char if char in "\n\t" or not _steers(char) else "�" for char in text)
+
+
+def _steers(char: str) -> bool:
+    """Whether a character would steer a terminal: controls, and what turns the direction of writing."""
+    return unicodedata.category(char) in ("Cc", "Cs") or char in _TURNING
 
 
 def columns(text: str) -> int:
@@ -134,6 +140,8 @@ def hit_lines(
         facts.insert(0, f"space {memory.space}")
     if memory.pinned:
         facts.append("pinned")
+    if hit.instruction_like:
+        facts += [f"trust: {memory.trust}", "reads as instructions"]
     yield f"    {click.style(' · '.join(facts), fg='cyan')}"
     verbatim = memory.kind in _VERBATIM
     for line in excerpt(hit.text, query=query, room=room - 6, verbatim=verbatim, limit=lines):

@@ -1,0 +1,149 @@
+"""How memories are poisoned: the public suite AMSB, texts of our own, and what the detectors flag by mistake.
+
+    python -m benchmarks poisoning
+
+AMSB comes with the package `agent-memory-guard` and is not part of this repository; without it its part is left out.
+The adapter only translates: keys become paths, classes of sources become trust.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import hexad
+from benchmarks.poisoning_samples import HELD_OUT, TUNED, Sample
+from benchmarks.report import Options, Report, Table
+from hexad.text.instructions import instructions_in
+
+TRUST = {"user_input": "user", "system": "user", "agent_authored": "agent", "external_tool": "tool"}
+INSTALL = "`agent-memory-guard` is not installed: AMSB was left out (`pip install agent-memory-guard==0.3.3`)."
+WRITE_BUDGET_US_PER_KIB = 200.0
+FLAGGED_BUDGET = 0.005
+
+
+def adapter() -> type[Any]:
+    """Return the adapter of AMSB's own kind; raises `ImportError` without the suite."""
+    from agent_memory_guard.bench.adapter import MemorySystemAdapter, RememberOutcome
+
+    class HexadAdapter(MemorySystemAdapter):
+        """A store of its own for each scenario, in memory, with the policies that a new space has."""
+
+        name = "hexad"
+        version = hexad.__version__
+
+        def __init__(self) -> None:
+            self._hx = hexad.open(":memory:", embedder=None, generator=None)
+
+        def remember(
+            self, key: str, value: Any, *, source_class: str = "external_tool"
+        ) -> RememberOutcome:
+            memory = self._hx.remember(str(value), path=_path(key), trust=TRUST.get(source_class, "unknown"))
+            if memory.status is hexad.Status.QUARANTINED:
+                return RememberOutcome.QUARANTINED
+            changed = memory.receipt is not None and memory.receipt.redacted
+            return RememberOutcome.REDACTED if changed else RememberOutcome.STORED
+
+        def recall(self, key: str) -> str | None:
+            try:
+                return self._hx.get(_path(key)).raw
+            except hexad.NotFound:
+                return None
+
+        def __del__(self) -> None:
+            self._hx.close()
+
+    return HexadAdapter
+
+
+def _path(key: str) -> str:
+    return key.replace(".", "/")
+
+
+def run(options: Options) -> Report:
+    """Measure everything; the suite only where it is installed."""
+    report = Report(name="Memory poisoning")
+    _suite(report)
+    for name, samples in (("tuned on", TUNED), ("held out", HELD_OUT)):
+        _samples(report, name, samples)
+    if options.data is not None:
+        _flagged(report, options.data)
+    return report
+
+
+def _suite(report: Report) -> None:
+    if importlib.util.find_spec("agent_memory_guard") is None:
+        report.notes.append(INSTALL)
+        return
+    from agent_memory_guard.bench.harness import run_suite
+    from agent_memory_guard.bench.scoring import score_report
+
+    done = run_suite(adapter())
+    card = score_report(done)
+    report.tables.append(
+        Table(
+            title=f"AMSB: grade {card.grade.value}, score {card.score:.1f}",
+            columns=("scenario", "severity", "what became of it", "passed"),
+            rows=[(one.scenario_id, one.severity, one.final_outcome, one.passed) for one in done.runs],
+        )
+    )
+    report.at_least("AMSB score", card.score, 90.0)
+    report.at_most("AMSB critical breaches", card.critical_breaches, 0)
+    report.at_most("AMSB false positives", card.false_positives, 0)
+
+
+def _samples(report: Report, name: str, samples: Sequence[Sample]) -> None:
+    rows = []
+    for sort in dict.fromkeys(one.sort for one in samples):
+        of = [one for one in samples if one.sort == sort]
+        attacks, benign = [one for one in of if one.attack], [one for one in of if not one.attack]
+        rows.append((sort, f"{_found(attacks)} of {len(attacks)}", f"{_found(benign)} of {len(benign)}"))
+    report.tables.append(
+        Table(title=f"Our own texts, {name}", columns=("", "attacks found", "others flagged"), rows=rows)
+    )
+    attacks = [one for one in samples if one.attack]
+    benign = [one for one in samples if not one.attack]
+    report.figure(f"attacks found, {name}", _found(attacks) / len(attacks))
+    report.figure(f"look-alikes flagged, {name}", _found(benign) / len(benign))
+
+
+def _found(samples: Sequence[Sample]) -> int:
+    return sum(bool(instructions_in(one.text)) for one in samples)
+
+
+def _flagged(report: Report, data: Path) -> None:
+    rows = []
+    for name in ("conversations", "code_questions"):
+        texts = [text for file in sorted((data / name).glob("*.jsonl")) for text in _texts(file)]
+        if not texts:
+            continue
+        started = time.process_time()
+        flagged = sum(bool(instructions_in(text)) for text in texts)
+        spent = time.process_time() - started
+        size = sum(map(len, texts)) / 1024
+        rows.append((name, len(texts), flagged, round(spent * 1e6 / size)))
+        report.at_most(f"{name}: share flagged", flagged / len(texts), FLAGGED_BUDGET)
+        report.at_most(f"{name}: µs per KiB", spent * 1e6 / size, WRITE_BUDGET_US_PER_KIB, "µs")
+    report.tables.append(
+        Table(title="Ordinary texts", columns=("corpus", "texts", "flagged", "µs per KiB"), rows=rows)
+    )
+
+
+def _texts(file: Path) -> Iterator[str]:
+    for line in file.read_text(encoding="utf-8").splitlines():
+        yield "\n".join(_strings(json.loads(line)))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
