@@ -169,7 +169,7 @@ def rekey(
 
     def made() -> Unlocked:
         found = establish(task.directory, new, provider=chosen, keys=old if wrap_only else None)
-        if opens_with_same(record, fetch(found.record.place, new)) or _same_secret(record, new):
+        if _same_secret(record, found.record, new):
             raise InvalidInput("The new key is the old one; give another.")
         return found
 
@@ -207,13 +207,17 @@ def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
     return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 
 
-def _same_secret(record: EncryptionRecord, new: KeyGiven) -> bool:
-    """Whether what is to be the new key opens the store as it is: a passphrase or a command's that did not change."""
-    if record.place.provider not in (PASSPHRASE, COMMAND) or new.provider not in (PASSPHRASE, COMMAND):
-        return False
-    if new.provider != record.place.provider:
-        return False
-    return opens_with_same(record, fetch(record.place, new))
+def _same_secret(record: EncryptionRecord, made: EncryptionRecord, new: KeyGiven) -> bool:
+    """Whether the new key opens the store as it is; a passphrase gives another key with each record's salt."""
+    if made.place.provider in (PASSPHRASE, COMMAND) and record.place.provider == made.place.provider:
+        return opens_with_same(record, fetch(record.place, new))
+    return made.place.provider != PASSPHRASE and opens_with_same(record, fetch(made.place, new))
+
+
+def _require_kept(made: Unlocked, given: KeyGiven) -> None:
+    """Raise `AccessDenied` where a provider does not give back what it gave: the store could never be opened."""
+    if made.record.place.provider not in (PASSPHRASE, PROGRAM):
+        made.record.keys(fetch(made.record.place, given))
 
 
 def _given(directory: Path, key: Key) -> KeyGiven:
@@ -313,9 +317,8 @@ class _Task:
             raise Conflict(f"{self.directory} was encrypted or decrypted meanwhile; look at it again.")
         made = None if make is None else make()
         try:
-            if made is not None and given.key is None:
-                # What the provider gives back from now on must be what the store is encrypted with.
-                made.record.keys(fetch(made.record.place, given))
+            if made is not None:
+                _require_kept(made, given)
             conversion = Conversion(
                 self.directory, what=self._what, old=old, new=None if made is None else made.keys
             )
@@ -340,8 +343,7 @@ class _Task:
         lock = OpenLock(self.directory, clock=self._clock, purpose=f"hexad {self._what}")
         try:
             made = make()
-            if given.key is None:
-                made.record.keys(fetch(made.record.place, given))
+            _require_kept(made, given)
             atomic_write(self.directory / RECORD, made.record.encoded())
         finally:
             lock.close()

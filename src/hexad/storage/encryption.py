@@ -29,6 +29,7 @@ from hexad.storage.key_sources import (
     fetch,
     wrong_key,
 )
+from hexad.storage.sqlite_setup import is_plain
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -42,7 +43,6 @@ DATABASE: Final = "memory.db"
 _VERSION: Final = 1
 _SALT_BYTES: Final = 16
 _NONCE_BYTES: Final = 12
-_PLAIN_HEAD: Final = b"SQLite format 3\0"
 _WAIT_S: Final = 5.0
 _SCRYPT_MOST: Final = Scrypt(n=1 << 20, r=16, p=4)
 """More than this is a record that wants to take the machine's memory."""
@@ -199,18 +199,6 @@ def wrap(place: KeyPlace, master: bytes, keys: StoreKeys) -> Unlocked:
     wrapped = nonce + keys.wrapped_by(_wrapping(master, place), nonce, _said(place))
     record = EncryptionRecord(place=place, wrapped=wrapped, check=_check(master, place))
     return Unlocked(record=record, keys=keys)
-
-
-def is_plain(database: Path) -> bool | None:
-    """Whether a database can be read without a key; None for one that is not there or empty."""
-    try:
-        with database.open("rb") as file:
-            head = file.read(len(_PLAIN_HEAD))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise files.failure("read", database, error) from error
-    return None if not head else head == _PLAIN_HEAD
 
 
 def opens_with_same(record: EncryptionRecord, master: bytes) -> bool:

@@ -13,10 +13,10 @@ from hexad.storage.crypto import AUDIT_DB, DOCUMENTS, EXPORTS, MEMORY_DB, SECRET
 from hexad.storage.encryption import RECORD, EncryptionRecord
 from hexad.storage.key_sources import key_file_of
 from hexad.storage.overwriting import files_below
+from hexad.storage.sqlite_setup import is_plain
 from hexad.storage.switching import FOLDER
 
 _HEAD_BYTES: Final = 16
-_PLAIN_HEAD: Final = b"SQLite format 3\0"
 _FOLDERS: Final = {
     "stream": STREAM,
     "documents": DOCUMENTS,
@@ -100,17 +100,25 @@ def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
         if part.form not in (Form.DATABASE, Form.FILE) and not part.name.startswith("cache/"):
             continue  # of logs `check_stream` says it
         path = directory / part.name
-        try:
-            with path.open("rb") as file:
-                head = file.read(_HEAD_BYTES)
-        except FileNotFoundError:
-            continue  # it went just now
-        if not head:
-            continue
-        if encrypted and _readable(part, head):
+        if encrypted and _is_readable(part, path):
             yield f"{path} is not encrypted, though its store is. Move it away, or seal it with `hexad rekey`."
-        if not encrypted and is_sealed(head):
+        if not encrypted and part.form is not Form.DATABASE and is_sealed(_head(path)):
             yield f"{path} is encrypted, though its store is not: nothing here can read it. Move it away."
+
+
+def _is_readable(part: Part, path: Path) -> bool:
+    if part.form is Form.DATABASE:
+        return is_plain(path) is True
+    head = _head(path)
+    return bool(head) and not is_sealed(head)
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except FileNotFoundError:
+        return b""  # it went just now
 
 
 def state_of(record: EncryptionRecord) -> EncryptionState:
@@ -119,9 +127,3 @@ def state_of(record: EncryptionRecord) -> EncryptionState:
     return EncryptionState(
         provider=place.provider, key_id=place.id, key_file=key_file_of(place), parts=dict(CIPHERS)
     )
-
-
-def _readable(part: Part, head: bytes) -> bool:
-    if part.form is Form.DATABASE:
-        return head == _PLAIN_HEAD
-    return not is_sealed(head)
