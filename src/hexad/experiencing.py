@@ -90,22 +90,7 @@ def build_experiencing(
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
     )
-    storage = StorageManager(
-        PressureNeeds(
-            db=needs.db,
-            directory=needs.directory,
-            clock=needs.clock,
-            reader=experience.reader,
-            flush=experience.flush,
-            contracts=contracts,
-            summarizer=compacting.summarizer,
-            sight=experience.sight,
-            warm_tokens=tiers.warm_tokens,
-            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
-            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
-        ),
-        _pressure_settings(settings),
-    )
+    storage = _storage(needs, experience, contracts, compacting, tiers, settings=settings)
     windows = _window_parts(needs, experience, tagging, tiers, program)
     xdb = Xdb(
         experience,
@@ -135,6 +120,33 @@ def build_experiencing(
         compacting=compacting,
         eraser=eraser,
         xdb=xdb,
+    )
+
+
+def _storage(
+    needs: ExperienceNeeds,
+    experience: Experience,
+    contracts: Contracts,
+    compacting: Compacting,
+    tiers: Tiers,
+    *,
+    settings: Settings,
+) -> StorageManager:
+    return StorageManager(
+        PressureNeeds(
+            db=needs.db,
+            directory=needs.directory,
+            clock=needs.clock,
+            reader=experience.reader,
+            flush=experience.flush,
+            contracts=contracts,
+            summarizer=compacting.summarizer,
+            sight=experience.sight,
+            warm_tokens=tiers.warm_tokens,
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
+            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+        ),
+        _pressure_settings(settings),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Final
 
 from hexad.model.erasure import Selection
 from hexad.model.experience import TICK_LIMIT, StepQuery
@@ -14,16 +14,11 @@ from hexad.storage.codec import to_micros
 from hexad.storage.cold import ColdRanges
 from hexad.storage.connection import Database
 from hexad.storage.stream_erasure import ColdRow, StreamErasureRows
-from hexad.storage.stream_query import Asked, StreamReader
+from hexad.storage.stream_query import StreamReader
+from hexad.storage.stream_runs import tick_runs
 
 _FEW: Final = 8
 _FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
-_RUNS: Final = (
-    "SELECT session, min(tick), max(tick), min(ts), max(ts) FROM (SELECT session, tick, ts,"
-    " tick - row_number() OVER (PARTITION BY session ORDER BY tick) AS run FROM (SELECT session, tick, ts {steps})"
-    " WHERE {when}) GROUP BY session, run ORDER BY session, 2"
-)
-
 Places = Mapping[int, Ranges]
 
 
@@ -130,8 +125,7 @@ class Chooser:
         at: datetime,
     ) -> tuple[Places, tuple[int, int] | None]:
         # What is dated past this moment was recorded before it all the same.
-        now = to_micros(self._db.clock.now())
-        when = f"(ts <= {to_micros(at)} OR ts > {now})"
+        dated = to_micros(at), to_micros(self._db.clock.now())
         times = None if selection.before is None else (_FIRST, selection.before)
         if places is not None:
             wanted = {name: places[name] for name in named.values() if places.get(name)}
@@ -143,7 +137,7 @@ class Chooser:
         found: dict[int, list[tuple[int, int]]] = {}
         hull: tuple[int, int] | None = None
         for question in questions:
-            for number, first, last, since, until in self._runs(question, when):
+            for number, first, last, since, until in tick_runs(self._reader, question, dated=dated):
                 found.setdefault(number, []).append((first, last))
                 hull = (since, until) if hull is None else _hull(hull, (since, until))
         return {number: union(ranges) for number, ranges in found.items() if number in named}, hull
@@ -153,7 +147,7 @@ class Chooser:
         partly = {one.number: one.id for one in going if not one.whole}
         there: dict[int, list[tuple[int, int]]] = {number: [] for number in partly}
         for question in _questions(partly, None):
-            for number, first, last, _, _ in self._runs(question, "true"):
+            for number, first, last, _, _ in tick_runs(self._reader, question):
                 if number in there:
                     there[number].append((first, last))
         reached = self._rows.next_ticks(partly)
@@ -167,16 +161,6 @@ class Chooser:
             rest = union([*difference(everything, one.ticks), (last + 1, TICK_LIMIT)])
             found.append(replace(one, rest=rest))
         return found
-
-    def _runs(self, question: StepQuery, when: str) -> list[tuple[int, int, int, int, int]]:
-        def read(asked: Asked) -> list[tuple[Any, ...]]:
-            if asked.steps is None:
-                return []
-            return asked.cursor.execute(
-                _RUNS.format(steps=asked.steps, when=when), list(asked.params)
-            ).fetchall()
-
-        return cast("list[tuple[int, int, int, int, int]]", self._reader.ask(question, read, light=True))
 
     # How many are left ------------------------------------------------------------------------------------------
 

@@ -70,14 +70,7 @@ class WorkingCopies:
         text = self.read(file)
         if text is None or content_hash(text) not in said:
             return
-        files.unlink(file)
-        for folder in file.relative_to(self.directory).parents:
-            if folder == Path("."):
-                break
-            try:
-                (self.directory / folder).rmdir()
-            except OSError:  # not empty
-                break
+        unlink_copy(self.directory, file)
 
     def list(self) -> Iterator[WorkingCopy]:
         """Yield every copy, those of documents by path, then files without a document."""
@@ -123,6 +116,18 @@ class WorkingCopies:
                 f"{error} Give its text to `update_document` or `add_document`; write_copies writes a document anew."
             ) from error
         return self.read(file)
+
+
+def unlink_copy(directory: Path, file: Path) -> None:
+    """Remove a file below the folder of copies, and folders that this leaves empty."""
+    files.unlink(file)
+    for folder in file.relative_to(directory).parents:
+        if folder == Path("."):
+            break
+        try:
+            (directory / folder).rmdir()
+        except OSError:  # not empty
+            break
 
 
 def check_copies(directory: Path, documents: Documents, own: OwnFiles) -> Iterator[str]:

@@ -14,6 +14,7 @@ from hexad.storage import files
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, to_micros
 from hexad.storage.connection import Database, SQLValue
+from hexad.storage.document_copies import unlink_copy
 
 DOCUMENTS: Final = "documents"
 COPIES: Final = "working copies of documents"
@@ -122,11 +123,5 @@ class ErasedDocuments:
         with files.operation("read", file, "read"):
             size = file.lstat().st_size if file.is_file() or file.is_symlink() else None
         if size is not None:
-            files.unlink(file)
-            for folder in file.relative_to(self._directory).parents:
-                if folder != Path():
-                    try:
-                        (self._directory / folder).rmdir()
-                    except OSError:  # not empty
-                        break
+            unlink_copy(self._directory, file)
         return size
