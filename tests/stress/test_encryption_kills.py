@@ -100,7 +100,9 @@ def _world(worlds: dict[str, tuple[Path, str]], what: str) -> tuple[Path, str]:
 
 @pytest.mark.row("A131")
 @pytest.mark.parametrize("what", list(KEYS))
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=[pytest.mark.long, pytest.mark.timeout(3_600)])]
+)
 def test_killed_at_any_step_a_store_is_as_before_or_as_asked_for(tmp_path, target, worlds, what, every):
     world = _world(worlds, what)
     project = tmp_path / "p" / "project"

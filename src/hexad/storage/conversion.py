@@ -77,11 +77,11 @@ class Conversion:
         logs with something in them, `StoreLocked` where a program has a database open, `IntegrityError` for a file
         that is damaged, `StorageFailure` for a disk that refuses.
         """
-        folder = new_folder(self.directory)
         with self._held():
+            self._require_sealed_logs()
+            self._require_manifest()
             try:
-                self._require_sealed_logs()
-                self._require_manifest()
+                folder = new_folder(self.directory)
                 for part in self.of(Form.FILE):
                     self._rewrite(part, folder / part.name)
                     step(part.bytes, part.name)
