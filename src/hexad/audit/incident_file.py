@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed
 from hexad.audit.ledger import Ledger
 from hexad.audit.merkle import leaf_hash, verify_inclusion
-from hexad.errors import HexadError, IntegrityError, NotFound
+from hexad.errors import HexadError, IntegrityError, InvalidInput, NotFound
 from hexad.model.audit import AuditRecord, IncidentExport
 from hexad.storage import files
 
@@ -103,10 +103,11 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
         data = place.read_bytes()
     body, _, last = data.removesuffix(b"\n").rpartition(b"\n")
     body += b"\n"
+    given = [Verifier.parse(one) for one in verifiers]
     try:
         header, *rest = [json.loads(line) for line in body.splitlines()]
         verifier = Verifier.parse(header["key"])
-        known = [Verifier.parse(one) for one in verifiers] or [verifier]
+        known = given or [verifier]
         signature = base64.b64decode(json.loads(last)["signature"], validate=True)
         right = json.dumps({"signature": base64.b64encode(signature).decode()}).encode() == last
         if header["form"] != FORM or not right or data[-1:] != b"\n" or verifier not in known:
@@ -125,7 +126,7 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
             root=checkpoint.root.hex(),
             key=str(verifier),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
         raise _wrong(place, "a line is none of such a file") from error
 
 

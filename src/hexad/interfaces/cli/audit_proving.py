@@ -40,19 +40,33 @@ _FILES = click.Path(path_type=Path, exists=True, dir_okay=False)
     metavar="KEY",
     help="The public key that signed the checkpoints, as `hexad audit key` prints it. Default: the ledger's own.",
 )
+@click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    type=_FILES,
+    metavar="FILE",
+    help="Read and compare the records of this archive, too; repeat it.",
+)
 @ledger_option
 @click.pass_context
 def verify(
-    ctx: click.Context, *, checkpoints: tuple[Path, ...], keys: tuple[str, ...], ledger: Path | None
+    ctx: click.Context,
+    *,
+    checkpoints: tuple[Path, ...],
+    keys: tuple[str, ...],
+    archives: tuple[Path, ...],
+    ledger: Path | None,
 ) -> None:
     """Check that nobody changed the ledger.
 
     Every record's hash, its place in the chain and in the tree, its contents; shows none of them and needs no
-    credential. Exit code 5 when something was changed: the first record that is wrong is named.
+    credential. Archived records stand for themselves by their hashes, unless their archive is given. Exit code 5 when
+    something was changed: the first record that is wrong is named.
     """
     notes = [_text(one) for one in checkpoints]
     with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as show:
-        found = log.verify(checkpoints=notes, verifiers=keys, progress=show)
+        found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=show)
     unseen = _unseen(found)
     if state().json:
         print_json({**found.to_dict(), "unseen": unseen})
@@ -60,6 +74,8 @@ def verify(
         click.echo(f"{count(found.records, 'record')} as they were made, tree hash {found.root}")
         if found.checkpoint is not None:
             click.echo(f"The checkpoint of {count(found.checkpoint, 'record')} agrees.")
+        if found.archived:
+            click.echo(f"{count(found.archived, 'record')} in archives, of which {found.read:,} were read")
     else:
         click.echo(f"The ledger was changed. {clean(str(found.problem))}")
         click.echo(f"First wrong: audit-{found.first_bad}")
@@ -74,6 +90,23 @@ def _unseen(found: Verification) -> list[str]:
     """Return what this check could not have seen, in sentences."""
     if not found.ok:
         return []
+    return [*_unread(found), *_uncovered(found)]
+
+
+def _unread(found: Verification) -> list[str]:
+    unseen = []
+    if found.read < found.archived:
+        unseen.append(
+            f"Not seen of {count(found.archived - found.read, 'archived record')}: whether the archives are there and"
+            " as they were made, and the keys to their contents. Give them: --archive FILE."
+        )
+    if found.skipped:
+        sizes = ", ".join(f"{one:,}" for one in found.skipped)
+        unseen.append(f"Not compared: checkpoints of {sizes} records, which end among archived ones.")
+    return unseen
+
+
+def _uncovered(found: Verification) -> list[str]:
     what = f"{_UNSEEN[0]}, and {_UNSEEN[1]}"
     if found.checkpoint is None:
         return [

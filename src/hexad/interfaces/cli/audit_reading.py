@@ -96,14 +96,15 @@ def list_(*, ledger: Path | None) -> None:
 
 # Reading ----------------------------------------------------------------------------------------------------
 
+credential_option = click.option(
+    "--credential",
+    metavar="NAME:SECRET",
+    envvar=VARIABLE,
+    help=f"The reviewer's credential; default: the variable {VARIABLE}, else it is asked for. Other users of the"
+    " machine can see what stands on a command line.",
+)
 _asked = each(
-    click.option(
-        "--credential",
-        metavar="NAME:SECRET",
-        envvar=VARIABLE,
-        help=f"The reviewer's credential; default: the variable {VARIABLE}, else it is asked for. Other users of the"
-        " machine can see what stands on a command line.",
-    ),
+    credential_option,
     click.option(
         "--session", "session_id", metavar="ID", shell_complete=session_ids, help="Only of this session."
     ),
@@ -132,14 +133,32 @@ _asked = each(
 @_asked
 @click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True, help="So many.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the beginning.")
-def query(*, credential: str | None, ledger: Path | None, limit: int, offset: int, **given: Any) -> None:
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Of those in this archive, not in the ledger.",
+)
+def query(
+    *,
+    credential: str | None,
+    ledger: Path | None,
+    limit: int,
+    offset: int,
+    archive: Path | None,
+    **given: Any,
+) -> None:
     """Show records of the ledger, decrypted.
 
     Needs a reviewer's credential. The question and how many records it showed become a record themselves.
     """
     with ledger_of(ledger) as log:
         found = log.query(
-            reviewer_credential=_credential(credential), limit=limit, offset=offset, **_conditions(given)
+            reviewer_credential=credential_of(credential),
+            limit=limit,
+            offset=offset,
+            archive=archive,
+            **_conditions(given),
         )
     if state().json:
         print_json([one.to_dict() for one in found])
@@ -175,7 +194,7 @@ def export(*, credential: str | None, ledger: Path | None, out: Path | None, **g
     is for its owner alone, and must not be there yet.
     """
     with ledger_of(ledger) as log:
-        known, conditions = _credential(credential), _conditions(given)
+        known, conditions = credential_of(credential), _conditions(given)
         if out is not None:
             written = log.export_to(out, reviewer_credential=known, **conditions)
         else:
@@ -198,7 +217,7 @@ def _conditions(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _credential(given: str | None) -> str:
+def credential_of(given: str | None) -> str:
     """Return the credential that was given, or is typed now, unseen."""
     if given is not None:
         return given
