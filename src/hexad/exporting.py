@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
-from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.facade.access import require_owner
 from hexad.model.experience import Fidelity, StepQuery
 from hexad.model.memory import JSONValue, Memory, format_time
 from hexad.model.parse import parse_path, parse_whole, quoted
 from hexad.model.privacy import ExportItem, Scope, parse_scope
-from hexad.storage.files import stream_write
+from hexad.storage.crypto import CACHE, DOCUMENTS, EXPORTS, HEADER_BYTES, STREAM, is_sealed
+from hexad.storage.files import operation, stream_write
 from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
+from hexad.storage.own_files import unsealed
+from hexad.storage.sealed_files import SealedReader
 
 if TYPE_CHECKING:
     from hexad.wiring import Parts
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 FORMAT: Final = "hexad-export"
 VERSION: Final = 1
 _TICKS: Final = 10_000
+_SHOWN: Final = (EXPORTS, DOCUMENTS, STREAM, CACHE)
+"""What the owner may read of: not the keys, and of the ledger nothing."""
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
     "ledger": "the contents of the audit ledger in audit/; reviewers get them with a credential: `hexad audit export`",
@@ -87,6 +92,30 @@ def write_export(
 
     stream_write(path, (piece.encode() for piece in export_json(counted())), may_replace=may_replace)
     return counts
+
+
+def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
+    """Return an iterator over a file's content; raises as `Hexad.decrypted` does, most of it before anything comes."""
+    require_owner(parts.base.actor, parts.everything, doing="reading the store's files")
+    path, crypt = Path(file).expanduser(), parts.place.crypt
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(file)!r}; check the path.")
+    with operation("read", path, "read"), path.open("rb") as found:
+        head = found.read(HEADER_BYTES)
+    if not is_sealed(head):
+        raise InvalidInput(f"{path} is not an encrypted file: there is nothing to decrypt.")
+    for cipher in () if crypt is None else map(crypt.cipher, _SHOWN):
+        try:
+            with SealedReader(path, cipher) as reader:
+                if not reader.read(1):
+                    cipher.read(path)
+        except IntegrityError:
+            continue  # of another purpose, or not ours
+        return unsealed(path, cipher)
+    raise IntegrityError(
+        f"{path} cannot be decrypted: it was changed, is from another store, or holds keys or the ledger, which "
+        "only who may read it opens (`hexad audit export`)."
+    )
 
 
 def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:

@@ -161,6 +161,17 @@ class RecordCalls:
         items = export(self._parts, scope, session=session, subject=subject)
         return write_export(self._parts, file, items, force=force, progress=progress)
 
+    def decrypted(self, file: Path | str) -> Iterator[bytes]:
+        """Iterate over the content of an encrypted file of this store, piece by piece; nothing is written.
+
+        It reads working copies, space files, exports, evidence and segments, wherever they lie by now. Keys and the
+        ledger it does not read. Raises `AccessDenied` for an actor from whom anything is hidden, `NotFound`,
+        `InvalidInput` for a file that is not encrypted, `IntegrityError` for one that these keys do not open.
+        """
+        from hexad.exporting import decrypted
+
+        return decrypted(self._parts, file)
+
     def memories_in(
         self, scope: str, *, session: str | None = None, limit: int = 50, offset: int = 0
     ) -> list[Memory]:
@@ -291,9 +302,7 @@ class RecordCalls:
         """
         from hexad.wiping import wipe
 
-        return wipe(
-            self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress
-        )
+        return wipe(self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress)
 
     def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for

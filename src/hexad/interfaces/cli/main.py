@@ -40,6 +40,7 @@ _COMMANDS: Final = {
     "decrypt": f"{_HERE}.encryption:decrypt",
     "rekey": f"{_HERE}.encryption:rekey",
     "cat": f"{_HERE}.cat:cat",
+    "cat": f"{_HERE}.cat:cat",
     "audit": f"{_HERE}.audit:audit",
     "doctor": f"{_HERE}.doctor:doctor",
     "completion": f"{_HERE}.completion:completion",
