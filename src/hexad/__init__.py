@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     from hexad.model.durability import StreamDurability
     from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
-    from hexad.model.erasure import ErasureReceipt
+    from hexad.model.erasure import ErasureReceipt, parse_receipt
     from hexad.model.experience import (
         CompressionLevel,
         EventType,
@@ -134,7 +134,7 @@ _HOMES: Final = {
     ),
     "hexad.model.durability": ("StreamDurability",),
     "hexad.model.encryption": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
-    "hexad.model.erasure": ("ErasureReceipt",),
+    "hexad.model.erasure": ("ErasureReceipt", "parse_receipt"),
     "hexad.model.experience": (
         "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
@@ -299,6 +299,7 @@ __all__ = [
     "init",
     "listen",
     "open",
+    "parse_receipt",
     "rekey",
     "verify_export",
 ]

@@ -213,7 +213,9 @@ class Erasing:
         return () if stream is None else stream.plan(selection)
 
     def _beyond(self, selection: Selection) -> Eraser | None:
-        return None if selection.realms == {Realm.MEMORIES} else self._needs.stream()
+        if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
+            return None  # and its parts need not be loaded
+        return self._needs.stream()
 
     def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
         beyond, owner = self._plan_beyond(selection), self._needs.actor.is_owner

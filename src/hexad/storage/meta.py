@@ -94,6 +94,15 @@ class Meta:
         )
         return row is not None and bool(row[0])
 
+    def has_experience(self) -> bool:
+        """Whether there is anything recorded, or any document, or what is left of a removed one."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM sessions) OR EXISTS (SELECT 1 FROM documents)"
+            " OR EXISTS (SELECT 1 FROM removed_documents) OR EXISTS (SELECT 1 FROM tag_applications)"
+            " OR EXISTS (SELECT 1 FROM comments)"
+        )
+        return row is not None and bool(row[0])
+
     def has_erasures_to_finish(self) -> bool:
         """Whether an erasure was begun and not finished, or something of one waits."""
         row = self._db.query_one(
