@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from hexad.errors import Conflict, HexadError, InvalidInput, NotFound
 from hexad.ids import IdSource, content_hash
+from hexad.model.checked import all_texts_checked
 from hexad.model.document import (
     DOCUMENT_BYTES_LIMIT,
     FOLDERS,
@@ -21,7 +22,7 @@ from hexad.model.document import (
     WorkingCopy,
     check_document_path,
 )
-from hexad.model.parse import parse_choice, parse_text, subject_list, word_list
+from hexad.model.parse import parse_choice, parse_offset, parse_text, subject_list, word_list
 from hexad.model.tag import NOTE_BYTES_LIMIT, check_size, check_tag_name
 from hexad.storage.connection import Database
 from hexad.storage.document_copies import WorkingCopies
@@ -47,6 +48,7 @@ class DocumentNeeds:
     own: OwnFiles  # of the copies
 
 
+@all_texts_checked
 class DocumentRepository:
     """Reference documents, as document 2 names their calls. Safe to share between threads and processes."""
 
@@ -301,8 +303,8 @@ class DocumentRepository:
             match=match,
         )
         if parse_text(text_query, "text_query") is None:
-            return self._documents.find(wanted, limit=limit, offset=max(offset, 0))
-        return self._documents.search(text_query or "", wanted, limit=limit, offset=max(offset, 0))
+            return self._documents.find(wanted, limit=limit, offset=parse_offset(offset))
+        return self._documents.search(text_query or "", wanted, limit=limit, offset=parse_offset(offset))
 
     def list_by_type(self, doc_type: DocumentType | str) -> list[Document]:
         """Return all documents of a type, by path."""

@@ -9,10 +9,21 @@ from typing import Final, Protocol
 
 from hexad.errors import Conflict, InvalidInput
 from hexad.ids import IdSource
+from hexad.index.concept_secrets import Masked
 from hexad.index.concepts import WORKING_SET_LIMIT, ConceptPacks, WorkingSet
+from hexad.model.checked import all_texts_checked
 from hexad.model.concept import PackReport
 from hexad.model.experience import TimestepRecord
-from hexad.model.parse import is_text, parse_choice, parse_path, parse_text, quoted, word_list
+from hexad.model.parse import (
+    is_text,
+    parse_choice,
+    parse_offset,
+    parse_path,
+    parse_text,
+    parse_whole,
+    quoted,
+    word_list,
+)
 from hexad.model.tag import (
     NOTE_BYTES_LIMIT,
     TAG_NAME_CHARS_LIMIT,
@@ -38,19 +49,20 @@ class Examples(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagIndexNeeds:
-    """What the folksonomy is handed; `mask` takes secrets out of texts, `created_by` is whoever opened the store.
-
-    `loaded` is called when a pack was loaded.
-    """
+    """What the folksonomy is handed; `mask` takes secrets out of a text, `masked` out of many. `created_by` is whoever
+    opened the store, `loaded` is called when a pack was loaded.
+    """  # fmt: skip
 
     db: Database
     ids: IdSource
     mask: Callable[[str], str]
+    masked: Masked
     created_by: str
     examples: Examples
     loaded: Callable[[], None]
 
 
+@all_texts_checked
 class TagIndex:
     """All tags and how they are related. Safe to share between threads; other processes' changes are seen."""
 
@@ -58,7 +70,7 @@ class TagIndex:
         self._needs, self._db = needs, needs.db
         self._tags, self._concepts = Tags(needs.db), Concepts(needs.db)
         self.working_set = WorkingSet(needs.db)
-        self._packs = ConceptPacks(needs.db, self.working_set)
+        self._packs = ConceptPacks(needs.db, self.working_set, masked=needs.masked)
 
     # Tags -------------------------------------------------------------------------------------------------------
 
@@ -146,11 +158,11 @@ class TagIndex:
             bud_status=None if bud_status is None else parse_choice(BudStatus, bud_status, "bud_status"),
             entity_type=parse_text(entity_type, "entity_type"),
         )
-        return self._tags.find(wanted, limit=_limit(limit), offset=max(offset, 0))
+        return self._tags.find(wanted, limit=_limit(limit), offset=parse_offset(offset))
 
     def count(self, tag_type: TagType | None = None) -> int:
         """Return how many tags there are, of one type or of all."""
-        return self._tags.count(tag_type)
+        return self._tags.count(None if tag_type is None else parse_choice(TagType, tag_type, "tag_type"))
 
     # Concepts ---------------------------------------------------------------------------------------------------
 
@@ -175,18 +187,18 @@ class TagIndex:
 
     def get_concept_children(self, concept_id: str) -> list[Tag]:
         """Return the concepts below one, by term; raises `NotFound`."""
-        return self._concepts.children(concept_id)
+        return self._concepts.children(_text(concept_id, "concept_id"))
 
     def get_concept_parents(self, concept_id: str) -> list[Tag]:
         """Return the concepts above one, by term; raises `NotFound`."""
-        return self._concepts.parents(concept_id)
+        return self._concepts.parents(_text(concept_id, "concept_id"))
 
     def get_related_concepts(self, concept_id: str) -> list[tuple[Tag, str]]:
         """Return what a concept is related to, and how; raises `NotFound`.
 
         What another concept says of this one is told as `inverse of <relation>`.
         """
-        return self._concepts.related(concept_id)
+        return self._concepts.related(_text(concept_id, "concept_id"))
 
     def find_concept(self, query: str, *, limit: int = 100) -> list[Tag]:
         """Return the concepts that `query` names best, by term and alias, ignoring case."""
@@ -241,17 +253,19 @@ class TagIndex:
         tag = self._named(tag_id)
         if tag.tag_type is not TagType.BUD:
             raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
-        return self._needs.examples(tag.id, limit=_limit(limit), offset=max(offset, 0))
+        return self._needs.examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))
 
     # Memory -----------------------------------------------------------------------------------------------------
 
     def add_to_working_set(self, tag: Tag) -> None:
         """Keep a tag in memory, as used last."""
+        if not isinstance(tag, Tag):
+            raise InvalidInput(f"tag = {quoted(tag)} is no `Tag`; `get_tag` returns one.")
         self.working_set.add(tag)
 
     def evict_unused(self, max_size: int = WORKING_SET_LIMIT) -> int:
         """Let go of the least recently used tags over `max_size`, never of what current buds need; returns how many."""
-        return self.working_set.evict_unused(max_size)
+        return self.working_set.evict_unused(parse_whole(max_size, "max_size", least=0))
 
     # Texts ------------------------------------------------------------------------------------------------------
 

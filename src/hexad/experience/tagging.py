@@ -137,6 +137,7 @@ class Tagging:
                 db=db,
                 ids=ids,
                 mask=mask,
+                masked=experience.masking.texts,
                 created_by=created_by,
                 examples=self.examples,
                 loaded=experience.look_at_lenses,

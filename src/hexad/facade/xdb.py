@@ -15,7 +15,6 @@ from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_documents import DocumentCalls
 from hexad.facade.xdb_events import EventCalls
-from hexad.facade.xdb_given import all_texts_checked
 from hexad.facade.xdb_log import ExperienceLog
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
@@ -24,6 +23,7 @@ from hexad.facade.xdb_storage import StorageCalls
 from hexad.facade.xdb_tags import TagCalls
 from hexad.facade.xdb_windows import WindowCalls, WindowParts
 from hexad.model.actor import Actor
+from hexad.model.checked import all_texts_checked
 from hexad.model.experience import SessionInfo, StreamReport
 from hexad.model.memory import JSONValue
 from hexad.model.pressure import Amount

@@ -10,7 +10,8 @@ from hexad.errors import InvalidInput
 from hexad.experience.moments import moment
 from hexad.experience.tagging import Tagging
 from hexad.experience.xdb import ALL_SESSIONS, Experience
-from hexad.facade.xdb_given import all_texts_checked, whole_number
+from hexad.facade.xdb_given import whole_number
+from hexad.model.checked import all_texts_checked
 from hexad.model.experience import EventType, Fidelity, TimestepRecord, timestep_id
 from hexad.model.parse import quoted
 from hexad.model.tag import Comment, Tag, TagApplication

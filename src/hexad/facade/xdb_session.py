@@ -11,11 +11,11 @@ from hexad.facade.xdb_activity import ActivityCalls
 from hexad.facade.xdb_cold import ColdCalls
 from hexad.facade.xdb_context import ContextCalls
 from hexad.facade.xdb_events import EventCalls
-from hexad.facade.xdb_given import texts_checked
 from hexad.facade.xdb_recall import RecallCalls
 from hexad.facade.xdb_record import RecordCalls
 from hexad.facade.xdb_tags import TagCalls
 from hexad.facade.xdb_windows import WindowCalls
+from hexad.model.checked import texts_checked
 from hexad.model.tag import Comment
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.index.concept_packs import read_pack
+from hexad.index.concept_secrets import Masked, without_secrets
 from hexad.model.concept import PackReport
 from hexad.model.tag import Tag
 from hexad.storage.changes import ChangeReader
@@ -99,17 +100,20 @@ class WorkingSet:
 class ConceptPacks:
     """Loads packs into the store, and their primaries into the working set."""
 
-    def __init__(self, db: Database, working_set: WorkingSet) -> None:
+    def __init__(self, db: Database, working_set: WorkingSet, *, masked: Masked | None = None) -> None:
         self._db = db
         self._concepts = Concepts(db)
         self._working_set = working_set
+        self._masked = masked
 
     def load(self, path: Path) -> PackReport:
-        """Bring the store to what the pack at `path` says; the same pack again changes nothing.
+        """Bring the store to what the pack at `path` says, without secrets; the same pack again changes nothing.
 
         Raises `NotFound` and `InvalidInput` as `read_pack` does, `Conflict` for concepts of another pack.
         """
         pack = read_pack(path)
+        if self._masked is not None:
+            pack = without_secrets(pack, self._masked)
         with self._db.transaction():
             return self._concepts.load(pack, at=self._db.clock.now())
 

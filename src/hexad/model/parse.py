@@ -13,6 +13,7 @@ from hexad.errors import InvalidInput
 
 _NAME_BYTES: Final = 255
 _PATH_CHARS: Final = 4_000
+_OFFSET_MOST: Final = 1 << 62
 _REPEATED: Final = 24
 _TELLING: Final = 8
 SUBJECT_CHARS_LIMIT: Final = 1_000
@@ -93,6 +94,13 @@ def parse_whole(value: int, name: str, *, least: int) -> int:
     return value
 
 
+def parse_offset(value: int) -> int:
+    """Return how many of the first to leave out, none for a negative number; raises `InvalidInput` for no number."""
+    if isinstance(value, bool) or not isinstance(value, int) or value > _OFFSET_MOST:
+        raise InvalidInput(f"offset = {quoted(value)} is not a whole number from 0 to {_OFFSET_MOST:,}.")
+    return max(value, 0)
+
+
 def parse_place(value: str | Path, name: str) -> str | Path:
     """Return a path or an address; raises `InvalidInput` naming `name` for anything else."""
     if not isinstance(value, str | Path):
@@ -103,7 +111,10 @@ def parse_place(value: str | Path, name: str) -> str | Path:
 def parse_path(value: str | Path, name: str) -> Path:
     """Return a path; raises `InvalidInput` naming `name` for anything else, and for what no file can be called."""
     text = str(parse_place(value, name))
-    parts = os.fsencode(text).split(os.fsencode(os.sep))
+    try:
+        parts = os.fsencode(text).split(os.fsencode(os.sep))
+    except UnicodeEncodeError:
+        parts = [b"?" * (_NAME_BYTES + 1)]
     if not text or "\0" in text or max(map(len, parts)) > _NAME_BYTES or len(text) > _PATH_CHARS:
         raise InvalidInput(f"{name} = {quoted(value)} cannot be a path; give a file or a folder.")
     return Path(value)

@@ -31,7 +31,7 @@ from hexad.storage.stream_query import Asked, Sources, StreamReader
 from hexad.storage.stream_records import scored
 from hexad.storage.stream_rows import flat
 from hexad.storage.windows import Windows
-from hexad.text.search_terms import SearchTerms
+from hexad.text.search_terms import SearchTerms, folded
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,7 +91,7 @@ class EventReader:
 
         Looked for in the events with a timestep for which `question` holds, up to the session and tick `until`.
         """
-        terms = SearchTerms((text.lower(),), ())
+        terms = SearchTerms((folded(text),), ())
         question = replace(question, event_types=None)
 
         def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: Sources) -> list[_Event]:
@@ -103,7 +103,7 @@ class EventReader:
             return found
 
         events = self._with_events(question, terms, take, cold=False)
-        return self._spelled(events, text.lower()) if events else {}
+        return self._spelled(events, folded(text)) if events else {}
 
     # The stream -------------------------------------------------------------------------------------------------
 
@@ -332,7 +332,7 @@ def _spell(tokens: Sequence[tuple[int, int, str]], text: str) -> Iterator[int]:
     """Yield the ticks of the tokens that `text` is spread over, wherever it stands in them."""
     kinds = [tokens[0][1], *(kind for _, kind, _ in tokens)]
     low = [
-        (tick, f"{BREAK if kind != before else ''}{content}".lower())
+        (tick, folded(f"{BREAK if kind != before else ''}{content}"))
         for before, (tick, kind, content) in zip(kinds, tokens, strict=False)
     ]
     joined = "".join(content for _, content in low)

@@ -13,6 +13,7 @@ from hexad.storage.sessions import Sessions
 from hexad.storage.stream_frames import KIND_CODES
 from hexad.storage.stream_records import ConceptNumbers
 from hexad.storage.stream_rows import Keep
+from hexad.text.search_terms import folded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,8 +162,10 @@ def conditions_of(
         add("event = ?", question.event_id)
     if question.events is not None:
         add("event IN (SELECT unnest(?::VARCHAR[]))", list(question.events))
-    if question.text is not None:
+    if question.text is not None and question.text.isascii():
         add("contains(lower(content), lower(?))", question.text)
+    elif question.text is not None:
+        add("contains(replace(lower(content), 'ς', 'σ'), ?)", folded(question.text))
     for concept, (low, high) in question.activations.items():
         # Scores are kept in single precision, so the bounds are rounded as they were.
         add(

@@ -25,8 +25,17 @@ class SearchTerms:
 
     def match(self, text: str) -> bool:
         """Whether all of it is in the text."""
-        low = text.lower()
+        low = folded(text)
         return all(one in low for one in self.needles) and all(one.search(low) for one in self.patterns)
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: in lower case, with one letter where a language writes two at a word's end.
+
+    >>> folded("ΟΔΥΣΣΕΥΣ") == folded("Οδυσσευς")
+    True
+    """
+    return text.lower().replace("ς", "σ")
 
 
 def search_terms(query: str) -> SearchTerms:
@@ -38,10 +47,10 @@ def search_terms(query: str) -> SearchTerms:
     >>> terms.match("We plan to deploy on Tuesday."), terms.match("We plan to deploy on a Tuesday.")
     (True, False)
     """
-    phrases = [one.lower() for one in _PHRASE.findall(query)]
-    words = list(dict.fromkeys(_WORD.findall(_PHRASE.sub(" ", query).lower())))
+    phrases = [folded(one) for one in _PHRASE.findall(query)]
+    words = list(dict.fromkeys(_WORD.findall(folded(_PHRASE.sub(" ", query)))))
     if not phrases and not words and query.strip():
-        phrases = [query.strip().lower()]
+        phrases = [folded(query.strip())]
     patterns, needles = [], phrases
     for word in words:
         forms, continued = sorted(set(_forms(word))), list(_continued(word))

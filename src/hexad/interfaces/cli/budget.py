@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hexad.interfaces.cli.base import Command, note, print_json, state
-from hexad.interfaces.cli.render import fits, table, table_room
+from hexad.interfaces.cli.render import count, fits, table, table_room
 
 if TYPE_CHECKING:
     from hexad import BudgetLine, Hexad
@@ -86,7 +86,7 @@ def _narrow_rows(line: BudgetLine) -> Iterator[Sequence[str]]:
 def _amount(tokens: int | None, usd: float | None) -> str:
     parts = [] if usd is None else [_usd(usd)]
     if tokens is not None:
-        parts.append(f"{tokens:,} tokens")
+        parts.append(count(tokens, "token"))
     return ", ".join(parts)
 
 

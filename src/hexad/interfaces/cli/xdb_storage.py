@@ -97,7 +97,7 @@ def _limits(found: StorageUsage, *, room: int) -> list[Line]:
             label="pinned",
             amount=found.warm_used_tokens,
             limit=found.warm_quota_tokens,
-            said=f"{found.warm_used_tokens:,} of {found.warm_quota_tokens:,} tokens",
+            said=f"{found.warm_used_tokens:,} of {count(found.warm_quota_tokens, 'token')}",
         ),
     ]
     if found.total_limit_bytes is not None:
@@ -250,9 +250,9 @@ def contract(file: Path | None, *, clear: bool) -> None:
 
 def _contract_lines(found: LifecycleContract) -> Sequence[str]:
     limits = (
-        ("warm_quota_tokens", f"{found.warm_quota_tokens:,} tokens may be pinned"),
+        ("warm_quota_tokens", f"{count(found.warm_quota_tokens, 'token')} may be pinned"),
         ("cold_storage_bytes", f"{size(found.cold_storage_bytes)} of COLD records"),
-        ("context_window_tokens", f"{found.context_window_tokens:,} tokens in a context window"),
+        ("context_window_tokens", f"{count(found.context_window_tokens, 'token')} in a context window"),
     )
     lines = []
     for name, text in limits:

@@ -37,7 +37,7 @@ def pin(tick_range: tuple[int, int], *, session_id: str, reason: str | None) -> 
         print_json({**window.to_dict(), "warm_used_tokens": used, "warm_quota_tokens": quota})
         return
     click.echo(_line(window, "pinned"))
-    note(f"{used:,} of {quota:,} tokens are pinned.")
+    note(f"{used:,} of {count(quota, 'token')} {'is' if used == 1 else 'are'} pinned.")
 
 
 @click.command(cls=Command)
