@@ -89,13 +89,14 @@ class Guard:
         return replace(memory, supersedes=None, metadata={**memory.metadata, BESIDE: memory.supersedes})
 
 
-def weaker(draft: Draft, old: Memory) -> bool:
-    """Whether a draft is trusted less than the memory it would change.
+def weaker(one: Prepared, old: Memory) -> bool:
+    """Whether who writes a draft is trusted less than the memory that it would change.
 
     What an ingested source says of its own item is no other voice.
     """
+    draft, author = one.draft, one.author or one.draft.trust
     own = draft.source is not None and draft.source == old.source and not draft.structured
-    return draft.trust.rank < old.trust.rank and old.status is not Status.QUARANTINED and not own
+    return author.rank < old.trust.rank and old.status is not Status.QUARANTINED and not own
 
 
 def quarantined(memory: Memory, objection: Objection) -> Memory:

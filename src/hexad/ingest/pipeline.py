@@ -125,7 +125,8 @@ class Pipeline:
         found = self._stores.memories.by_no(numbers)
         ids = tuple(found[no].id for no in dict.fromkeys(numbers))
         least = least_trust([one.draft.trust, *(memory.trust for memory in found.values())])
-        return one.said(replace(one.draft, trust=least, derived_from=ids), one.meaning)
+        made = replace(one, author=one.draft.trust)
+        return made.said(replace(one.draft, trust=least, derived_from=ids), one.meaning)
 
     def _placed(self, one: Prepared, policies: Policies, *, space_no: int) -> Memory:
         draft = one.draft
@@ -185,7 +186,7 @@ class Pipeline:
         old = self._stores.memories.by_no([no])[no]
         if old.status is Status.ARCHIVED and not one.draft.revives:
             return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
-        if weaker(one.draft, old):
+        if weaker(one, old):
             return self._beside(one, old, policies, space_no=space_no)
         new = self._guard.superseded(merged(old, new_memory(one, old.id), one))
         judged = settled(old, new)

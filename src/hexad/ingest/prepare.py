@@ -20,7 +20,7 @@ from hexad.ingest.redaction import CleanDraft, Redactor, moved
 from hexad.ingest.semantic import Meaning, understand
 from hexad.ingest.spans import completed, locate
 from hexad.model.contract import Draft
-from hexad.model.memory import Relevance
+from hexad.model.memory import Relevance, Trust
 from hexad.model.source import Section
 from hexad.storage.codec import dump
 from hexad.text.instructions import instructions_in
@@ -57,6 +57,7 @@ class Prepared:
     pinned: bool | None = None
     semantic: str = "local"
     notes: tuple[str, ...] = ()
+    author: Trust | None = None  # who writes, where what it was made of is trusted less
     instructions: tuple[str, ...] = ()  # what of the text reads as instructions to a model
 
     @property

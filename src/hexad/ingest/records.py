@@ -12,7 +12,16 @@ from hexad.errors import InvalidMemory
 from hexad.ingest.prepare import Prepared
 from hexad.ingest.semantic import Meaning, importance_of
 from hexad.model.contract import Draft
-from hexad.model.memory import INSTRUCTION_LIKE, OURS, QUARANTINE, JSONValue, Memory, Status, Trust
+from hexad.model.memory import (
+    INSTRUCTION_LIKE,
+    OURS,
+    QUARANTINE,
+    JSONValue,
+    Memory,
+    Status,
+    Trust,
+    least_trust,
+)
 from hexad.model.source import Section
 from hexad.text.normalize import slug
 from hexad.text.redact import PiiFlag
@@ -146,15 +155,17 @@ def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
 
 
 def _merged_trust(old: Memory, new: Memory, one: Prepared) -> Trust:
-    """Return who vouches for the changed memory: its new author, and for the same words whoever is trusted more.
+    """Return who vouches for the changed memory: its new author; for the same words the one before, or the user.
 
-    What a file says of trust cannot raise it.
+    Nobody else raises it: an agent that repeats what it read vouches for nothing, nor does what a file says.
     """
-    stronger = new.trust if new.trust.rank > old.trust.rank else old.trust
-    if one.draft.imported:
-        return old.trust if stronger is new.trust else new.trust
-    own = one.draft.source is not None and not one.draft.structured
-    return stronger if old.content_hash == new.content_hash and not own else new.trust
+    draft = one.draft
+    if draft.imported:
+        return least_trust([old.trust, new.trust])
+    own = draft.source is not None and not draft.structured
+    if old.content_hash != new.content_hash or own or draft.derived_from or new.trust is Trust.USER:
+        return new.trust
+    return old.trust
 
 
 def _gives_importance(draft: Draft) -> bool:

@@ -23,7 +23,7 @@ from hexad.ingest.sources.place import safe_id
 from hexad.ingest.sources.read import ReadOptions, count, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import JSONValue, Memory, Outcome, Status
+from hexad.model.memory import JSONValue, Memory, Outcome, Status, Trust, least_trust
 from hexad.model.policy import parse_stored
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
@@ -235,7 +235,7 @@ class _Run:
             for item, memory in written:
                 if item.source_id is None:
                     continue
-                if memory.status is not Status.ACTIVE:
+                if memory.status not in (Status.ACTIVE, Status.QUARANTINED):
                     # Not looked at further: when it is restored, the next run sees the change.
                     sources.put_item(
                         self._source_no, item.source_id, self._states[item.source_id], run=self._number
@@ -281,6 +281,7 @@ class _Run:
         else:
             self.report.repeated += 1
         self.report.redacted += receipt.redacted
+        self.report.quarantined += memory.status is Status.QUARANTINED
         self.report.near_duplicates += bool(receipt.near_duplicates)
 
     def _draft(self, item: Item) -> Draft:
@@ -301,7 +302,7 @@ class _Run:
             source=self._uri if item.source_id is not None else None,
             source_id=item.source_id,
             tags=(*item.tags, *options.tags),
-            trust=options.trust,
+            trust=self._trust(item),
             valid_from=item.time,
             citations=item.citations,
             metadata=metadata,
@@ -312,6 +313,13 @@ class _Run:
             revives=state is None or state.expired,
             turn=item.turn,
         )
+
+    def _trust(self, item: Item) -> Trust:
+        """What is made of all of a source is trusted no more than the least of it."""
+        if item.source_id != OVERVIEW_ID:
+            return self._options.trust
+        least = self._stores.derivations.least_of_source(self._source_no)
+        return self._options.trust if least is None else least_trust([self._options.trust, least])
 
     def _keep_overview(self) -> None:
         if self._spec.kind is not SourceKind.FOLDER or self._spec.path is None:

@@ -41,6 +41,7 @@ class IngestReport:
     archived: int = 0
     skips: int = 0
     redacted: int = 0
+    quarantined: int = 0
     near_duplicates: int = 0
     seconds: float = 0.0
     skipped: list[Skip] = field(default_factory=list)
@@ -63,6 +64,7 @@ class IngestReport:
             "archived": self.archived,
             "skips": self.skips,
             "redacted": self.redacted,
+            "quarantined": self.quarantined,
             "near_duplicates": self.near_duplicates,
             "seconds": round(self.seconds, 3),
             "skipped": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.skipped],

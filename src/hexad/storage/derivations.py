@@ -63,6 +63,13 @@ class Derivations:
         )
         return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
 
+    def least_of_source(self, source_no: int) -> Trust | None:
+        """Return the least trust of the active memories of an ingested source; None when it has none."""
+        rows = self._db.query(
+            "SELECT DISTINCT trust FROM memories WHERE source_no = ? AND status = 'active'", (source_no,)
+        )
+        return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
+
     def put(self, memory_no: int, source_ids: Sequence[str], *, declared: Trust) -> None:
         """Say what a memory was made of, in the place of what was said before."""
         with self._db.joined() as con:

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
-from hexad.model.memory import JSONValue, Memory, Status, format_time
+from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
 from hexad.model.policy import KNOWN as KNOWN_POLICIES
 from hexad.model.query import Filters
 from hexad.storage.codec import dump
@@ -168,8 +168,13 @@ def space_document(
         head=_head(stores, space, updated_at, as_read=placed is not None, alone=alone),
         numbers=numbers if placed is None else placed,
         alone=alone or placed is None,
-        keep=lambda memory: include_archived or memory.status not in (Status.ARCHIVED, Status.QUARANTINED),
+        keep=lambda memory: not _waits(memory) and (include_archived or memory.status is not Status.ARCHIVED),
     )
+
+
+def _waits(memory: Memory) -> bool:
+    """Whether a memory waits for a review: it leaves the store when somebody let it in."""
+    return memory.status is Status.QUARANTINED and QUARANTINE in memory.metadata
 
 
 def _file_order(stores: Stores, space: Space, numbers: Sequence[int]) -> list[int] | None:

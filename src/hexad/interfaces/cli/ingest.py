@@ -32,6 +32,13 @@ _SKIPS_SHOWN: Final = 10
 @click.option("--tag", "tags", multiple=True, help="A tag for all of it; may be repeated.")
 @click.option("--project", help="First part of the paths; default: the folder's name.")
 @click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    default="tool",
+    show_default=True,
+    help="Who vouches for it; a saved web page is `web`.",
+)
+@click.option(
     "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
 )
 @click.option("--verbose", is_flag=True, help="Name everything that was skipped, not only the first ten.")
@@ -50,6 +57,7 @@ def ingest(
     kind: str | None,
     tags: tuple[str, ...],
     project: str | None,
+    trust: str,
     no_embed: bool,
     verbose: bool,
     program: str | None,
@@ -74,7 +82,7 @@ def ingest(
     with state().opened(create=True, embeds=True) as hx:
         for source in sources:
             if source == "-":
-                report = _stdin(hx, space=space, tags=tags, project=project)
+                report = _stdin(hx, space=space, tags=tags, project=project, trust=trust)
             else:
                 with meter("Reading", clock=hx.clock) as show:
                     report = hx.ingest(
@@ -83,6 +91,7 @@ def ingest(
                         kind=kind,
                         tags=tags,
                         project=project,
+                        trust=trust,
                         embed=False,
                         progress=lambda at, show=show: show(at.done, at.total, at.current),  # type: ignore[misc]
                     )
@@ -161,10 +170,10 @@ def warn_of_budget(hx: Hexad) -> None:
         warn(f"Vectors wait for a budget. {paused}")
 
 
-def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None) -> IngestReport:
+def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None, trust: str) -> IngestReport:
     started = hx.clock.monotonic()
     metadata = None if project is None else {"project": project}
-    memory = hx.remember(read_stdin(), space=space, tags=tags or None, trust="tool", metadata=metadata)
+    memory = hx.remember(read_stdin(), space=space, tags=tags or None, trust=trust, metadata=metadata)
     receipt = memory.receipt
     assert receipt is not None  # what `remember` returns always has one
     fields = {
@@ -176,6 +185,7 @@ def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None)
         source="-",
         space=space,
         redacted=receipt.redacted,
+        quarantined=int(memory.status is hexad.Status.QUARANTINED),
         near_duplicates=int(bool(receipt.near_duplicates)),
         seconds=hx.clock.monotonic() - started,
     )
@@ -198,6 +208,8 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
     yield f"{report.source}: {did} in {report.seconds:.1f} s{rate}"
     if report.redacted:
         yield f"  {count(report.redacted, 'secret or personal datum', 'secrets and personal data')} taken out"
+    if report.quarantined:
+        yield f"  {report.quarantined:,} wait for a review: `hexad memory quarantine list`"
     if report.near_duplicates:
         yield f"  {report.near_duplicates:,} say almost the same as another"
     shown = report.skipped if verbose else report.skipped[:skips]

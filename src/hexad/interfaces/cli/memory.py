@@ -50,6 +50,7 @@ _LINKS: Final = "hexad.interfaces.cli.links"
     lazy={
         "browse": "hexad.interfaces.cli.browse:browse",
         "export": "hexad.interfaces.cli.scopes:export",
+        "quarantine": "hexad.interfaces.cli.quarantine:quarantine",
         **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
     },
 )

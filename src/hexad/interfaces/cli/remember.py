@@ -38,6 +38,19 @@ if TYPE_CHECKING:
 @click.option("--valid-from", help="Since when it holds: RFC 3339 or a date.")
 @click.option("--valid-to", help="Until when it holds: RFC 3339 or a date.")
 @click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    default="user",
+    show_default=True,
+    help="Who vouches for it.",
+)
+@click.option(
+    "--derived-from",
+    multiple=True,
+    metavar="ID",
+    help="A memory it was made of: trust falls to its; repeatable.",
+)
+@click.option(
     "--data-subject", "data_subjects", multiple=True, help="A person whose data this is; repeatable."
 )
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
@@ -58,6 +71,7 @@ def remember(text: str | None, **options: Any) -> None:
             id=options.pop("id_"),
             tags=several(options.pop("tags")),
             data_subjects=several(options.pop("data_subjects")),
+            derived_from=several(options.pop("derived_from")),
             value=None if value is None else _json_or_text(value),
             metadata=parse_object(metadata, "--metadata"),
             **options,
