@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from hexad.errors import IntegrityError
 from hexad.storage.exports import space_of_export
 from hexad.storage.files import remove_abandoned, unlink
 from hexad.storage.own_files import OwnFiles
@@ -48,10 +49,17 @@ def exports_of(
         return
     written = None if ids is None else {json.dumps(one, ensure_ascii=False).encode() for one in ids}
     for path in sorted(folder.rglob("*")):
-        if not path.is_file() or space_of_export(path, own) not in spaces:
+        if not path.is_file() or _space_of(path, own) not in spaces:
             continue
         if written is None or not written.isdisjoint(_ID.findall(own.read(path))):
             yield path
+
+
+def _space_of(path: Path, own: OwnFiles) -> str | None:
+    try:
+        return space_of_export(path, own)
+    except IntegrityError:
+        return None  # of another store, or put there by somebody: not made by us
 
 
 def remove_exports(
