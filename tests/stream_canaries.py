@@ -32,24 +32,29 @@ class Canaries:
         return f"{words} {word}".strip()
 
 
-def found_in(folder: Path) -> dict[str, set[str]]:
-    """Return which canaries each file below a folder holds, as bytes or decoded.
+def found_in(folder: Path, *, packed: bool = True) -> dict[str, set[str]]:
+    """Return which canaries each file below a folder holds, as bytes or decoded. Without `packed`, compressed bytes are
+    only decoded: they may hold half of a word before half of another one.
 
     Looked for by a program of its own: who closes a database file that is open elsewhere in his program takes its locks.
     """
     said = subprocess.run(
-        [sys.executable, __file__, str(folder)], check=True, capture_output=True, text=True, timeout=120
+        [sys.executable, __file__, str(folder), "packed" if packed else ""],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     return {name: set(some) for name, some in json.loads(said.stdout).items()}
 
 
-def _found_in(folder: Path) -> dict[str, set[str]]:
+def _found_in(folder: Path, packed: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            texts = path.read_bytes()
-            if path.suffix in PARQUET:
-                texts += decoded(path)
+            texts = decoded(path) if path.suffix in PARQUET else b""
+            if packed or not texts:
+                texts += path.read_bytes()
             here = {one.decode() for one in CANARY.findall(texts)}
             here |= {one.decode() for one in CANARY.findall(str(path).encode())}
             if here:
@@ -101,4 +106,6 @@ def told(hx: Hexad) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps({name: sorted(some) for name, some in _found_in(Path(sys.argv[1])).items()}))
+    print(
+        json.dumps({name: sorted(some) for name, some in _found_in(Path(sys.argv[1]), sys.argv[2]).items()})
+    )

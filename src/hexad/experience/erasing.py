@@ -159,7 +159,7 @@ class StreamEraser:
                 continue
             for no, ticks in self._targets.windows(one.number):
                 kept = intersection(one.rest, [ticks])
-                if kept and intersection(one.ticks, [ticks]):
+                if kept and intersection(one.touched, [ticks]):
                     found = range_totals(self._experience.reader, {one.id: kept})
                     tokens[no] = sum(part.tokens for part in found)
             named = self._targets.open_events(one.id)

@@ -27,7 +27,8 @@ class ChosenSession:
     """What goes of one session: ticks in full detail (`live`), and such as COLD records stand for (`cold`).
 
     `rest` is what stays of both, and every tick that is still to come. `replies` go as they are; `whole` says that
-    nothing of the session stays.
+    nothing of the session stays. `vague` are ticks that stay, and of which nobody knows which are meant: only records
+    of a session or more stand for them.
     """
 
     number: int
@@ -37,6 +38,12 @@ class ChosenSession:
     rest: Ranges
     replies: Sequence[ColdRow]
     whole: bool
+    vague: Ranges = ()
+
+    @property
+    def touched(self) -> Ranges:
+        """All ticks of which nothing may be told any more."""
+        return union([*self.ticks, *self.vague])
 
     @property
     def ticks(self) -> Ranges:
@@ -102,6 +109,7 @@ class Chooser:
         sessions = self._with_rest(going)
         chosen = {one.number: one for one in sessions}
         removed, emptied = picked.records(coarse, chosen)
+        sessions = [replace(one, vague=picked.vague(one, emptied)) for one in sessions]
         recounts = self._recounts(picked.blurred_ticks(chosen), removed, emptied)
         for record in (*removed, *(reply for one in sessions for reply in one.replies)):
             times = record.times if times is None else _hull(times, record.times)
@@ -264,6 +272,15 @@ class _Picked:
             )
             (emptied if stays else removed).append(record)
         return removed, emptied
+
+    def vague(self, one: ChosenSession, emptied: Sequence[ColdRow]) -> Ranges:
+        """Return the ticks of a session that may be among what is meant and are not known to be."""
+        if one.whole or not any(
+            one.number in record.sessions and self._touches(record, one.number) for record in emptied
+        ):
+            return ()
+        known = self._before is None and self._going[one.number]
+        return () if known else difference(self._blurred[one.number], self._going[one.number])
 
     def blurred_ticks(self, chosen: Mapping[int, ChosenSession]) -> int:
         """Return how many ticks go of those that only records of a session or more stand for."""

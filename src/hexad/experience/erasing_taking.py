@@ -68,7 +68,7 @@ class Taking:
         """Take all of it, and note what went."""
         told: set[str] = set()
         for one in choice.sessions:
-            told.update(self._rows.remembered(one.id, None if one.whole else one.ticks))
+            told.update(self._rows.remembered(one.id, None if one.whole else one.touched))
             self._gone.erase(one.number, one.ticks)
             book.erased(ROWS, count(one.live))
             book.erased(RECORDS, self._compressed.delete([reply.no for reply in one.replies]))
@@ -129,7 +129,7 @@ class Taking:
         """Remove the compactions that tell of what goes, or make them of the replies that stay."""
         told: set[str] = set()
         gone: list[int] = []
-        ticks = one.ticks
+        ticks = one.touched
         kept = self._gone.cold(one.number)
         replies = self._rows.replies(one.number)
         for compaction in self._rows.compactions(one.number):
@@ -154,7 +154,7 @@ class Taking:
     def _make_context(self, one: ChosenSession) -> None:
         """Make the summary in a session's window of what its compactions tell by now, if it tells of what goes."""
         through, summary, tokens = self._rows.context(one.number)
-        if not summary or not (one.whole or intersection(one.ticks, [(0, through)])):
+        if not summary or not (one.whole or intersection(one.touched, [(0, through)])):
             return
         texts = [row.summary for row in self._rows.compactions(one.number) if row.summary != GONE]
         self._rows.put_context(one.number, *(self._shortened(texts, tokens) if texts else ("", 0)))
@@ -166,7 +166,7 @@ class Taking:
         gone: list[int] = []
         touched: list[int] = []
         for no, ticks in self._targets.windows(one.number):
-            if not (one.whole or intersection(one.ticks, [ticks])):
+            if not (one.whole or intersection(one.touched, [ticks])):
                 continue
             touched.append(no)
             kept = intersection(one.rest, [ticks])
@@ -196,9 +196,9 @@ class Taking:
             book.erased(APPLICATIONS, self._targets.remove_applications(applications))
             book.erased(COMMENTS, self._targets.remove_comments(comments))
             return
-        if not one.ticks:
+        if not one.touched:
             return
-        hull = (one.ticks[0][0], one.ticks[-1][1])
+        hull = (one.touched[0][0], one.touched[-1][1])
         events = prepared.events.get(one.id, {})
         gone: list[int] = []
         narrowed: dict[int, tuple[int, int] | None] = {}
@@ -224,6 +224,6 @@ class Taking:
 def _parts(target: Targeted, one: ChosenSession, events: Mapping[str, Ranges]) -> tuple[Ranges, Ranges]:
     """Return which of a target's ticks go, and which stay or may still come."""
     if target.ticks is not None:
-        return intersection(one.ticks, [target.ticks]), intersection(one.rest, [target.ticks])
+        return intersection(one.touched, [target.ticks]), intersection(one.rest, [target.ticks])
     ticks = events.get(target.event_id or "", ())
-    return intersection(one.ticks, ticks), difference(ticks, one.ticks)
+    return intersection(one.touched, ticks), difference(ticks, one.ticks)
