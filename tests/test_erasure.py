@@ -135,7 +135,7 @@ def test_one_memory_is_purged_by_its_path(kept: Hexad) -> None:
         ({"before": "next tuesday"}, "is no time"),
         ({"before": 2020}, "is no time"),
         ({"subject": "ada", "purge": "yes"}, "no truth value"),
-        ({"path": "people\0"}, "cannot be words"),
+        ({"path": "people\0"}, "cannot be used"),
     ],
 )
 def test_what_selects_nothing_that_can_be_told_changes_nothing(
@@ -320,7 +320,7 @@ def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenC
 
     assert () == hx.erasures()[0].pending
     assert hx.erasures()[0].ledger_seq is not None
-    opened = open_ledger(hx.path / "audit", clock=clock, create=False)
+    opened = open_ledger(hx.path / "audit", clock=clock, create=False, crypt=hx._parts.place.crypt)
     assert [] == opened.db.query("SELECT 1 FROM contents WHERE seq = 0")
     opened.close()
     assert {} == readable(hx.path, [b"xqzw"])
@@ -359,7 +359,9 @@ def plant(hx: Hexad, folder: Path) -> list[bytes]:
 
 
 @pytest.mark.row("A135", "A136")
-def test_of_1000_planted_words_none_is_left_in_any_byte_of_the_store(opened: Opener, tmp_path: Path) -> None:
+def test_of_1000_planted_words_none_is_left_in_any_byte_of_the_store(
+    opened: Opener, tmp_path: Path, encrypted: bool
+) -> None:
     hx = opened()
     hx.remember("This stays.", id="stays")
     words = plant(hx, tmp_path / "chats")
@@ -370,7 +372,7 @@ def test_of_1000_planted_words_none_is_left_in_any_byte_of_the_store(opened: Ope
     # Enough traffic that pages of the database were split, merged and written in several states.
     for number in range(200):
         hx.remember(f"Something else, number {number}, that stays.", id=f"else-{number}", tags=[f"t{number}"])
-    assert {word.lower() for word in words} == canaries(hx.path)
+    assert (set() if encrypted else {word.lower() for word in words}) == canaries(hx.path)
 
     chats = hx.forget(tag="chats", purge=True, confirm=True)
     receipt = hx.forget(subject="ada", purge=True, confirm=True)
@@ -401,14 +403,14 @@ def test_what_moved_within_the_database_before_is_cleared_too(opened: Opener) ->
     assert [] == hx.check()
 
 
-def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opener) -> None:
+def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opener, encrypted: bool) -> None:
     hx, other = opened(embedder=None), opened(embedder=None)
     hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
     with other._parts.base.db.read() as con:
         con.execute("SELECT count(*) FROM memories").fetchall()
         receipt = hx.forget(subject="ada", purge=True, confirm=True)
         assert {"unused parts of pages", "write-ahead log"} == {one.place for one in receipt.pending}
-        assert readable(hx.path, [b"Xq0001Canary"])
+        assert encrypted or readable(hx.path, [b"Xq0001Canary"])
     hx.maintain()
 
     assert () == hx.erasures()[0].pending
