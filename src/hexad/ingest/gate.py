@@ -24,16 +24,6 @@ _REMEMBERED_CHARS: Final = 4_000
 """Longer texts are taken apart anew, so that what is remembered of some stays a few megabytes."""
 
 
-def _known_shingles(text: str) -> frozenset[str]:
-    """Return the shingles of a stored text: texts that are much alike are compared with the same few each time."""
-    return _remembered_shingles(text) if len(text) <= _REMEMBERED_CHARS else shingles(text)
-
-
-@lru_cache(maxsize=2 * _CANDIDATES)
-def _remembered_shingles(text: str) -> frozenset[str]:
-    return shingles(text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
     """What the gate compares texts by."""
@@ -74,6 +64,8 @@ class Gate:
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
+        # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
+        self._remembered_shingles = lru_cache(maxsize=2 * _CANDIDATES)(shingles)
 
     def judge(
         self,
@@ -169,11 +161,15 @@ class Gate:
         found: list[str] = []
         mine = shingles(text) if candidates else frozenset()
         for other_no, other_id, other_text in candidates:
-            similarity = jaccard(mine, _known_shingles(other_text))
+            similarity = jaccard(mine, self._known_shingles(other_text))
             if similarity >= NEAR_DUPLICATE_SIMILARITY:
                 duplicates.link(no, other_no, NEAR_DUPLICATE, similarity, at=at)
                 found.append(other_id)
         return found
+
+    def _known_shingles(self, text: str) -> frozenset[str]:
+        """Return the shingles of a stored text: texts that are much alike are compared with the same few each time."""
+        return self._remembered_shingles(text) if len(text) <= _REMEMBERED_CHARS else shingles(text)
 
     def _echo(self, mark: Fingerprint, space_no: int) -> Identity | None:
         """A text all of whose passages were handed out by a recall is our own words, not a new fact."""
