@@ -25,6 +25,9 @@ OF_THE_PERSON: Final = 100
 _BATCH: Final = 500
 _WORDS, _VOCABULARY = 60, 20_000
 _KEY: Final = bytes(range(32))
+_SESSION: Final = 10_000
+_FOURTH: Final = 4
+"""The number of the session of `person3`."""
 
 
 def run(options: Options) -> Report:
@@ -59,6 +62,7 @@ def run(options: Options) -> Report:
             rows=rows,
         )
     )  # fmt: skip
+    report.tables.append(_of_experience(options))
     report.notes.append(
         "Of an encrypted store whose database is larger than 64 MiB, `maintain` writes the pages anew; until then what "
         "is left in them can be read with its key alone."
@@ -145,3 +149,63 @@ def _written() -> int:
     """Return how many bytes this process has handed to the system to write."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("wchar:")).split()[1])
+
+
+def _of_experience(options: Options) -> Table:
+    """Measure how long it takes until one session is gone from a stream, in one segment with all others."""
+    rows = []
+    for size in (100_000,) if options.quick else (100_000, 1_000_000):
+        folder = options.work / f"stream-{size}"
+        in_child(record, folder, size)
+        found = in_child(erase_session, folder)
+        rows.append(
+            (
+                size, found["timesteps"], found["stream_bytes"] / 1e6, found["seconds"], found["cpu_seconds"],
+                found["written_bytes"] / 1e6, found["left"],
+            )
+        )  # fmt: skip
+        shutil.rmtree(folder)
+    return Table(
+        title="One session of a stream",
+        columns=("timesteps", "erased", "stream, MB", "s", "CPU s", "MB written", "left"),
+        rows=rows,
+    )
+
+
+def record(folder: Path, size: int) -> None:
+    """Record sessions of 10,000 tokens, each of a person, and seal them."""
+    folder.mkdir(parents=True)
+    chance = random.Random(2)
+    with _opened(folder, False) as hx:
+        for number in range(size // _SESSION):
+            hx.xdb.start_session(f"s{number}", compaction=False, data_subjects=[f"person{number}"])
+            hx.xdb.record_many(
+                {
+                    "event_type": ["output"] * _SESSION,
+                    "content": [f" w{chance.randrange(_VOCABULARY):x}" for _ in range(_SESSION)],
+                    "event_id": [f"e{at // 40}" for at in range(_SESSION)],
+                    "concepts": [
+                        [f"p::A{chance.randrange(500)}", f"p::B{chance.randrange(500)}"]
+                        for _ in range(_SESSION)
+                    ],
+                    "scores": [[chance.random(), chance.random()] for _ in range(_SESSION)],
+                }
+            )
+        hx.xdb.seal()
+
+
+def erase_session(folder: Path) -> dict[str, Any]:
+    """Erase one of the people, and look for what is left of the session."""
+    with _opened(folder, False) as hx:
+        size = sum(file.stat().st_size for file in (hx.path / "stream").rglob("*") if file.is_file())
+        manifest = hx._parts.experiencing.experience.sealer.manifest
+        written, started, cpu = _written(), time.perf_counter(), time.process_time()
+        receipt = hx.forget(subject="person3", purge=True, confirm=True)
+        return {
+            "stream_bytes": size,
+            "timesteps": receipt.count("timesteps"),
+            "seconds": time.perf_counter() - started,
+            "cpu_seconds": time.process_time() - cpu,
+            "written_bytes": _written() - written,
+            "left": sum(one.rows for some in manifest.ranges({_FOURTH}).values() for one in some),
+        }
