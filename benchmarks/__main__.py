@@ -95,6 +95,8 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "year": ("year", _module("year")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
+    "ledger": ("ledger", _module("ledger")),
+    "encryption": ("encryption", _module("encryption")),
     "erasure": ("erasure", _module("erasure")),
     "poisoning": ("poisoning", _module("poisoning")),
 }

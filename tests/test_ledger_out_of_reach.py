@@ -10,11 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
 
 import hexad
 from hexad import Hexad
 from hexad.audit import AuditLog, AuditLogWriter
+from hexad.audit.asking import LedgerQuery
+from hexad.interfaces.cli.main import main, root
 from opener import Opener
 
 CANARY = "canary-7f3a"
@@ -25,8 +28,24 @@ _DEPTH = 6
 def ledger(hx: Hexad) -> Path:
     """The ledger of a store in which an agent recorded too, with a record that nobody but a reviewer may see."""
     folder = hx.path / "audit"
-    with AuditLogWriter(folder, "be", clock=hx.clock) as writer:
-        writer.record("monday", 1, "output", CANARY, {f"p::{CANARY}": 0.9}, [{"directive": CANARY}])
+    with AuditLogWriter(folder, "be", clock=hx.clock) as writer, AuditLog(folder, clock=hx.clock) as log:
+        rita = log.reviewers.add("rita")
+        for session in ("monday", "archived"):
+            writer.record_many(
+                [
+                    {
+                        "session_id": session,
+                        "tick": 1,
+                        "event_type": "output",
+                        "raw_content": CANARY,
+                        "lens_activations": {f"p::{CANARY}": 0.9},
+                        "steering_applied": [{"directive": CANARY}],
+                        "timestamp": "2025-01-01" if session == "archived" else None,
+                    }
+                ]
+            )
+        log.incidents.mark("crash", CANARY, reviewer_credential=rita, session_id="monday")
+        log.retention.archive(folder / "old.hxa", before="2025-06-01", reviewer_credential=rita)
     hx.remember("What the agent knows.")
     hx.xdb.start_session("monday")
     hx.xdb.record("output", "What the agent said.", {"p::Seen": 0.5})
@@ -178,3 +197,108 @@ def test_the_ledger_has_all_lenses_of_a_timestep_and_the_experience_log_the_perm
         record.id, record.lens_activations, record.steering_applied,
     )  # fmt: skip
     assert [] == hx.xdb.recall(concepts=["hidden::Deceit"])
+
+
+def called(hx: Hexad, path: Path) -> Iterator[tuple[str, object]]:
+    """What public methods give that need nothing, and those that take a text or a path when they are given some."""
+    words: tuple[object, ...] = (
+        CANARY,
+        "monday",
+        "audit",
+        "archived",
+        "ts-monday-1",
+        "audit-0",
+        path,
+        str(path),
+    )
+    for name, start in (("hx", hx), ("hx.xdb", hx.xdb), ("hx.spaces", hx.spaces)):
+        for way, found in attributes(start):
+            if not inspect.ismethod(found) or way in _ENDS or way.startswith(("wipe", "forget", "delete")):
+                continue
+            parameters = [
+                one
+                for one in inspect.signature(found).parameters.values()
+                if one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.VAR_KEYWORD
+            ]
+            for given in [()] if not parameters else [(one,) * len(parameters) for one in words]:
+                with suppress(hexad.HexadError, TypeError, ValueError, AttributeError, KeyError):
+                    made = found(*given)
+                    yield f"{name}.{way}{given}", list(made) if isinstance(made, Iterator) else made
+
+
+_ENDS = {"close", "wait_for_background"}
+
+
+@pytest.mark.row("H133", "H154", "H093")
+def test_no_public_call_shows_anything_of_the_ledger(hx: Hexad, ledger: Path) -> None:
+    keys, asked, calls = secrets_of(ledger)[:2], {CANARY}, 0
+    before = [one.read_bytes() for one in sorted(ledger.glob("audit.key"))]
+
+    for way, found in called(hx, ledger / "old.hxa"):
+        calls += 1
+        for deeper, one in reached(found):
+            said = one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
+            assert not any(key in said for key in keys), way + deeper
+            # What was asked comes back in words of its own; nothing that is a record's contents does.
+            assert not any(f"p::{word}" in said for word in asked), way + deeper
+            assert not any(f"'directive': '{word}'" in said for word in asked), way + deeper
+            assert not type(one).__module__.startswith("hexad.audit"), way + deeper
+
+    assert calls > 100
+    assert before == [one.read_bytes() for one in sorted(ledger.glob("audit.key"))]
+    with AuditLog(ledger, clock=hx.clock) as log:
+        assert log.verify(archives=[ledger / "old.hxa"]).ok
+        assert {"reviewer.added", "timestep", "incident", "archive"} >= {
+            one.kind
+            for one in log._ledger.query(LedgerQuery(limit=1_000))
+            if one.kind.startswith(("reviewer", "timestep", "incident", "archive", "retention"))
+        }
+
+
+@pytest.mark.row("H133", "H093")
+def test_no_command_shows_anything_of_the_ledger_without_a_credential(
+    hx: Hexad, ledger: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEXAD_REVIEWER_CREDENTIAL", raising=False)
+    keys = secrets_of(ledger)[:2]
+    folder = hx.path.parent
+    hx.close()
+    commands = 0
+    for path, command in leaves(root, ()):
+        arguments = [one for one in command.params if isinstance(one, click.Argument) and one.required]
+        if path[0] in _CHANGES or path[:2] in _CHANGES:
+            continue
+        for word in ("monday", str(ledger / "old.hxa")):
+            given = [word] * len(arguments)
+            with suppress(SystemExit):
+                main(["--store", str(folder), *path, *given])
+            out, err = capsys.readouterr()
+            said = (out + err).replace("\\", "")
+            assert not any(key in said for key in keys), path
+            assert CANARY not in said, path
+            commands += 1
+    assert commands > 100
+
+
+_CHANGES = {
+    ("memory", "browse"),
+    "demo",
+    "completion",
+    "encrypt",
+    "decrypt",
+    "rekey",
+    "init",
+    ("audit", "reviewer"),
+}
+"""Commands that wait for a terminal, make other stores, or let somebody read who is the store's owner."""
+
+
+def leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    ctx = click.Context(command)
+    for name in command.list_commands(ctx):
+        found = command.get_command(ctx, name)
+        assert found is not None
+        yield from leaves(found, (*path, name))
