@@ -56,8 +56,8 @@ def test_an_actor_with_a_role_does_not_see_it_at_all(hx: Hexad, opened: Opener) 
         agent.get("bad")
     assert ["good"] == [one.id for one in agent.memories(status=None)]
     for call in (
-        lambda: agent.quarantine.list(),
-        lambda: agent.quarantine.count(),
+        agent.quarantine.list,
+        agent.quarantine.count,
         lambda: agent.quarantine.get("bad"),
         lambda: agent.quarantine.release("bad", why="I say so"),
         lambda: agent.quarantine.reject("bad", why="I say so"),

@@ -232,8 +232,12 @@ class Pipeline:
         known = self._stores.memories.identify_held(space_no, one.content_hash)
         if known is None:
             return None
-        memory = self._stores.memories.by_no([known.no])[known.no]
-        return replace(memory, receipt=self._receipt(one, Outcome.UNCHANGED))
+        receipt = self._receipt(one, Outcome.UNCHANGED)
+        if (
+            known.hidden
+        ):  # where the other one lies, and what is said of it besides, is not this writer's to know
+            return replace(new_memory(one, known.id), status=known.status, receipt=receipt)
+        return replace(self._stores.memories.by_no([known.no])[known.no], receipt=receipt)
 
     def _unchanged(self, no: int, one: Prepared, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:

@@ -138,20 +138,27 @@ class MemoryNames:
         return self._identity(where, (content_hash, space_no))
 
     def trust_of(self, memory_id: str) -> Trust | None:
-        """Return how far the memory of an id is trusted, hidden or not; None when there is none, or none that counts."""
+        """Return how far the memory of an id is trusted; None for one that waits, is not there, or not to be seen."""
+        seen, params = seen_sql("m", self._roles)
         row = self._db.query_one(
-            "SELECT trust FROM memories WHERE id = ? AND status <> 'quarantined'", (memory_id,)
+            f"SELECT m.trust FROM memories m WHERE m.id = ? AND m.status <> 'quarantined'{seen}",
+            (memory_id, *params),
         )
         return Trust(cast("str", row[0])) if row else None
 
     def facts_about(
         self, space_no: int, subject: str | None, attribute: str | None
     ) -> list[tuple[str, str, str | None, str]]:
-        """Return `(id, trust, value as JSON, content hash)` of a space's active facts of one key, hidden or not."""
+        """Return `(id, trust, value as JSON, content hash)` of a space's active facts of one key.
+
+        Hidden ones do not count: whoever tries one value after the other would learn them.
+        """
+        seen, params = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT id, trust, value, content_hash FROM memories WHERE attribute IS ? AND subject IS ?"
-            " AND (subject IS NOT NULL OR attribute IS NOT NULL) AND +space_no = ? AND +status = 'active' ORDER BY no",
-            (attribute, subject, space_no),
+            "SELECT m.id, m.trust, m.value, m.content_hash FROM memories m WHERE m.attribute IS ? AND m.subject IS ?"
+            " AND (m.subject IS NOT NULL OR m.attribute IS NOT NULL) AND +m.space_no = ? AND +m.status = 'active'"
+            f"{seen} ORDER BY m.no",
+            (attribute, subject, space_no, *params),
         )
         return cast("list[tuple[str, str, str | None, str]]", rows)
 

@@ -275,7 +275,7 @@ def _readable(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    if len(text) < _DECODED_LEAST or " " not in text.strip():
+    if len(text) < _DECODED_LEAST or not (" " in text.strip() or _ENCODED.fullmatch(text.strip())):
         return None
     return text if sum(map(str.isprintable, text)) >= 0.95 * len(text) else None
 
