@@ -108,6 +108,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.records", "hexad.wiping"): "as the export of all that is held",
     ("hexad.records", "hexad.exporting"): "only who asks for all that is held needs to know every table",
     ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
+    ("hexad.wiring", "hexad.erasing"): "only who erases needs the ledger and every file of a store",
     ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
     ("hexad.wiring", "hexad.describing"): "only a look at the store's health asks for it",
