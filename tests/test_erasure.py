@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -447,3 +450,65 @@ def test_errors_are_of_one_tree(kept: Hexad) -> None:
     for given in ({"tag": ""}, {"space": "nope"}, {"before": "x"}):
         with pytest.raises(HexadError):
             kept.forget(**given)
+
+
+# On the command line ------------------------------------------------------------------------------------------------
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hexad", *arguments],
+        cwd=folder, env={**os.environ, "HEXAD_EMBEDDER": "none"}, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.mark.row("L060")
+def test_the_command_line_asks_tells_and_gives_a_receipt(tmp_path: Path) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("Ada was here.", data_subjects=["ada"])
+        hx.remember("Bob was here.", data_subjects=["bob"])
+    planned = run(tmp_path, "forget", "--subject", "ada", "--purge", "--dry-run", "--json")
+    unasked = run(tmp_path, "forget", "--subject", "ada", "--purge")
+    done = run(tmp_path, "forget", "--subject", "ada", "--purge", "--yes", "--json")
+    shown = run(tmp_path, "forget", "--subject", "bob", "--purge", "--yes")
+    listed = run(tmp_path, "forget", "--list", "--json")
+
+    assert (0, 2, 0, 0, 0) == tuple(one.returncode for one in (planned, unasked, done, shown, listed))
+    assert "--yes" in unasked.stderr
+    receipt = parse_receipt(json.loads(done.stdout))
+    assert receipt.verify()
+    assert 1 == receipt.count("memories")
+    assert counts(parse_receipt(json.loads(planned.stdout))) == counts(receipt)
+    assert "memories: 1" in shown.stdout
+    assert re.search(r"key: [0-9a-f]{64}", shown.stdout)
+    known = json.loads(listed.stdout)
+    assert receipt.id == known[1]["id"]
+    assert {None} == {one["key"] for one in known} == {one["selection"] for one in known}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["forget"],
+        ["forget", "--purge", "--yes"],
+        ["forget", "--tag", "", "--purge", "--yes"],
+        ["forget", "--before", "next tuesday", "--purge", "--yes"],
+        ["forget", "--space", "nowhere", "--purge", "--yes"],
+        ["forget", "--list", "--tag", "x"],
+        ["forget", "--restore", "--tag", "x"],
+        ["forget", "x", "--tag", "x", "--purge", "--yes"],
+    ],
+)
+def test_the_command_line_changes_nothing_for_what_it_cannot_use(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("Ada was here.", id="x", tags=["x"])
+    done = run(tmp_path, *arguments)
+
+    assert done.returncode in {2, 3}
+    assert "Traceback" not in done.stderr
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        assert "active" == hx.get("x").status.value
+        assert [] == hx.erasures()
