@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+import hexad
 from hexad import Hexad, InvalidInput
 
 
@@ -38,3 +43,23 @@ def test_what_names_nobody_is_refused_and_nothing_is_started(hx: Hexad, given: o
         hx.xdb.documents.add_document("File", "Text.", "reference", data_subjects=given)  # type: ignore[arg-type]
 
     assert ([], []) == (hx.xdb.sessions(), hx.xdb.documents.all())
+
+
+def test_the_command_line_says_whose_data_it_is(tmp_path: Path) -> None:
+    def hexad_command(*words: str, text: str = "") -> None:
+        subprocess.run(
+            [sys.executable, "-m", "hexad", *words],
+            cwd=tmp_path, input=text, text=True, check=True, capture_output=True, timeout=60,
+        )  # fmt: skip
+
+    (tmp_path / "file.md").write_text("A newer text.")
+    hexad_command("init")
+    hexad_command(
+        "xdb", "record", "--session", "call", "--data-subject", "Anna", "--data-subject", "Ben", "A word."
+    )
+    hexad_command("docs", "add", "-", "--name", "File", "--data-subject", "Anna", text="A text.")
+    hexad_command("docs", "update", "File", "file.md", "--data-subject", "Ben")
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        assert ("Anna", "Ben") == hx.xdb.sessions()[0].data_subjects
+        assert ("Ben",) == hx.xdb.documents.all()[0].data_subjects

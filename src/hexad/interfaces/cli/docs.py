@@ -183,6 +183,7 @@ def _content(file: Path | None) -> str:
 @click.option("--name", help="What it is called; default: the file's name.")
 @click.option("--path", help="Its logical path, such as style/tone.md; default: its name.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--data-subject", "data_subjects", multiple=True, help="A person whose data it is; repeatable.")
 @click.option("--version-name", "version", help="What this version is called; default: 1.")
 @click.option("--source", help="Where it came from; default: the file.")
 @click.option("--summary", help="What it says, in a sentence.")
@@ -210,6 +211,12 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
 @click.argument("document", shell_complete=document_paths)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--tag", "tags", multiple=True, help="Its tags from now on; may be repeated.")
+@click.option(
+    "--data-subject",
+    "data_subjects",
+    multiple=True,
+    help="The people whose data it is from now on; repeatable.",
+)
 @click.option("--version-name", "version", help="What this version is called; default: the next number.")
 @click.option("--source", help="Where it came from.")
 @click.option("--summary", help="What it says, in a sentence.")
@@ -222,6 +229,7 @@ def update(
     What it said stays a version. The same text is none.
     """
     content = _content(file)
+    options["data_subjects"] = several(options["data_subjects"])
     if not content.strip() and not allow_empty:
         raise click.UsageError(
             "The new text is empty, so nothing was changed: give a FILE, pipe a text in, or say --allow-empty."

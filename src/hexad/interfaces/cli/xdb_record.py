@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, print_json, state
+from hexad.interfaces.cli.base import Command, print_json, several, state
 from hexad.interfaces.cli.completing import concept_ids
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
@@ -56,6 +56,9 @@ _REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
     default=None,
     help="Whether the session compacts by itself when its window is full; default: as it was, at first yes.",
 )
+@click.option(
+    "--data-subject", "data_subjects", multiple=True, help="A person whose data the session is; repeatable."
+)
 @click.option("--follow", is_flag=True, help="Record lines as they come, each within a tenth of a second.")
 @click.option("--end", "ends", is_flag=True, help="End the session afterwards.")
 def record(
@@ -64,6 +67,7 @@ def record(
     session_id: str,
     max_context_tokens: int | None,
     compaction: bool | None,
+    data_subjects: tuple[str, ...],
     follow: bool,
     ends: bool,
     **options: Any,
@@ -81,7 +85,11 @@ def record(
     if row is not None and follow:
         raise click.UsageError("--follow is for what is piped in; leave TEXT or --follow out.")
     done = _Recorded()
-    window: dict[str, Any] = {"max_context_tokens": max_context_tokens, "compaction": compaction}
+    window: dict[str, Any] = {
+        "max_context_tokens": max_context_tokens,
+        "compaction": compaction,
+        "data_subjects": several(data_subjects),
+    }
     with ExitStack() as stack:
         hx, begins = _there(stack, session_id, window)
         first: list[Any] = [row]
