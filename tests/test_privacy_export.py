@@ -226,6 +226,16 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(hx, tmp_path):
     assert 0o600 == file.stat().st_mode & 0o777
 
 
+@pytest.mark.parametrize("name", ["memory.db", "keys.json", "audit/audit.db", "new.json", "stream/x.json"])
+def test_an_export_never_writes_over_a_file_of_the_store(hx, name):
+    planted(hx)
+
+    with pytest.raises(InvalidInput, match="is in the store"):
+        hx.write_export(hx.path / name, force=True)
+
+    assert [] == hx.check()
+
+
 # The command line -------------------------------------------------------------------------------------------
 
 

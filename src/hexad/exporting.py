@@ -66,9 +66,10 @@ def write_export(
 ) -> dict[str, int]:
     """Write an export as `Hexad.write_export` says; returns how many items of each list it has."""
     path = parse_path(file, "file").expanduser().absolute()
-    if parts.place.crypt is not None and path.resolve().is_relative_to(parts.place.directory.resolve()):
+    store, target = parts.place.directory.resolve(), path.resolve()
+    if target.is_relative_to(store) and (parts.place.crypt is not None or target.parent != store / "exports"):
         raise InvalidInput(
-            f"{path} is in an encrypted store, where nothing is plain text; an export is: write it elsewhere."
+            f"{path} is in the store: an export is plain text, and may be in the way of its files; write it elsewhere."
         )
 
     def may_replace() -> None:
