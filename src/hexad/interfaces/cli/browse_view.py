@@ -59,7 +59,7 @@ def plain(text: str) -> str:
     """Return a text without what a terminal, or its way of placing characters, could be driven by.
 
     >>> plain("a\\x1b[2J\\u202eb\\u200dc")
-    'a�[2Jbc'
+    'a�[2J�bc'
     """
     if text.isascii() and text.isprintable():
         return text
