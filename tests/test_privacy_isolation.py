@@ -165,7 +165,6 @@ with hexad.open(Path(sys.argv[1]), embedder="hashing", background=False) as othe
     assert "[]" == done.stdout.strip()
 
 
-@pytest.mark.row("A139")
 def test_nothing_is_learned_about_a_user_across_projects(both, tmp_path):
     # No user layer is there yet: nothing of a project is in any place that another one reads.
     assert not list(tmp_path.rglob("user.db"))
