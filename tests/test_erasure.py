@@ -512,3 +512,41 @@ def test_the_command_line_changes_nothing_for_what_it_cannot_use(
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert "active" == hx.get("x").status.value
         assert [] == hx.erasures()
+
+
+# Every place is known -----------------------------------------------------------------------------------------------
+
+
+def tables(hx: Hexad) -> list[str]:
+    rows = hx._parts.base.db.query(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\'"
+        " AND name NOT LIKE 'sqlite%' ORDER BY name"
+    )
+    return [str(row[0]) for row in rows]
+
+
+def test_the_page_says_of_every_table_what_becomes_of_it(hx: Hexad) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "erasure.md").read_text()
+    said = set(
+        re.findall(r"`([a-z_*]+)`", page.partition("## What goes where")[2].partition("## Pending")[0])
+    )
+    patterns = [one for one in said if one.endswith("*")]
+
+    assert [] == [
+        name
+        for name in tables(hx)
+        if name not in said and not any(name.startswith(one[:-1]) for one in patterns)
+    ]
+
+
+def test_every_table_that_refers_to_a_memory_lets_it_go(hx: Hexad) -> None:
+    from hexad.storage.purge import _OWNED
+
+    referring = {
+        (name, row[3])
+        for name in tables(hx)
+        for row in hx._parts.base.db.query(f"PRAGMA foreign_key_list({name})")
+        if row[2] == "memories"
+    }
+
+    assert referring - set(_OWNED) == {("source_items", "memory_no")}  # whose names are masked
