@@ -327,7 +327,7 @@ def test_documents_go_by_their_subjects_and_tags_with_copies_that_were_changed_b
     assert (1, 1) == (receipt.count("documents"), receipt.count("working copies of documents"))
     assert ({}, False) == (found_in(hx.path), copy.exists())
     assert ["Ben.md", "Tone.md"] == [one.path for one in documents.all()]
-    assert 1 == purge(hx, tag="people").count("documents")
+    assert 1 == purge(hx, tag="People").count("documents")
     assert ["Tone.md"] == [one.path for one in documents.all()]
     assert () == documents.read_copies().created
 

@@ -83,6 +83,30 @@ def test_what_a_live_program_holds_is_pending_unseen_and_gone_once_it_ends(tmp_p
         assert () == hx.erasures()[0].pending
 
 
+def test_what_a_live_program_goes_on_recording_to_an_erased_session_is_kept_under_another_name(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as hx:
+        holder = start("hold", tmp_path, "call")
+        assert b"recorded\n" == line(holder)
+        hx.forget(session="call", purge=True, confirm=True)
+        assert ([], []) == (hx.xdb.sessions(), hx.xdb.recall(session_id="*"))
+        assert holder.stdin is not None
+        holder.stdin.write(b"\n")
+        holder.stdin.flush()
+        assert b"more\n" == line(holder)
+        end(holder)
+        hx.maintain()
+        hx.xdb.seal()
+
+        (left,) = hx.xdb.sessions()
+        assert left.id.startswith("erased-")
+        assert 20 == len(hx.xdb.recall(session_id=left.id))
+        assert {} == found_in(hx.path)
+        hx.forget(session=left.id, purge=True, confirm=True)
+        assert ([], [], []) == (hx.xdb.sessions(), hx.xdb.recall(session_id="*"), hx.check())
+
+
 @pytest.mark.parametrize("where", ["thread", "process"])
 def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path: Path, where: str) -> None:
     with opened(tmp_path) as hx:

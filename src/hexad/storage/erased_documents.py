@@ -15,6 +15,7 @@ from hexad.storage.changes import bump
 from hexad.storage.codec import dump, to_micros
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.document_copies import unlink_copy
+from hexad.text.normalize import slug
 
 DOCUMENTS: Final = "documents"
 COPIES: Final = "working copies of documents"
@@ -47,7 +48,7 @@ class ErasedDocuments:
     def _chosen(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
         given: dict[str, SQLValue] = {
             "subject": selection.subject,
-            "tag": selection.tag,
+            "tag": None if selection.tag is None else slug(selection.tag),
             "through": through,
         }
         there = self._db.query(
