@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -135,28 +136,35 @@ def test_a_file_of_another_store_is_refused(tmp_path: Path, duck: Duck) -> None:
 def test_a_disk_that_refuses_to_write_or_to_read_is_a_failure_of_storage(
     tmp_path: Path, duck: Duck, at: int
 ) -> None:
-    path, calls = tmp_path / "a.parquet", {"write": 0, "read": 0}
-    refused = "write"
+    path, calls = tmp_path / "a.parquet", 0
 
     def hook(operation: str, where: Path) -> None:
-        if where == path and operation == refused:
-            calls[operation] += 1
-            if calls[operation] >= at:
-                raise OSError(28 if operation == "write" else 5, "refused by the test")
+        nonlocal calls
+        if where == path and operation == "write":
+            calls += 1
+            if calls >= at:
+                raise OSError(28, "refused by the test")
 
     previous = files.set_hook(hook)
     try:
         with pytest.raises(StorageFailure, match=r"a\.parquet: refused by the test"):
             _write(duck, path)
-        refused = "nothing"
-        _write(duck, path)
-        refused = "read"
-        with pytest.raises(StorageFailure, match=r"a\.parquet: refused by the test"):
-            _read(duck, path, "sum(length(content))")
     finally:
         files.set_hook(previous)
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    with pytest.raises(StorageFailure, match=r"a\.parquet: Is a directory"):
+        _read(duck, path, "sum(length(content))")
     with pytest.raises(StorageFailure, match=r"b\.parquet"):
         _read(duck, tmp_path / "b.parquet", "count(*)")
+
+
+def test_no_file_stays_open_after_a_question(tmp_path: Path, duck: Duck) -> None:
+    _write(duck, tmp_path / "a.parquet", rows=1_000)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        _read(duck, tmp_path / "a.parquet", "count(*), max(content)")
+    assert before >= len(os.listdir("/dev/fd"))
 
 
 def test_several_threads_read_the_same_files_at_once(tmp_path: Path, duck: Duck) -> None:

@@ -40,6 +40,14 @@ _FAILURES_LIMIT: Final = 100
 _MARK: Final = "hexad-failure-"
 
 
+@contextmanager
+def _read(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise files.failure("read", path, error) from error
+
+
 class BlockCache:
     """The last blocks of which a part was asked for, decrypted: 4 MiB, for any thread."""
 
@@ -68,10 +76,10 @@ class SealedReader:
 
     def __init__(self, path: Path, cipher: FileCipher, cache: BlockCache | None = None) -> None:
         self._path, self._cache = path, cache or BlockCache()
-        with files.operation("read", path, "read"):
-            self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._fd = -1
         try:
-            with files.operation("read", path, "read"):
+            with _read(path):
+                self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
                 size = os.fstat(self._fd).st_size
                 self._header = os.pread(self._fd, HEADER_BYTES, 0)
             self._blocks = cipher.blocks(self._header, name=str(path))
@@ -132,7 +140,7 @@ class SealedReader:
     def _sealed(self, first: int, last: int) -> bytes:
         begin, end = block_place(first), block_place(last + 1)
         pieces = []
-        with files.operation("read", self._path, "read"):
+        with _read(self._path):
             while begin < end and (piece := os.pread(self._fd, end - begin, begin)):
                 pieces.append(piece)
                 begin += len(piece)
@@ -143,6 +151,9 @@ class SealedReader:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+
+    def __del__(self) -> None:
+        self.close()  # DuckDB lets go of what it read without closing it
 
     def __enter__(self) -> SealedReader:
         return self
@@ -157,7 +168,7 @@ class SealedWriter:
     """A sealed file in the making, from its beginning to its end; it is whole when it was closed."""
 
     def __init__(self, path: Path, cipher: FileCipher) -> None:
-        self._path = path
+        self._path, self._fd = path, -1
         self._fd = files.open_for_locks(path)
         files.truncate(self._fd, 0, path)
         self._sealing = cipher.sealing()
@@ -177,6 +188,10 @@ class SealedWriter:
     def tell(self) -> int:
         """Return how long the content is by now."""
         return self._size
+
+    def __del__(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
 
     def close(self) -> None:
         """Write the end, and let go of the file. Idempotent."""
@@ -290,7 +305,7 @@ def _filesystem_class() -> Any:
                 files.unlink(path_of(path))
 
         def _stat(self, path: str) -> os.stat_result:
-            with files.operation("read", path_of(path), "read"):
+            with _read(path_of(path)):
                 return path_of(path).stat()
 
         def open(self, path: str, mode: str = "rb", **_options: object) -> _Handle:
