@@ -11,20 +11,19 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from hexad.audit.asking import EVENTS, LedgerQuery, conditions
-from hexad.audit.canonical import SALTED_END, body, canonical, four_field_hash, sealed
+from hexad.audit.canonical import body, four_field_hash
+from hexad.audit.contents import ONE_USE, Subject, ref_of, seal, secrets_of
 from hexad.audit.gaps import Gaps, erase_archived
 from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
 from hexad.errors import IntegrityError, LedgerBroken
 from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
 from hexad.model.experience import EventType
-from hexad.model.memory import JSONValue
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Connection, Database, Row, SQLValue
 from hexad.storage.keys import KeyStore
@@ -35,14 +34,6 @@ if TYPE_CHECKING:
 ERASURE: Final = "erasure"
 KEY_FIELDS: Final = ("wrapping_key", "signing_seed")
 _NONCE_BYTES: Final = 16
-_REF_BYTES: Final = 16
-_ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    ref: bytes
-    key: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +51,7 @@ class Ledger:
     def __init__(self, db: Database, keys: KeyStore) -> None:
         self.db, self._keys = db, keys
         self.gaps = Gaps(db)
-        self._subjects: dict[str, _Subject] = {}
+        self._subjects: dict[str, Subject] = {}
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -71,18 +62,20 @@ class Ledger:
             first, nonces = size, secrets.token_bytes(_NONCE_BYTES * len(records))
             entries, contents = list[tuple[SQLValue, ...]](), list[tuple[SQLValue, ...]]()
             leaves = list[bytes]()
-            known: dict[str, _Subject] = {}
+            known: dict[str, tuple[Subject, Callable[[bytes], bytes]]] = {}
             when, at = None, 0
             for record in records:
                 if record.at is not when:  # a batch shares its time, and turning it into a number has a price
                     when, at = record.at, to_micros(record.at)
-                subject = known.get(record.subject)
-                if subject is None:
-                    subject = known[record.subject] = self._subject(con, record.subject)
+                found = known.get(record.subject)
+                if found is None:
+                    one = self._subject(con, record.subject)
+                    found = known[record.subject] = one, one.keyed()
+                subject, keyed = found
                 payload = "null"
                 if record.payload is not None:
                     nonce = nonces[(size - first) * _NONCE_BYTES :][:_NONCE_BYTES]
-                    payload, ciphertext = _sealed(record.payload, subject, size, nonce)
+                    payload, ciphertext = seal(record.payload, keyed, size, nonce)
                     contents.append((size, nonce, ciphertext))
                 data = body(record, size, at, last.hex() or GENESIS, subject.ref, payload)
                 last = hashlib.sha256(data).digest()
@@ -150,7 +143,7 @@ class Ledger:
         """Return the numbers of a session's records with contents, None: at whatever tick; archived ones too."""
         return self.gaps.with_contents(session, None if ticks is None else [list(one) for one in ticks])
 
-    def _subject(self, con: Connection, name: str) -> _Subject:
+    def _subject(self, con: Connection, name: str) -> Subject:
         """Return the subject of this name, made where there is none; asked for anew in each transaction."""
         lookup = self._lookup(name)
         row = con.execute("SELECT ref, key FROM subjects WHERE lookup = ?", (lookup,)).fetchone()
@@ -158,10 +151,10 @@ class Ledger:
             known = self._subjects.get(name)
             if known is None or known.ref != row[0]:
                 ref = cast("bytes", row[0])
-                known = self._subjects[name] = _Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
+                known = self._subjects[name] = Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
             return known
         key = secrets.token_bytes(32)
-        made = _Subject(_ref(key), key)
+        made = Subject(ref_of(key), key)
         con.execute(
             "INSERT INTO subjects VALUES(?,?,?,?)",
             (
@@ -300,9 +293,9 @@ class Ledger:
     ) -> dict[str, Any]:
         from cryptography.exceptions import InvalidTag
 
-        salt, cipher = _secrets(key, nonce, seq)
+        salt, cipher = secrets_of(key, nonce, seq)
         try:
-            plain = cipher.decrypt(_ONE_USE, ciphertext, None)
+            plain = cipher.decrypt(ONE_USE, ciphertext, None)
         except InvalidTag as error:
             raise LedgerBroken(
                 f"The contents of record audit-{seq} were changed. Run `hexad audit verify`."
@@ -316,8 +309,8 @@ class Ledger:
         row = self.db.query_one("SELECT key FROM subjects WHERE ref = ?", (ref,))
         if row is None:
             return None
-        salt, cipher = _secrets(self._unwrap(cast("bytes", row[0]), ref), nonce, seq)
-        return salt, cipher.decrypt(_ONE_USE, ciphertext, None)
+        salt, cipher = secrets_of(self._unwrap(cast("bytes", row[0]), ref), nonce, seq)
+        return salt, cipher.decrypt(ONE_USE, ciphertext, None)
 
     def whole_subjects(self) -> set[bytes]:
         """Return the references of the subjects whose name and key are those that they were made with."""
@@ -329,7 +322,7 @@ class Ledger:
     def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
         try:
             said = self._unwrap(name, ref).decode("utf-8", "replace")
-            return _ref(self._unwrap(key, ref)) == ref and self._lookup(said) == lookup
+            return ref_of(self._unwrap(key, ref)) == ref and self._lookup(said) == lookup
         except IntegrityError:
             return False
 
@@ -358,34 +351,6 @@ class Ledger:
         for one in hashes:
             frontier.append(one)
         return fold(frontier.subtrees)
-
-
-def _sealed(payload: Mapping[str, JSONValue], subject: _Subject, seq: int, nonce: bytes) -> tuple[str, bytes]:
-    """Return how contents stand in the record's bytes, and their ciphertext."""
-    plain = canonical(payload)
-    salt, cipher = _secrets(subject.key, nonce, seq)
-    ciphertext = cipher.encrypt(_ONE_USE, plain, None)
-    salted = hashlib.sha256(salt + plain).hexdigest()
-    return f"{sealed(nonce, ciphertext)}{salted}{SALTED_END}", ciphertext
-
-
-def _ref(key: bytes) -> bytes:
-    """Return how records name the subject of a key: made of it, so that no other key can take its place."""
-    return hashlib.sha256(b"hexad subject\0" + key).digest()[:_REF_BYTES]
-
-
-def _secrets(subject_key: bytes, nonce: bytes, seq: int) -> tuple[bytes, AESGCM]:
-    """Return the salt and the cipher of one record's contents; without the nonce nobody can."""
-    both = hmac.digest(subject_key, nonce + seq.to_bytes(8, "big"), "sha512")
-    return both[:32], _aesgcm()(both[32:])
-
-
-@cache
-def _aesgcm() -> type[AESGCM]:
-    # Once, not for each record: even an import of what is there takes a microsecond.
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-    return AESGCM
 
 
 def _state(con: Connection) -> tuple[int, bytes, Frontier]:
