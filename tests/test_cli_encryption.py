@@ -1,0 +1,155 @@
+"""`hexad init --encrypt`, `encrypt`, `decrypt` and `rekey`, as a person and a script use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import hexad
+
+WORDS, OTHER_WORDS = "six words are better than one", "other words for another day"
+
+
+@pytest.fixture
+def run(project: Path, tmp_path: Path):
+    def run_hexad(*arguments: str, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "hexad", *arguments],
+            cwd=project,
+            env={**_quiet(tmp_path), **environment},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+            check=False,
+        )
+        assert code == done.returncode, done.stdout + done.stderr
+        return done
+
+    return run_hexad
+
+
+def _quiet(tmp_path: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+        "HEXAD_EMBEDDER": "none",
+    }
+
+
+@pytest.mark.row("A131")
+def test_a_store_is_encrypted_from_its_first_command_and_needs_nothing_more_to_be_used(
+    run, project, tmp_path
+):
+    said = run("init", "--encrypt").stdout
+    (key,) = (tmp_path / "data" / "hexad" / "keys").iterdir()
+    assert str(key) in said
+    assert "keep a copy" in said
+    run("remember", "The garden gate squeaks.")
+    assert "squeaks" in run("recall", "garden gate").stdout
+    assert not [
+        one for one in (project / ".hexad").rglob("*") if one.is_file() and b"squeaks" in one.read_bytes()
+    ]
+    assert "yes, key from key_file" in " ".join(run("doctor", "--quick").stdout.split())
+    key.rename(tmp_path / "aside")
+    failed = run("recall", "garden gate", code=1)
+    assert "key file" in failed.stderr
+    assert "HEXAD_KEY_FILE" in failed.stderr
+    assert "squeaks" in run("recall", "garden gate", HEXAD_KEY_FILE=str(tmp_path / "aside")).stdout
+
+
+@pytest.mark.row("A131")
+def test_a_store_that_is_there_is_encrypted_given_new_keys_and_decrypted(run, project):
+    run("remember", "The garden gate squeaks.")
+    assert "no: whoever" in " ".join(run("doctor", "--quick").stdout.split())
+    planned = json.loads(run("encrypt", "--dry-run", "--json").stdout)
+    assert (planned["dry_run"], planned["what"]) == (True, "encrypt")
+    assert hexad.encryption_state(project) is None
+    run("encrypt", "--provider", "passphrase", HEXAD_PASSPHRASE=WORDS)
+    assert "HEXAD_PASSPHRASE" in run("recall", "gate", code=1).stderr
+    assert "squeaks" in run("recall", "gate", HEXAD_PASSPHRASE=WORDS).stdout
+    run("rekey", HEXAD_PASSPHRASE=WORDS, HEXAD_NEW_PASSPHRASE=OTHER_WORDS)
+    run("recall", "gate", code=1, HEXAD_PASSPHRASE=WORDS)
+    run("rekey", "--wrap-only", "--provider", "key_file", HEXAD_PASSPHRASE=OTHER_WORDS)
+    assert "squeaks" in run("recall", "gate").stdout
+    assert "--yes" in run("decrypt", code=2).stderr
+    assert hexad.encryption_state(project) is not None
+    assert "Decrypted" in run("decrypt", "--yes").stdout
+    assert "squeaks" in run("recall", "gate").stdout
+
+
+def test_what_cannot_be_is_said(run, project):
+    run("remember", "The garden gate squeaks.")
+    assert "no user layer" in run("encrypt", "--user", code=2).stderr
+    assert "HEXAD_PASSPHRASE" in run("encrypt", "--provider", "passphrase", code=2).stderr
+    assert "keyring" in run("encrypt", "--provider", "keyring", code=1).stderr
+    assert "contradict" in run("encrypt", "--provider", "keyring", "--key-file", "x", code=2).stderr
+    assert "role" in run("--role", "guest", "encrypt", code=1).stderr
+    assert "not encrypted" in run("decrypt", "--yes", code=4).stderr
+    assert "hexad encrypt" in run("init", "--encrypt", code=4).stderr
+    assert "not encrypted" in run("rekey", code=4).stderr
+    assert hexad.encryption_state(project) is None
+    with hexad.open(project, embedder=None, background=False, purpose="a test") as hx:
+        failed = run("encrypt", code=6).stderr
+        assert f"process {os.getpid()} (a test" in failed
+        assert 1 == hx.count()
+
+
+def test_json_tells_the_same(run, project):
+    assert "key_file" == json.loads(run("init", "--encrypt", "--json").stdout)["encryption"]["provider"]
+    report = json.loads(run("rekey", "--json").stdout)
+    assert ("rekey", "key_file", False) == (report["what"], report["provider"], report["dry_run"])
+    status = json.loads(run("doctor", "--json", "--quick").stdout)
+    assert status["encrypted"]
+    assert report["key_id"] == status["encryption"]["key_id"]
+
+
+@pytest.mark.row("A131")
+def test_on_a_terminal_a_passphrase_is_asked_for_and_not_shown(run, project, tmp_path):
+    run("remember", "The garden gate squeaks.")
+    run("encrypt", "--provider", "passphrase", HEXAD_PASSPHRASE=WORDS)
+    shown = _typed(project, tmp_path, ["recall", "garden gate"], [("Passphrase", WORDS)])
+    assert "squeaks" in shown
+    assert WORDS not in shown
+    shown = _typed(
+        project, tmp_path, ["rekey", "--wrap-only"],
+        [("New passphrase", OTHER_WORDS), ("Repeat", OTHER_WORDS), ("Passphrase", WORDS)],
+    )  # fmt: skip
+    assert OTHER_WORDS not in shown
+    assert "squeaks" in run("recall", "gate", HEXAD_PASSPHRASE=OTHER_WORDS).stdout
+
+
+def _typed(project: Path, tmp_path: Path, arguments: list[str], answers: list[tuple[str, str]]) -> str:
+    """Run a command on a terminal, type each answer when its question stands there, and return what was shown."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hexad", *arguments],
+        cwd=project, env=_quiet(tmp_path), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown, asked_at, deadline = "", 0, time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                data = os.read(ours, 4_096)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data.decode("utf-8", "replace")
+        if answers and answers[0][0] in shown[asked_at:]:
+            asked_at = len(shown)
+            os.write(ours, f"{answers.pop(0)[1]}\n".encode())
+    process.wait(30)
+    os.close(ours)
+    assert 0 == process.returncode, shown
+    return shown
