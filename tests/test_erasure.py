@@ -157,7 +157,7 @@ def test_a_space_that_is_not_there_is_not_found(kept: Hexad) -> None:
         kept.forget(space="opps", purge=True, confirm=True)
 
 
-def test_a_memory_beside_a_selection_is_refwords(kept: Hexad) -> None:
+def test_a_memory_beside_a_selection_is_refused(kept: Hexad) -> None:
     with pytest.raises(InvalidInput, match="names one memory"):
         kept.forget("tag", tag="old-tag")  # type: ignore[call-overload]
 
@@ -377,7 +377,9 @@ def test_of_1000_planted_words_none_is_left_in_any_byte_of_the_store(
         hx.remember(f"Something else, number {number}, that stays.", id=f"else-{number}", tags=[f"t{number}"])
     assert (set() if encrypted else {word.lower() for word in words}) == canaries(hx.path)
 
+    planned = hx.forget(tag="chats", purge=True, dry_run=True)
     chats = hx.forget(tag="chats", purge=True, confirm=True)
+    assert counts(planned) == counts(chats)
     receipt = hx.forget(subject="ada", purge=True, confirm=True)
 
     assert 1 <= chats.count("memories")
