@@ -8,21 +8,19 @@ SQLite a gap means nothing: a reader of any moment sees the same, and so does wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import apsw
 
 from hexad.storage.connection import PAGE_BYTES, Connection
 from hexad.storage.sqlite_errors import translated
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 _PAGES_AT_ONCE: Final = 1_024
 _FILE_HEADER: Final = 100
-_LEAVES: Final = (10, 13)
-_INNER: Final = (2, 5)
+_HEAD_BYTES: Final = {10: 8, 13: 8, 2: 12, 5: 12}
+"""Of the pages of trees by their first byte: leaves, then those above them."""
+_ZEROS: Final = bytes(PAGE_BYTES)
 _MOST_PAGES: Final = 1 << 24
 """From here on the first byte of a page of another kind, a page's number, may look like that of a tree's page."""
 
@@ -61,32 +59,15 @@ def can_clear_gaps(con: Connection, *, encrypted: bool) -> bool:
     return not encrypted and not maps and size == PAGE_BYTES and few
 
 
-def _gaps(data: bytes, offset: int) -> list[tuple[int, int]]:
-    """Return where in the file the gaps begin that are not clear, and how long they are."""
-    import numpy as np
-
-    pages = np.frombuffer(data, dtype=np.uint8).reshape(-1, PAGE_BYTES)
-    starts, ends = _bounds(pages[:, :12])
-    if not offset:  # the first page begins with the file's own header
-        starts[:1], ends[:1] = _bounds(pages[:1, _FILE_HEADER : _FILE_HEADER + 12])
-        starts[:1] += _FILE_HEADER
-    columns = np.arange(PAGE_BYTES, dtype=np.int32)
-    gap = (columns >= starts[:, None]) & (columns < ends[:, None])
-    found = np.flatnonzero((gap & (pages != 0)).any(axis=1))
-    return [
-        (offset + int(page) * PAGE_BYTES + int(starts[page]), int(ends[page] - starts[page]))
-        for page in found
-    ]
-
-
-def _bounds(heads: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where each page's gap begins and ends, the same twice for a page that has none."""
-    import numpy as np
-
-    head = heads.astype(np.int32)
-    leaf, inner = np.isin(head[:, 0], _LEAVES), np.isin(head[:, 0], _INNER)
-    starts = np.where(leaf, 8, 12) + 2 * (head[:, 3] << 8 | head[:, 4])
-    ends = head[:, 5] << 8 | head[:, 6]
-    ends[ends == 0] = 1 << 16
-    has = (leaf | inner) & (starts <= ends) & (ends <= PAGE_BYTES)
-    return np.where(has, starts, 0).astype(np.int32), np.where(has, ends, 0).astype(np.int32)
+def _gaps(data: bytes, offset: int) -> Iterator[tuple[int, int]]:
+    """Yield where in the file the gaps begin that are not clear, and how long they are."""
+    for page in range(0, len(data), PAGE_BYTES):
+        head = page if page or offset else _FILE_HEADER  # the first page begins with the file's own header
+        kind = data[head]
+        if kind not in _HEAD_BYTES:
+            continue
+        start = head + _HEAD_BYTES[kind] + 2 * (data[head + 3] << 8 | data[head + 4])
+        end = page + (data[head + 5] << 8 | data[head + 6])
+        length = end - start
+        if 0 < length <= PAGE_BYTES and data[start:end] != _ZEROS[:length]:
+            yield offset + start, length
