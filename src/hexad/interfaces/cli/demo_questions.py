@@ -33,7 +33,7 @@ _OWN: Final = (
         kinds=("code",),
         path="src",
     ),
-    Question(text="What is not encrypted?", where="guides", kinds=("guide",)),
+    Question(text="What happens to a store whose key is lost?", where="guides", kinds=("guide",)),
     Question(text="Why is full text not in a tokenizer written in Python?", where="guides", kinds=("guide",)),
     Question(
         text="Which change linked memories of different projects?",
