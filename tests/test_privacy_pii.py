@@ -196,3 +196,18 @@ def test_a_session_may_be_called_by_a_number_that_passes_for_a_card(hx):
     hx.xdb.start_session("4111111111111111")
 
     assert "ts-4111111111111111-1" == hx.xdb.record("input", "hello")
+
+
+def test_a_person_may_be_known_by_an_address_wherever_they_are_named(project, opened):
+    set_privacy(project, "all")
+    hx = opened(embedder=None)
+    memory = hx.remember(f"Asked by {EMAIL}.", data_subjects=[EMAIL])
+    document = hx.xdb.documents.add_document("a.md", f"Of {EMAIL}.", "reference", data_subjects=[EMAIL])
+    hx.xdb.start_session("s", data_subjects=[EMAIL])
+
+    found = [
+        item for item in hx.export(subject=EMAIL) if item.section in ("memories", "documents", "sessions")
+    ]
+
+    assert {memory.id, document.id, "s"} == {item.value["id"] for item in found}
+    assert (EMAIL,) == memory.data_subjects and EMAIL not in memory.raw + document.content

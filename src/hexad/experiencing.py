@@ -63,17 +63,7 @@ def build_experiencing(
         mask=experience.masking.text,
         created_by=actor.agent or actor.describe(),
     )
-    documents = DocumentRepository(
-        DocumentNeeds(
-            db=needs.db,
-            directory=needs.directory / "documents",
-            ids=ids,
-            mask=experience.masking.text,
-            source=actor.agent or actor.describe(),
-            key=needs.salt,
-            own=own_files(needs.directory, needs.crypt, DOCUMENTS),
-        )
-    )
+    documents = _documents(needs, experience, actor=actor, ids=ids)
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
     contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
     experience.contract = contracts.current
@@ -147,6 +137,23 @@ def _storage(
             expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
         ),
         _pressure_settings(settings),
+    )
+
+
+def _documents(
+    needs: ExperienceNeeds, experience: Experience, *, actor: Actor, ids: IdSource
+) -> DocumentRepository:
+    return DocumentRepository(
+        DocumentNeeds(
+            db=needs.db,
+            directory=needs.directory / "documents",
+            ids=ids,
+            mask=experience.masking.text,
+            secret_in=experience.masking.secret_in,
+            source=actor.agent or actor.describe(),
+            key=needs.salt,
+            own=own_files(needs.directory, needs.crypt, DOCUMENTS),
+        )
     )
 
 

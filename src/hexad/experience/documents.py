@@ -43,6 +43,7 @@ class DocumentNeeds:
     directory: Path
     ids: IdSource
     mask: Callable[[str], str]
+    secret_in: Callable[[str], str | None]  # of a name: a person may be known by an address
     source: str  # of documents for which nobody says where they came from
     key: Callable[[], bytes]  # for the hash that is left of what is purged
     own: OwnFiles  # of the copies
@@ -342,15 +343,13 @@ class DocumentRepository:
         """
         created, updated, restored, skipped = [], [], [], []
         for copy in self.copies():
-            file = self._needs.directory / copy.path
+            file, document_id = self._needs.directory / copy.path, copy.document_id or ""
             try:
                 if copy.state in (CopyState.MISSING, CopyState.OUTDATED):
-                    assert copy.document_id is not None
-                    self._copies.write(copy.document_id)
+                    self._copies.write(document_id)
                     restored.append(copy.path)
                 elif copy.state is CopyState.CHANGED:
-                    assert copy.document_id is not None
-                    updated.append(self._update(copy.document_id, self._content(self._read(file))).path)
+                    updated.append(self._update(document_id, self._content(self._read(file))).path)
                 elif copy.state is CopyState.UNKNOWN:
                     folder, _, path = copy.path.partition("/")
                     text = self._read(file)
@@ -384,18 +383,18 @@ class DocumentRepository:
     def _text(self, text: str, what: str) -> str:
         return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
 
-    def _named(self, name: str, what: str) -> str:
-        if self._needs.mask(name) != name:
-            raise InvalidInput(
-                f"The {what} of the document holds what looks like a secret; give another one."
-            )
+    def _named(self, name: str, what: str, *, personal: bool = False) -> str:
+        if self._needs.secret_in(name) if personal else self._needs.mask(name) != name:
+            raise InvalidInput(f"The {what} of the document holds what looks like a secret; give another.")
         return name
 
     def _version(self, version: str) -> str:
         return self._named(check_tag_name(version, "The name {} of a version"), "version")
 
     def _subjects(self, subjects: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(self._named(one, "data subject") for one in subject_list(subjects)))
+        return tuple(
+            self._named(one, "data subject", personal=True) for one in sorted(subject_list(subjects))
+        )
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._named(tag, "tag") for tag in slugs(word_list(tags, "tags")))
