@@ -149,6 +149,9 @@ def test_by_a_tag_go_the_timesteps_that_carry_it_whatever_it_is_on(hx: Hexad) ->
     hx.xdb.tag("Private", timestep_id=steps[12])  # the same tag: it is the name that counts
     hx.xdb.tag("privately", timestep_id=steps[13])
     hx.xdb.tag("long", tick_range=(1, 50), note="On all of it.")
+    hx.xdb.comment("On an erased one too.", tick_range=(1, 3))
+    hx.xdb.comment("On an event.", event_id="sea-2")
+    hx.xdb.comment("On others.", tick_range=(2, 3))
     hx.xdb.seal()
 
     receipt = purge(hx, tag="private")
@@ -157,6 +160,7 @@ def test_by_a_tag_go_the_timesteps_that_carry_it_whatever_it_is_on(hx: Hexad) ->
     left = {one.tick for one in hx.xdb.recall(limit=100)}
     assert {*range(2, 13), *range(14, 21), *range(31, 45), 49, 50} == left
     assert [] == hx.xdb.tag_applications("private")
+    assert ["On others."] == [one.content for one in hx.xdb.get_comments_for_range("call", 1, 60)]
     (long,) = hx.xdb.tag_applications("long")
     assert (2, 50, None) == (long.target.range_start, long.target.range_end, long.note)
     assert {49, 50} <= {one.tick for one in hx.xdb.recall(tags=["long"], limit=100)}

@@ -107,6 +107,22 @@ def test_what_a_live_program_goes_on_recording_to_an_erased_session_is_kept_unde
         assert ([], [], []) == (hx.xdb.sessions(), hx.xdb.recall(session_id="*"), hx.check())
 
 
+def test_a_rule_that_comes_later_tags_nothing_of_what_was_erased_and_is_in_a_log_still(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as hx:
+        holder = start("hold", tmp_path, "call")
+        assert b"recorded\n" == line(holder)
+        hx.xdb.tag("private", tick_range=(5, 8), session_id="call")
+        hx.forget(tag="private", purge=True, confirm=True)
+        (hx.path / "hexad.toml").write_text("auto_tag_threshold = 0.4\n")
+    with opened(tmp_path) as hx:
+        hx.xdb.flush()
+        targets = [one.target for one in hx.xdb.tag_applications("c")]
+        assert [(1, 4), (9, 20)] == [(one.range_start, one.range_end) for one in targets]
+        end(holder)
+
+
 @pytest.mark.parametrize("where", ["thread", "process"])
 def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path: Path, where: str) -> None:
     with opened(tmp_path) as hx:
