@@ -337,11 +337,15 @@ def test_a_store_forgets_a_session_also_in_archives(
     clock.advance(days=30)
     with AuditLog(hx.path, clock=clock) as log:
         rita = log.reviewers.add("rita")
+        nonces = dict(log._ledger.db.query("SELECT seq, nonce FROM contents"))
         make(log, tmp_path / "old.hxa", rita)
 
         hx.forget(session="monday", purge=True, confirm=True)
         hx.maintain()
 
+        # Nor is what would decrypt them left anywhere in the ledger's files.
+        left = b"".join(one.read_bytes() for one in (hx.path / "audit").iterdir() if one.is_file())
+        assert [seq >= 30 for seq in nonces] == [one in left for one in nonces.values()]
         kept = texts(log, rita, archive=tmp_path / "old.hxa")
         assert [None] * 30 + [f"kept {at}" for at in range(30)] == kept
         assert log.verify(archives=[tmp_path / "old.hxa"]).ok
@@ -433,6 +437,27 @@ def test_a_file_that_is_there_is_never_written_over(log: AuditLog, old: str, tmp
     assert OLD + 50 == len(texts(log, old))
 
 
+def test_of_two_programs_that_archive_at_once_the_second_is_refused_and_nothing_is_touched(
+    log: AuditLog, old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, out = Archiver._take_out, tmp_path / "old.hxa"
+
+    def meanwhile(self: Archiver, *args: Any, **given: Any) -> Archive:
+        with AuditLog(log._open.path, clock=log._clock) as other:
+            for path in (out, tmp_path / "another.hxa"):
+                with pytest.raises(Conflict, match="Another program"):
+                    make(other, path, old)
+        return real(self, *args, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Archiver, "_take_out", meanwhile)
+        make(log, out, old)
+
+    assert not (tmp_path / "another.hxa").exists()
+    log.retention._desk.archiver.discard(out)  # as who took it for unfinished a moment ago would
+    assert OLD == log.verify(archives=[out]).read
+
+
 # Retention --------------------------------------------------------------------------------------------------
 
 
@@ -455,6 +480,31 @@ def test_a_policy_moves_what_is_older_each_time_it_is_applied(
     assert 750 == log.verify(archives=paths).read
     assert log.retention.set(None, reviewer_credential=old) is None
     assert [] == log.retention.retain()
+
+
+@pytest.mark.parametrize("marked", [False, True], ids=["as it was", "marked since"])
+def test_a_policy_finishes_what_was_left_unfinished_or_makes_it_anew(
+    log: AuditLog, old: str, folder: Path, monkeypatch: pytest.MonkeyPatch, marked: bool
+) -> None:
+    def stop(*_: Any, **__: Any) -> Archive:
+        raise KeyboardInterrupt
+
+    log.retention.set(14, reviewer_credential=old)
+    with monkeypatch.context() as patch:
+        patch.setattr(Archiver, "_take_out", stop)
+        with pytest.raises(KeyboardInterrupt):
+            log.retention.retain()
+    (unfinished,) = (folder / "archives").iterdir()
+    if marked:
+        log.incidents.mark("crash", "it fell", reviewer_credential=old, session_id="tuesday")
+
+    made = log.retention.retain()
+
+    assert [OLD - 20 if marked else OLD] == [one.records for one in made]
+    assert (not marked) == unfinished.exists()
+    assert [one.path for one in made] == list((folder / "archives").iterdir())
+    found = log.verify(archives=[one.path for one in made])
+    assert (True, made[0].records) == (found.ok, found.read)
 
 
 def test_a_stores_upkeep_applies_the_policy(opened: Opener, clock: FrozenClock) -> None:
@@ -685,3 +735,40 @@ def test_whoever_has_the_ledger_of_a_store_open_keeps_others_from_having_it_alon
             pass
     finally:
         other.close()
+
+
+@pytest.mark.row("H184", "H096")
+def test_archives_are_read_as_before_when_the_encryption_of_their_store_changes(
+    project: Path, tmp_path: Path, clock: FrozenClock
+) -> None:
+    outside = tmp_path / "outside.hxa"
+    with hexad.open(project, embedder=None, background=False, clock=clock) as hx:
+        folder = hx.path
+    with AuditLogWriter(folder, "be", clock=clock) as writer, AuditLog(folder, clock=clock) as log:
+        rita = log.reviewers.add("rita")
+        fill(writer, 30, session="canary-1")
+        fill(writer, 30, session="canary-2")
+        clock.advance(days=30)
+        make(log, outside, rita, limit=30)
+        log.retention.set(7, reviewer_credential=rita)
+        log.retention.retain()
+        note = log.checkpoint()
+
+    def look(key: bytes | None) -> None:
+        (inside,) = (folder / "audit" / "archives").iterdir()
+        with AuditLog(folder, clock=clock, key=key) as log:
+            found = log.verify(archives=[inside, outside], checkpoints=[note])
+            assert (True, 60) == (found.ok, found.read)
+            assert [f"canary-1 {at}" for at in range(30)] == texts(log, rita, archive=outside)
+            assert [f"canary-2 {at}" for at in range(30)] == texts(log, rita, archive=inside)
+        kept = b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+        assert (key is None) == (b"canary" in kept)
+
+    first, second = os.urandom(32), os.urandom(32)
+    look(None)
+    hexad.encrypt(project, key=first, clock=clock)
+    look(first)
+    hexad.rekey(project, key=first, new_key=second, clock=clock)
+    look(second)
+    hexad.decrypt(project, key=second, clock=clock)
+    look(None)

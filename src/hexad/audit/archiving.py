@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,7 @@ from hexad.errors import Conflict, IntegrityError, NotFound
 from hexad.model.audit import Archive, NewAuditRecord
 from hexad.model.memory import JSONValue
 from hexad.storage import crypto, files
+from hexad.storage.leases import Lease
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -47,9 +49,11 @@ class Archiver:
         signing_key: Ed25519PrivateKey,
         verifier: Verifier,
         origin: str,
+        lock: Path,
         ciphers: Sequence[crypto.FileCipher],
         seal_with: Callable[[Path], crypto.FileCipher | None],
     ) -> None:
+        self._lock = lock
         self._ledger, self._clock, self._key = ledger, clock, signing_key
         self._verifier, self._origin, self.ciphers, self._seal_with = verifier, origin, ciphers, seal_with
         self._incidents = Incidents(ledger, clock)
@@ -59,8 +63,36 @@ class Archiver:
     ) -> Archive | None:
         """Move timesteps older than `before` to the new private file `out`; None where there are none.
 
-        A file of that name which an earlier call left unfinished is finished. Raises `Conflict` for any other.
+        A file of that name which an earlier call left unfinished is finished. Raises `Conflict` for any other, and
+        while another program archives records of this ledger.
         """
+        with self._alone():
+            return self._archive(out, before=before, by=by, limit=limit)
+
+    def discard(self, path: Path) -> None:
+        """Remove an archive that was not finished; one that a record names stays."""
+        with self._alone():
+            self._discard(self.opened(path))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        # Of two at once the second could take the first's file for its own, and one remove what the other has finished.
+        with Lease(self._lock, clock=self._clock, purpose="archiving").held_for() as held:
+            if not held:
+                raise Conflict("Another program archives records of this ledger; try again when it is done.")
+            yield
+
+    def _discard(self, opened: ArchiveFile) -> None:
+        if self._named_by(opened) is None:
+            files.unlink(opened.path)
+
+    def _named_by(self, opened: ArchiveFile) -> int | None:
+        for seq, detail in self._ledger.details(ARCHIVE):
+            if detail.get("sha256") == opened.sha256:
+                return seq
+        return None
+
+    def _archive(self, out: Path, *, before: datetime, by: str, limit: int) -> Archive | None:
         if out.exists():
             return self._finish(out, by=by)
         marked = self._incidents.newest()
@@ -74,7 +106,7 @@ class Archiver:
         try:
             return self._take_out(opened, marked=marked, by=by, more=more)
         except (Conflict, IntegrityError):
-            files.unlink(out)
+            self._discard(opened)
             raise
 
     def opened(self, path: Path) -> ArchiveFile:
@@ -89,16 +121,17 @@ class Archiver:
         Raises `NotFound` for one that was not finished: its records are in the ledger.
         """
         found = self.opened(path)
-        for seq, detail in self._ledger.details(ARCHIVE):
-            if detail.get("sha256") == found.sha256:
-                return found, seq
+        seq = self._named_by(found)
+        if seq is not None:
+            return found, seq
         raise NotFound(f"No record of the ledger names {path}: what it holds is in the ledger itself.")
 
     def unfinished(self, folder: Path) -> Iterator[Path]:
         """Yield the archives in a folder that no record names."""
-        known = {str(detail.get("sha256")) for _, detail in self._ledger.details(ARCHIVE)}
+        known = {str(detail.get("file")) for _, detail in self._ledger.details(ARCHIVE)}
         for path in sorted(folder.glob("*.hxa")):
-            if self.opened(path).sha256 not in known:
+            # By name first: reading all archives that there are takes longer each time.
+            if path.name not in known and self._named_by(self.opened(path)) is None:
                 yield path
 
     # Making -----------------------------------------------------------------------------------------------------
@@ -225,6 +258,7 @@ def _detail(
     """Return what the record of an archive says: the file by its hash, and each run by what it is made of."""
     return {
         "sha256": opened.sha256,
+        "file": opened.path.name,
         "by": by,
         "before": opened.described["before"],
         "records": opened.records,

@@ -98,6 +98,7 @@ class Desk:
             signing_key=self.signing_key,
             verifier=self.verifier,
             origin=self.origin,
+            lock=opened.path / "archive.lock",
             ciphers=[apart] if inside is None else [apart, inside],
             seal_with=seal_with,
         )

@@ -13,7 +13,6 @@ from hexad.audit.desk import Desk
 from hexad.errors import Conflict, InvalidInput
 from hexad.model.audit import Archive, Retention
 from hexad.model.parse import parse_time
-from hexad.storage import files
 
 RETENTION: Final = "retention"
 POLICY: Final = "retention policy"
@@ -96,7 +95,7 @@ class Keeping:
                 try:
                     done = archiver.archive(path, before=before, by=POLICY)
                 except Conflict:
-                    files.unlink(path)  # all of it is in the ledger, and an incident marks some of it now
+                    archiver.discard(path)  # all of it is in the ledger, and an incident marks some of it now
                     continue
                 made += [] if done is None else [done]
         while True:

@@ -339,7 +339,13 @@ class Ledger:
         below = level - level % TILE_LEVEL
         first, end = place << (level - below), (place + 1) << (level - below)
         if below:
-            hashes = [self.node(below, one, leaves) for one in range(first, end)]
+            rows = self.db.query(
+                "SELECT hash FROM tiles WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
+                (below, first, end),
+            )
+            hashes = [cast("bytes", row[0]) for row in rows]
+            if len(hashes) != end - first:
+                raise LedgerBroken(f"The ledger's tree has not all hashes of level {below} from {first} on.")
         else:
             rows = self.db.query(
                 "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
