@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import duckdb
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 import hexad
 from hexad import AccessDenied, Conflict, Hexad, IntegrityError, InvalidInput, NotFound
@@ -167,6 +172,47 @@ def test_what_is_no_file_of_the_owner_is_not_decrypted(hx: Hexad, opened: Opener
     hx.spaces.set_policy("birds", {"visibility": [{"paths": ["**/secret*"], "roles": ["lead"]}]})
     with opened(role="writer") as agent, pytest.raises(AccessDenied):
         agent.decrypted(file)
+
+
+def test_who_has_the_key_reads_the_files_by_what_the_documentation_says(hx: Hexad, tmp_path: Path) -> None:
+    """docs/architecture.md, "Encrypted files", and nothing of ours."""
+    copy = hx.xdb.documents.file(hx.xdb.documents.all()[0].id).read_bytes()
+    (segment,) = (hx.path / "stream" / "segments").glob("*.parquet")
+    (log,) = (hx.path / "stream" / "log").glob("*.log")
+    log_data = log.read_bytes()
+    said = json.loads((hx.path / "encryption.json").read_bytes())
+
+    def derived(key: bytes, info: bytes, salt: bytes | None = None) -> bytes:
+        return HKDF(algorithm=SHA256(), length=32, salt=salt, info=info).derive(key)
+
+    wrapped = bytes.fromhex(said["wrapped"])
+    bound = {name: said[name] for name in ("version", "id", "provider", "key_file", "salt", "scrypt")}
+    wrapping = derived((tmp_path / "key").read_bytes(), b"hexad/wrap", bytes.fromhex(said["salt"]))
+    data_key = AESGCM(wrapping).decrypt(
+        wrapped[:12], wrapped[12:], json.dumps(bound, sort_keys=True, separators=(",", ":")).encode()
+    )
+
+    def content(data: bytes, purpose: bytes) -> bytes:
+        assert (b"HXSEALED", 1, 0, 65_536) == struct.unpack("<8sHHI", data[:16])
+        key = AESGCM(derived(derived(data_key, b"hexad/" + purpose), b"file" + data[16:32]))
+        places = range(32, len(data), 65_536 + 16)
+        return b"".join(
+            key.decrypt(struct.pack(">QI", number, at == places[-1]), data[at : at + 65_552], data[:32])
+            for number, at in enumerate(places)
+        )
+
+    assert f"The {CANARY} stands still." == content(copy, b"documents").decode()
+    assert 40 == rows_of(content(segment.read_bytes(), b"stream"), tmp_path)
+
+    header = log_data[:44]
+    assert (b"HXSTREAM", 2) == struct.unpack("<8sH", header[:10])
+    assert zlib.crc32(header[:40]) == int.from_bytes(header[40:], "little")
+    key = AESGCM(derived(derived(data_key, b"hexad/stream"), b"file" + header[24:40]))
+    magic, size, rows, _strings, checksum, _ = struct.unpack("<4sIIIII", log_data[44:68])
+    payload = log_data[68 : 68 + size]
+    assert (b"\xf5HXF", 5, checksum) == (magic, rows, zlib.crc32(payload))
+    plain = key.decrypt(struct.pack(">QI", 44, 0), payload, header + log_data[44:60])
+    assert f"{CANARY} unsealed 0{CANARY} unsealed 1".encode() in plain
 
 
 # Handed over --------------------------------------------------------------------------------------------------------

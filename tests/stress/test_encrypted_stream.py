@@ -10,7 +10,6 @@ from test_stream import (  # noqa: F401
 )
 from test_stream_removal import (  # noqa: F401
     test_a_log_of_which_everything_left_becomes_no_segment,
-    test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done,
     test_readers_go_on_while_segments_are_put_together,
     test_small_segments_become_one,
     test_what_left_takes_no_room_after_upkeep,
