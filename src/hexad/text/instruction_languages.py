@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hexad.text.instruction_rules import GAP, rule_of, some
+from hexad.text.instruction_shapes import GAP, rule_of, some
 
 Shape = tuple[str, tuple[str, ...], re.Pattern[str]]
 
@@ -134,16 +134,27 @@ OTHER_LATIN: Final = (
         r"|autorizacion|revision|confirmacao|perguntar|revisao"
         r"|autorizacao|conferma|chiedere|autorizzazione|revisione|bevestiging)\b",
     ),
+    rule_of(
+        "override",
+        (
+            "bo abaikan ignorera ignorer ignorar sahau puuza ignoruj ignorujte",
+            "huong quy lenh instruksi perintah instruktioner instruksjoner instrukser"
+            " regler maagizo kanuni pokyny instrukce pravidla",
+        ),
+        rf"\b(?:bo qua|abaikan|ignorera|ignorer|sahau|puuza|ignoruj\w*){some(0, 5)}(?:huong dan|quy tac|lenh"
+        rf"|instruksi|perintah|instruktioner|instruksjoner"
+        r"|instrukser|regler|maagizo|kanuni|pokyny|instrukce|pravidla)\b",
+    ),
 )
 
 OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "override",
-        ("игнорир", "забуд", "не обращай", "отмени"),
+        ("игнорир", "ігнору", "забуд", "не обращай", "отмени"),
         re.compile(
-            r"(?:игнорируй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания"
+            r"(?:игнорируй\w*|ігноруй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания"
             r"|отмени\w*)(?:[\W_]{1,40}\w+){0,6}?[\W_]{1,40}"
-            r"(?:инструкци|указани|правил|команд|ограничени)\w*"
+            r"(?:инструкци|інструкці|указани|правил|команд|ограничени)\w*"
         ),
     ),
     (
@@ -240,7 +251,8 @@ MARKUP: Final[tuple[Shape, ...]] = (
         "tool_call",
         ("<tool_call", "<function_call", "<invoke", "<tool_use", "<function=", "antml:"),
         re.compile(
-            r"<(?:tool_calls?|function_calls?|tool_use|function=\w+)\b[^<]{0,200}>|<(?:\w+:)?invoke\s{1,40}name\s{0,40}="
+            r"<(?:tool_calls?|function_calls?|tool_use|function=\w+)\b[^<]{0,200}>"
+            r"|<(?:\w+:)?invoke\s{1,40}name\s{0,40}="
         ),
     ),
     (

@@ -1,50 +1,10 @@
-"""What a text says that speaks to a model instead of to a reader: words to look for, and shapes around them.
-
-A rule is tried only where one word of each of its groups is in the text; most texts have none, and cost one pass.
-Latin letters are without accents here, as the detector makes them.
-"""
+"""What a text says in English that speaks to a model instead of to a reader."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Final
 
-GAP: Final = r"[\W_]{1,40}"
-
-
-def some(least: int, most: int) -> str:
-    """A gap with so many words in it, as few as will do."""
-    return rf"(?:{GAP}[^\W_]+){{{least},{most}}}?{GAP}"
-
-
-def one_of(words: str) -> str:
-    """Return a pattern for one of these words."""
-    return "(?:" + "|".join(words.split()) + ")"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A shape, and the words without which it cannot be there: one of each group.
-
-    `spoken` rules are not about a text that speaks of such words: in quotation marks, or with a "never" before.
-    """
-
-    kind: str
-    groups: tuple[frozenset[str], ...]
-    pattern: re.Pattern[str]
-    spoken: bool = True
-
-
-def rule_of(kind: str, groups: tuple[str, ...], pattern: str, *, spoken: bool = True) -> Rule:
-    """Return a rule; each group is a list of words with blanks between them."""
-    return Rule(
-        kind=kind,
-        groups=tuple(frozenset(group.split()) for group in groups),
-        pattern=re.compile(pattern),
-        spoken=spoken,
-    )
-
+from hexad.text.instruction_shapes import GAP, one_of, rule_of, some
 
 _IGNORE: Final = (
     "ignore disregard forget override bypass discard neglect overlook overrule cancel void nullify aside"
@@ -55,8 +15,9 @@ _RULES: Final = (
     " restrictions programming safeguards guardrails orders training"
 )
 _EARLIER: Final = (
-    "previous prior above earlier preceding all any your existing former initial original safety system past"
-    " everything other those these every developer current"
+    "previous prior above earlier preceding your existing former initial original safety system past those"
+    " these developer"
+    " current"
 )
 _SECRETS: Final = (
     "credentials credential passwords password secrets secret tokens token keys key env data history conversation"
@@ -67,12 +28,82 @@ _APPROVAL: Final = (
     " oversight validation approvals checks check confirmations"
 )
 
+_ANY: Final = "all any every your everything other"
+_TOLD_RULES: Final = (
+    "instructions instruction prompt prompts directives directive guardrails safeguards programming guidance"
+)
+
 ENGLISH: Final = (
     rule_of(
         "override",
         (_IGNORE, _RULES),
-        rf"\b(?:{one_of(_IGNORE)}|(?:set|put|leave|lay) aside)(?:{GAP}[^\W_]+){{0,4}}?{GAP}{one_of(_EARLIER)}"
-        rf"(?:{GAP}[^\W_]+){{0,3}}?{GAP}{one_of(_RULES)}\b",
+        # "All rules" alone is what linters are told; all that came before, or that a model was given, is not.
+        rf"\b(?:{one_of(_IGNORE)}|(?:set|put|leave|lay) aside)(?:{GAP}[^\W_]+){{0,4}}?{GAP}(?:{one_of(_EARLIER)}"
+        rf"(?:{GAP}[^\W_]+){{0,3}}?{GAP}{one_of(_RULES)}"
+        rf"|{one_of(_ANY)}(?:{GAP}[^\W_]+){{0,2}}?{GAP}{one_of(_TOLD_RULES)})\b",
+    ),
+    rule_of(
+        "override",
+        (_IGNORE, _RULES, "given set provided imposed configured"),
+        rf"\b{one_of(_IGNORE)}(?:{GAP}[^\W_]+){{0,3}}?{GAP}{one_of(_RULES)}{GAP}(?:that{GAP})?(?:(?:were|was"
+        rf"|are|is){GAP})?"
+        r"(?:given|set|provided|imposed|configured)\W{1,40}(?:by|for|to|from)\b",
+    ),
+    rule_of(
+        "override",
+        ("you operator developer owner", "instructed told asked ordered configured given taught"),
+        rf"\b{one_of(_IGNORE)}{GAP}(?:what|whatever|everything"
+        rf"|anything)(?:{GAP}[^\W_]+){{0,4}}?{GAP}(?:instructed|told|asked|ordered"
+        rf"|configured|given|taught)\b|\b(?:what|whatever|everything|anything) you (?:were|have"
+        rf" been)(?:{GAP}[^\W_]+){{0,2}}?{GAP}(?:instructed"
+        rf"|told|asked|ordered|given|taught)(?:{GAP}[^\W_]+){{0,3}}?{GAP}(?:is|are) (?:now )?(?:cancelled"
+        rf"|canceled|void|revoked|obsolete)\b",
+    ),
+    rule_of(
+        "role",
+        (
+            "you",
+            "no longer",
+            "policy policies restrictions limits limitations rules guidelines filter filters",
+        ),
+        rf"\byou{GAP}(?:no longer have|do not have|have no)(?:{GAP}[^\W_]+){{0,2}}?{GAP}(?:polic(?:y|ies)"
+        rf"|restrictions|limits|limitations|rules"
+        r"|guidelines|filters?)\b",
+    ),
+    rule_of(
+        "override",
+        ("sole only true real new", "purpose goal mission task job objective"),
+        r"\byour (?:sole|only|true|real|new)(?: \w+)? (?:purpose|goal|mission|task|job|objective) is (?:now )?to\b",
+    ),
+    rule_of(
+        "promotion",
+        (
+            "store save keep remember memorize memorise",
+            "permanently forever permanent",
+            "this following that",
+        ),
+        r"\b(?:store|save|keep|remember|memori[sz]e) (?:this|the following|that)(?: \w+){0,2} (?:permanently"
+        r"|forever|permanent memory)\s{0,3}:",
+    ),
+    rule_of(
+        "autonomy",
+        (
+            "consented approved agreed confirmed authorized authorised",
+            "already",
+            "so therefore hence thus execute proceed",
+        ),
+        r"\b(?:user|operator|owner|human) has already (?:consented|approved|agreed|confirmed"
+        r"|authori[sz]ed)\b[^.\n]{0,20}\b(?:so|therefore|hence|thus)\b",
+    ),
+    rule_of(
+        "covert",
+        (
+            "quietly silently",
+            "recipient account address invoice payment invoices payments transfer",
+            "change replace redirect alter swap send forward",
+        ),
+        r"\b(?:quietly|silently) (?:change|replace|redirect|alter|swap|send"
+        r"|forward)\b[^.\n]{0,40}\b(?:recipient|account|address|invoices?|payments?|transfer)\b",
     ),
     rule_of(
         "override",
@@ -125,9 +156,11 @@ ENGLISH: Final = (
     rule_of(
         "role",
         ("now", "you are"),
-        r"\byou(?: are|.re) (?:now|no longer|from now on)\W{1,40}(?:an?\b|the\b|in\b|dan\b|free\b|bound\b"
-        r"|unrestricted\b|operating\b"
-        r"|acting\b|called\b|my\b|running\b|root\b|admin)",
+        r"\byou(?: are|.re) (?:now|no longer|from now on)\W{1,40}(?:(?:an?|the|my|in|called|acting as|operating"
+        r" as)\W{1,8}(?:\w{1,40}\W{1,8}){0,3}?"
+        r"(?:ai|assistant|model|bot|agent|hacker|admin\w*|root|superuser|dan|unrestricted|evil|pirate|persona"
+        r"|character|mode|system|without|slave|oracle)\b"
+        r"|dan\b|free\b|freed\b|bound\b|unrestricted\b|uncensored\b|root\b|admin(?:istrator)?\W{0,3}(?:$|[.!]))",
     ),
     rule_of(
         "role",
@@ -314,9 +347,11 @@ ENGLISH: Final = (
             "ai assistant llm model agent chatbot assistants agents models llms ais",
             "note message attention"
             " instructions instruction"
-            " important notice reminder warning dear reading processing summarizing",
+            " important notice reminder warning dear reading processing summarizing ignore reveal must always send",
         ),
-        r"\b(?:note|message|attention|instructions?|important|notice|reminder) (?:to|for) (?:the |any |all )?"
+        r"(?:^|[\n>!(*#-]\s{0,8})(?:dear |hey |hello )?(?:ai|llm|language model)[ -](?:agents?|assistants?"
+        r"|models?|bots?)\s{0,3}[:,]"
+        r"|\b(?:note|message|attention|instructions?|important|notice|reminder) (?:to|for) (?:the |any |all )?"
         r"(?:ai|assistant|llm|language model|ai agent"
         r"|ai assistant|ai model|chatbot)s?\b(?=[^.\n]{0,60}[:,!])|\battention,? (?:ai|assistant|llm|language"
         r" model)s?\b"

@@ -12,12 +12,13 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
 from hexad.text.instruction_languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
-from hexad.text.instruction_rules import ENGLISH, Rule
+from hexad.text.instruction_rules import ENGLISH
+from hexad.text.instruction_shapes import Rule
 
 KINDS: Final = (
     "addressed", "autonomy", "covert", "encoded", "exfiltration", "hidden", "markup", "override", "persistence",
@@ -28,6 +29,23 @@ KINDS: Final = (
 
 _LATIN: Final = (*ENGLISH, *OTHER_LATIN)
 _TRIGGERS: Final = frozenset().union(*(group for rule in _LATIN for group in rule.groups))
+_COMMON: Final = frozenset(
+    "you are now not never new do system when if all this that without no with".split()
+)
+
+
+def _by_word() -> dict[str, list[int]]:
+    """Return by which words the rules are found: those of the group that has no common one."""
+    found: dict[str, list[int]] = {}
+    for at, rule in enumerate(_LATIN):
+        rare = next((group for group in rule.groups if group.isdisjoint(_COMMON)), rule.groups[0])
+        for word in rare:
+            found.setdefault(word, []).append(at)
+    return found
+
+
+_BY_WORD: Final = _by_word()
+_LEAST_WORDS: Final = 2  # fewer words of the rules than any rule has groups
 _STRONG: Final = frozenset(
     "ignore disregard instructions prompt reveal credentials system override passwords".split()
 )
@@ -51,7 +69,7 @@ _SPOKEN_OF: Final = re.compile(
     r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|phishing|malicious|adversar\w*|poison\w*|detect\w*"
     r"|examples?|e\.g|such as|phrases?|pattern\w*"
     r"|regex\w*|strings?|quot\w+|filters?|flags?|flagged|block\w*|red[- ]?team\w*|threat\w*|vulnerab\w*"
-    r"|exploit\w*|sanitiz\w*|owasp|test\w*|literal"
+    r"|exploit\w*|sanitiz\w*|quarantin\w*|owasp|test\w*|literal"
     r"|angriff\w*|beispiel\w*|attaque\w*|exemple\w*|ataque\w*|ejemplo\w*|exemplo\w*|attacco|esempio)\b"
 )
 _NOT: Final = re.compile(
@@ -68,7 +86,7 @@ _TOLD: Final = re.compile(
 _TO_YOU: Final = re.compile(
     r"\b(?:you(?:r task is| must| should| need| have| are)?|want you|remember|sure|important|required|is)\W+to\W+$"
 )
-_ENCODED: Final = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/])")
+_ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/])")
 _HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[\s:,]?){16,}(?![0-9a-fA-F])")
 _ESCAPES: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,}")
 _PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2}\S{0,12}){4,}")
@@ -91,7 +109,7 @@ _ALIKE: Final = str.maketrans(
 
 def _plain_latin() -> dict[int, str | None]:
     table: dict[int, str | None] = dict.fromkeys(range(768, 880))
-    for point in range(0xC0, 0x250):
+    for point in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
         base = unicodedata.normalize("NFKD", chr(point))[0]
         if base.isascii():
             table[point] = base.lower()
@@ -156,24 +174,28 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
 
 
 def _latin(low: str, words: set[str] | None = None) -> Iterator[str]:
-    there = _TRIGGERS.intersection(set(_WORD.findall(low)) if words is None else words)
-    if there:
-        yield from _of_rules(_LATIN, there, low)
-
-
-def _of_rules(rules: Sequence[Rule], there: frozenset[str], low: str) -> Iterator[str]:
+    there = _TRIGGERS.intersection(_WORD.findall(low) if words is None else words)
+    if len(there) < _LEAST_WORDS:
+        return
     found: set[str] = set()
-    for rule in rules:
-        if rule.kind in found or any(there.isdisjoint(group) for group in rule.groups):
-            continue
-        if any(
-            not _IDENTIFIER.fullmatch(match.group())
-            and not (rule.spoken and _told(low, match))
-            and not _spoken_of(low, match)
-            for match in _some_of(rule.pattern, low)
-        ):
+    for rule in _tried(there):
+        if rule.kind not in found and any(_says(rule, low, match) for match in _some_of(rule.pattern, low)):
             found.add(rule.kind)
     yield from found
+
+
+def _tried(there: frozenset[str]) -> Iterator[Rule]:
+    """Give the rules all of whose groups have a word in the text."""
+    for at in sorted({at for word in there for at in _BY_WORD.get(word, ())}):
+        if not any(there.isdisjoint(group) for group in _LATIN[at].groups):
+            yield _LATIN[at]
+
+
+def _says(rule: Rule, low: str, match: re.Match[str]) -> bool:
+    """Whether what matches is meant: no name in code, nothing that is said not to be done, or only spoken of."""
+    if _IDENTIFIER.fullmatch(match.group()):
+        return False
+    return not (rule.spoken and _told(low, match)) and not _spoken_of(low, match)
 
 
 def _some_of(pattern: re.Pattern[str], low: str) -> Iterator[re.Match[str]]:
@@ -214,6 +236,8 @@ def _readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
                 yield from _readings(decoded, set(_WORD.findall(decoded.lower())), depth=depth - 1)
     if "\\" in text and _ESCAPES.search(text):
         yield _ESCAPES.sub(lambda found: _unescaped(found.group()), text)
+    if max(map(len, words), default=0) >= _LONG_WORD and any(one in text.lower() for one in _JOINED):
+        yield _JOINED_WORD.sub(r" \1 ", text.lower())
     if "%" in text and _PERCENT.search(text):
         yield unquote(text)
     if "&#" in text or "&lt;" in text:
@@ -236,6 +260,10 @@ def _joined(spaced: str) -> str:
     return " ".join(re.sub(r"[\s.\-_*]", "", part) for part in parts)
 
 
+_JOINED: Final = ("ignoreall", "ignoreprevious", "disregardall", "disregardprevious", "revealthesystem")
+_JOINED_WORD: Final = re.compile(
+    "(ignore|disregard|reveal|all|previous|prior|instructions|system|prompt|the(?=system))"
+)
 _LONG_WORD: Final = 16
 _SPACED_LETTERS: Final = 4
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
