@@ -175,7 +175,7 @@ CLOCK_READS = {
     ("hexad.observe", "time.perf_counter"): "a span's duration; nothing is decided by it",
 }
 
-WRITE_PLACES = ("hexad.storage.files", "hexad.storage.connection", "hexad.storage.overwriting")
+WRITE_PLACES = ("hexad.storage.files", "hexad.storage.overwriting", "hexad.storage.sqlite_setup")
 _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is lost with them"
 WRITES = {
     ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",

@@ -227,21 +227,7 @@ def _open(
     db: Database | None = None
     try:
         crypt = _unlocked(directory, settings, key, lock=lock)
-        if not readonly and not (directory / GITIGNORE).exists():
-            # Memories and keys are not source: nobody should commit them by accident.
-            atomic_write(directory / GITIGNORE, b"*\n")
-        db = Database.open(
-            directory / DATABASE,
-            clock=clock,
-            readonly=readonly,
-            durability=_durability(settings),
-            lock_timeout_s=settings.lock_timeout_s,
-            key=None if crypt is None else crypt.derive(MEMORY_DB),
-        )
-        if not readonly:
-            migrations.apply(db, MIGRATIONS, clock)
-        else:
-            require_current(db)
+        db = _database(directory, settings, crypt, clock=clock, readonly=readonly)
         stores = Stores(db, roles=actor.roles)
         if not readonly:
             stores.meta.ensure(STORE_ID, ids.new("store"))
@@ -283,6 +269,32 @@ def _open(
         if share is not None:
             share.close()
         raise
+
+
+def _database(
+    directory: Path, settings: Settings, crypt: StoreKeys | None, *, clock: Clock, readonly: bool
+) -> Database:
+    """Return the store's database with its tables as this version has them."""
+    if not readonly and not (directory / GITIGNORE).exists():
+        # Memories and keys are not source: nobody should commit them by accident.
+        atomic_write(directory / GITIGNORE, b"*\n")
+    db = Database.open(
+        directory / DATABASE,
+        clock=clock,
+        readonly=readonly,
+        durability=_durability(settings),
+        lock_timeout_s=settings.lock_timeout_s,
+        key=None if crypt is None else crypt.derive(MEMORY_DB),
+    )
+    try:
+        if readonly:
+            require_current(db)
+        else:
+            migrations.apply(db, MIGRATIONS, clock)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def _unlocked(
