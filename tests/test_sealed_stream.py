@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import hexad
 from hexad.errors import HexadError, IntegrityError, InvalidInput, StorageFailure
 from hexad.storage import files, sealed_files
 from hexad.storage.crypto import BLOCK_BYTES, HEADER_BYTES, STREAM, Blocks, StoreKeys, is_sealed
@@ -232,3 +233,7 @@ def test_without_the_package_it_says_which_extra_is_missing(
     with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"), one.cursor(tmp_path):
         pass
     one.close()
+    with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"):
+        hexad.open(tmp_path, key=bytes(32), embedder=None)
+    assert not (tmp_path / ".hexad" / "memory.db").exists()
+    hexad.open(tmp_path, embedder=None).close()  # a plain one does without

@@ -29,6 +29,7 @@ from hexad.storage.key_sources import (
     fetch,
     wrong_key,
 )
+from hexad.storage.sealed_files import require_fsspec
 from hexad.storage.sqlite_setup import is_plain
 
 if TYPE_CHECKING:
@@ -176,8 +177,10 @@ def unlock_or_create(directory: Path, given: KeyGiven, lock: OpenLock | None) ->
 def establish(directory: Path, given: KeyGiven, *, provider: str, keys: StoreKeys | None = None) -> Unlocked:
     """Make a master key with `provider` and a record of it, not written yet, for new keys or those given.
 
-    Raises `InvalidInput`, `AccessDenied` and `Conflict` as the provider does.
+    Raises `InvalidInput`, `AccessDenied` and `Conflict` as the provider does, and `InvalidInput` where the package is
+    not there without which the store could keep no stream.
     """
+    require_fsspec()
     if provider not in PROVIDERS:
         raise InvalidInput(f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.")
     if provider == COMMAND and not given.command:
