@@ -255,3 +255,24 @@ def test_a_policy_that_cannot_be_used_is_refused(hx: Hexad, policy: dict[str, ob
     with pytest.raises(InvalidSpace, match="Invalid space policy"):
         hx.spaces.set_policy("ops", policy)  # type: ignore[arg-type]
     assert {} == hx.spaces.get("ops").policies
+
+
+# What was made of experience ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "trust"), [("output", "agent"), ("tool_response", "tool")])
+def test_a_summary_of_what_tools_answered_is_trusted_as_a_tool(hx: Hexad, kind: str, trust: str) -> None:
+    hx.xdb.start_session("s")
+    for at in range(120):
+        event = "page" if 20 <= at < 40 else f"reply-{at // 20}"
+        hx.xdb.record(
+            kind if event == "page" else "output",
+            f" The parser broke on table {at}.",
+            event_id=event,
+            role="assistant",
+        )
+    hx.xdb.request_compaction("s")
+
+    (memory,) = hx.memories(space="experience")
+
+    assert trust == memory.trust
