@@ -43,6 +43,16 @@ def _commit(options: Options) -> Report:
     return report
 
 
+_DEFAULT_RULES = (
+    ("sensitive", "by default: cards, IBANs, social security numbers found", "found"),
+    ("sensitive", "by default: other personal data and look-alikes flagged", "flagged"),
+    ("numbers", "by default: texts full of other numbers flagged", "flagged"),
+    ("env", "values of .env files found, which are ordinary words", "found"),
+    ("env", "texts that only speak of such files flagged", "flagged"),
+    ("library", "files of Python's own library flagged", "flagged"),
+)
+
+
 def _redaction(options: Options) -> Report:
     """The redaction rules, by their own command; its exit code says whether its targets are met."""
     found = _command(["-m", "benchmarks.redaction", "--json"], options, name="redaction", may_miss=True)
@@ -54,6 +64,9 @@ def _redaction(options: Options) -> Report:
         ("personal data found", found["personal"]["found"], None),
         ("others flagged", found["personal"]["flagged"], None),
     ]
+    for name, what, share in _DEFAULT_RULES:
+        beside = found["default_rules"][name]
+        rows.append((what, beside[share], beside[f"peer_{share}"]))
     report.tables.append(Table(title="Shares", columns=("", "hexad", "detect-secrets"), rows=rows))
     times = [(name, value) for name, value in found["us_per_kib"].items()]
     report.tables.append(Table(title="Microseconds per KiB", columns=("text", "µs"), rows=times))

@@ -1,10 +1,11 @@
 """How many real-shaped secrets and personal data the redaction rules find, what they flag by mistake, how fast.
 
-    python -m benchmarks.redaction [--per-kind 12] [--seed 7] [--show] [--json results.json]
+    python -m benchmarks.redaction [--per-kind 12] [--seed 7] [--files 60] [--show] [--json results.json]
 
 The samples of `redaction_samples` and `redaction_lookalikes` are generated from a seed by tables that know nothing of
 the rules. Their author is the rules' author too: take the shares as upper bounds. When `detect-secrets` is installed
-it is run over the same samples.
+it is run over the same samples. `--files` of Python's own library are read too: code and texts of other people in which
+nothing is secret but what stands there as an example.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.redaction_lookalikes import lookalike_samples, personal_samples
+from benchmarks.redaction_lookalikes import env_samples, lookalike_samples, number_samples, personal_samples
 from benchmarks.redaction_samples import Sample, secret_samples
-from hexad.text.redact import RedactionRules, find, redact
+from hexad.text.redact import RedactionRules, find, project_rules, redact
+from hexad.text.redaction_policy import SENSITIVE
 
 DETECTORS = frozenset({"email", "phone", "card", "iban", "ssn", "ipv4", "ipv6"})
 SECRET_TARGET, LOOKALIKE_TARGET, SPEED_TARGET_US_PER_KIB = 0.95, 0.03, 1000.0
@@ -82,7 +86,9 @@ def detect_secrets(samples: list[Sample]) -> dict[str, float] | None:
     seconds = 0.0
     with tempfile.TemporaryDirectory() as folder, default_settings():
         for number, sample in enumerate(samples):
-            path = Path(folder) / f"{number}.txt"
+            # By its own name: the peer too looks at endings and at names of files.
+            path = Path(folder) / str(number) / (Path(sample.path).name if sample.path else "text.txt")
+            path.parent.mkdir()
             path.write_text(sample.text, encoding="utf-8")
             secrets = SecretsCollection()
             started = time.process_time()
@@ -90,10 +96,40 @@ def detect_secrets(samples: list[Sample]) -> dict[str, float] | None:
             seconds += time.process_time() - started
             counts[sample.secret is not None, bool(secrets)] += 1
     return {
-        "found": counts[True, True] / (counts[True, True] + counts[True, False]),
-        "flagged": counts[False, True] / (counts[False, True] + counts[False, False]),
+        "found": counts[True, True] / max(1, counts[True, True] + counts[True, False]),
+        "flagged": counts[False, True] / max(1, counts[False, True] + counts[False, False]),
         "us_per_kib": seconds * 1e6 / (sum(len(sample.text) for sample in samples) / 1024),
     }
+
+
+def library_samples(count: int) -> list[Sample]:
+    """Return some files of Python's own library, spread over all of it; in none of them is a secret of anybody's."""
+    files = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("**/*.py"))
+    files = [file for file in files if "site-packages" not in file.parts and file.stat().st_size < 60_000]
+    step = max(1, len(files) // max(1, count))
+    return [
+        Sample("file", "library", file.read_text(encoding="utf-8", errors="replace"), None, file.name)
+        for file in files[::step][:count]
+    ]
+
+
+def beside(name: str, samples: list[Sample], rules: RedactionRules) -> dict[str, float | None]:
+    """Return what we and the peer find of these samples, and what both flag of those that hold nothing."""
+    found, flagged, _ = measure(samples, rules)
+    peer = detect_secrets(samples) or {}
+    wanted = any(sample.secret for sample in samples)
+    clean = any(not sample.secret for sample in samples)
+    shares = {
+        "found": found if wanted else None,
+        "flagged": flagged if clean else None,
+        "peer_found": peer.get("found") if wanted else None,
+        "peer_flagged": peer.get("flagged") if clean else None,
+    }
+    said = ", ".join(
+        f"{key.replace('_', ' ')} {value:.2%}" for key, value in shares.items() if value is not None
+    )
+    print(f"{name:11} {said}, of {len(samples)}")
+    return shares
 
 
 def main() -> int:
@@ -103,6 +139,7 @@ def main() -> int:
     )
     parser.add_argument("--per-kind", type=int, default=12)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--files", type=int, default=60, help="files of Python's own library to look through")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--show", action="store_true", help="print every sample that went wrong")
     args = parser.parse_args()
@@ -123,13 +160,21 @@ def main() -> int:
         print(
             f"detect-secrets found {peer['found']:.2%}, flagged {peer['flagged']:.2%}, {peer['us_per_kib']:.0f} us/KiB"
         )
+    sensitive = [one for one in personal if one.secret is None or one.kind in SENSITIVE]
+    default = project_rules()
+    more = {
+        "sensitive": beside("sensitive", sensitive, replace(default, secrets=False)),
+        "numbers": beside("numbers", [*number_samples(args.seed, args.per_kind)], default),
+        "env": beside("env", [*env_samples(args.seed, args.per_kind)], default),
+        "library": beside("library", library_samples(args.files), default),
+    }
     for sample in [*wrong, *pii_wrong] if args.show else []:
         print(
             f"{'MISSED ' if sample.secret else 'FLAGGED'} {sample.kind} | {sample.context} | {sample.text[:200]!r}"
         )
     result = {
         "seed": args.seed, "secrets": {"found": found, "flagged": flagged}, "personal": {"found": pii_found, "flagged": pii_flagged},
-        "us_per_kib": times, "detect_secrets": peer,
+        "us_per_kib": times, "detect_secrets": peer, "default_rules": more,
     }  # fmt: skip
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

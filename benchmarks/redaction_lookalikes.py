@@ -108,3 +108,53 @@ def personal_samples(seed: int, per_kind: int) -> Iterator[Sample]:
     for kind, make in _IMPERSONAL.items():
         for _ in range(per_kind * 2):
             yield Sample(kind, "impersonal", make(m), None)
+
+
+_NUMBERS: dict[str, Callable[[Maker], str]] = {
+    "row with ids": lambda m: f"user_id={m.chars('123456789', 16)} order_id={m.chars('123456789', 16)} took {m.chars(DIGIT, 3)} ms",
+    "JSON ids": lambda m: f'{{"id": {m.chars("123456789", 16)}, "parent_id": "{m.chars("123456789", 16)}"}}',
+    "snowflakes": lambda m: f"message {m.chars('123456789', 18)} in channel {m.chars('123456789', 19)}",
+    "bare 16 digits": lambda m: f"Ticket {m.chars('123456789', 16)} was closed.",
+    "nanoseconds": lambda m: f"ts: 17{m.chars(DIGIT, 17)} level=info",
+    "table of numbers": lambda m: " ".join(m.chars("123456789", n) for n in (3, 2, 4, 3, 2, 4, 5)),
+    "part numbers": lambda m: f"part {m.chars(DIGIT, 3)}-{m.chars(DIGIT, 3)}-{m.chars(DIGIT, 4)}, lot {m.chars(DIGIT, 4)}-{m.chars(DIGIT, 2)}-{m.chars(DIGIT, 2)}",
+    "hex and uuid": lambda m: f"{m.uuid()} {m.chars(HEX, 32)}",
+}  # fmt: skip
+
+
+def number_samples(seed: int, per_kind: int) -> Iterator[Sample]:
+    """Yield texts full of numbers, none of which is anybody's."""
+    m = Maker(seed + 3)
+    for kind, make in _NUMBERS.items():
+        for _ in range(per_kind * 8):
+            yield Sample(kind, "number", make(m), None)
+
+
+_ENV_NAMES = ("APP_REGION", "CACHE_HOST", "LOG_LEVEL", "MOTTO", "QUEUE_NAME", "FEATURE_FLAGS", "PORT", "ORG_NAME")
+_ENV_WORDS = ("harbour", "velvet", "tundra", "willow", "copper", "quartz", "meadow", "falcon")
+_ENV_PLACES: dict[str, tuple[str, str | None]] = {
+    "the file": ("{lines}", "app/.env"),
+    "another file": ("{lines}", "deploy/prod.env"),
+    "only the lines": ("{lines}", None),
+    "marked block": ("```dotenv\n{lines}```\n", None),
+    "pasted": ("My .env:\n```\n{lines}```\nWhat is wrong with it?", None),
+    "a tool's answer": ("$ cat prod.env\n{lines}", None),
+}
+_NO_ENV = (
+    "Put the settings into .env, and restart.", "const host = process.env.CACHE_HOST;", "RETRIES=3 make test",
+    "import.meta.env.VITE_APP_TITLE", "A=1\nB=2", "width=80 height=24", "WHERE ID=7 AND NAME=x",
+)  # fmt: skip
+
+
+def env_samples(seed: int, per_kind: int) -> Iterator[Sample]:
+    """Yield lines of env files with values that are ordinary words, and texts that only speak of such files."""
+    m = Maker(seed + 4)
+    for kind, (place, path) in _ENV_PLACES.items():
+        for _ in range(per_kind * 4):
+            names = m.random.sample(_ENV_NAMES, 4)
+            values = [f"{m.random.choice(_ENV_WORDS)}{m.random.choice(_ENV_WORDS)}" for _ in names]
+            lines = "".join(f"{name}={value}\n" for name, value in zip(names, values, strict=True))
+            yield Sample(kind, "env", place.format(lines=lines), values[0], path)
+    for text in _NO_ENV:
+        for _ in range(per_kind):
+            yield Sample("no env file", "env", text, None)
