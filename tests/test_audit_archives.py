@@ -21,7 +21,7 @@ import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
 from hexad.audit import Archive, AuditLog, AuditLogWriter, check_archive
 from hexad.audit.access import SYSTEM
-from hexad.audit.archive_file import FORM
+from hexad.audit.archive_file import FORM, ArchiveFile, Elsewhere, Kept, written
 from hexad.audit.archiving import Archiver
 from hexad.audit.ledger import ERASURE
 from hexad.audit.merkle import verify_consistency, verify_inclusion
@@ -586,6 +586,33 @@ def test_an_archive_made_anew_with_another_key_is_not_one_of_this_ledger(
 
 
 @pytest.mark.row("H096")
+@pytest.mark.parametrize("change", ["record", "hash", "count"])
+def test_an_archive_that_the_key_signed_must_still_hold_what_its_checkpoint_says(
+    log: AuditLog, archived: Path, tmp_path: Path, change: str
+) -> None:
+    true, desk = ArchiveFile(archived), log.retention._desk
+    items, said = list(true.items()), dict(true.described)
+    last = max(at for at, one in enumerate(items) if isinstance(one, Kept))
+    kept = items[last]
+    assert isinstance(kept, Kept)
+    if change == "record":
+        items[last] = Kept(kept.seq, kept.body.replace(b'"tick":', b'"tick":1'), kept.ciphertext)
+    elif change == "hash":
+        items[-1] = Elsewhere(items[-1].level, bytes(32)) if isinstance(items[-1], Elsewhere) else items[-1]
+    else:
+        said["records"] += 1
+    forged = tmp_path / "forged.hxa"
+    forged.write_bytes(b"".join(written(said, items, key=desk.signing_key)))
+
+    with pytest.raises(IntegrityError):
+        check_archive(forged, verifiers=(log.public_key,))
+    assert refused(forged, log)
+    again = tmp_path / "again.hxa"
+    again.write_bytes(b"".join(written(true.described, list(true.items()), key=desk.signing_key)))
+    assert archived.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.row("H096")
 def test_two_archives_in_each_others_place_are_told_apart_by_what_they_are(
     log: AuditLog, old: str, archived: Path, tmp_path: Path
 ) -> None:
@@ -647,6 +674,8 @@ def test_what_the_ledger_keeps_of_archived_records_cannot_be_changed_unnoticed(
     assert not read.ok
     assert read.first_bad is not None
     assert unread.ok == (name in WITH_THE_FILE)
+    if name.startswith("a run's"):
+        assert 1 == read.first_bad == unread.first_bad  # the first that the archive has
 
 
 @pytest.mark.row("H096")
