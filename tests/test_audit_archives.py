@@ -437,6 +437,26 @@ def test_a_file_that_is_there_is_never_written_over(log: AuditLog, old: str, tmp
     assert OLD + 50 == len(texts(log, old))
 
 
+@pytest.mark.row("H156")
+def test_an_incident_that_is_marked_while_an_archive_is_made_keeps_everything(
+    log: AuditLog, old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, out = Archiver._take_out, tmp_path / "old.hxa"
+
+    def marking(self: Archiver, *args: Any, **given: Any) -> Archive:
+        log.incidents.mark("crash", "it fell", reviewer_credential=old, session_id="tuesday")
+        return real(self, *args, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Archiver, "_take_out", marking)
+        with pytest.raises(Conflict, match="incident"):
+            make(log, out, old)
+
+    assert not out.exists()
+    assert OLD + 50 == len(texts(log, old))
+    assert OLD - 20 == make(log, out, old).records
+
+
 def test_of_two_programs_that_archive_at_once_the_second_is_refused_and_nothing_is_touched(
     log: AuditLog, old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
