@@ -206,7 +206,7 @@ class Sealing:
             self._number += 1
             at += BLOCK_BYTES
         del self._held[:at]
-        return self._taken()
+        return self._taken() if at else b""  # the header goes with the first block
 
     def end(self) -> bytes:
         """Return the end of the file; nothing can be added any more."""

@@ -170,7 +170,8 @@ class SealedWriter:
     def __init__(self, path: Path, cipher: FileCipher) -> None:
         self._path, self._fd = path, -1
         self._fd = files.open_for_locks(path)
-        files.truncate(self._fd, 0, path)
+        if os.fstat(self._fd).st_size:
+            files.truncate(self._fd, 0, path)
         self._sealing = cipher.sealing()
         self._size = self._at = 0
 
