@@ -34,6 +34,7 @@ CALLS = {
     "memory links": ("memory", "links", "mem_harbour"),
     "memory tag": ("memory", "tag", "mem_harbour", "+new"),
     "memory unlink": ("memory", "unlink", "mem_harbour", "mem_ferry"),
+    "memory delete": ("memory", "delete", "--id", "mem_ferry", "--yes"),
     "memory wipe": ("memory", "wipe", "default", "--yes"),
     "spaces list": ("spaces", "list"),
     "spaces show": ("spaces", "show", "default"),

@@ -270,7 +270,7 @@ def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_ru
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: bool, yes: bool) -> None:
-    """Remove every memory of the space SPACE for good, or all of a scope.
+    """Remove all memories of a space, or a scope, for good.
 
     Exactly one of SPACE and --scope. Archived memories and their history go too; a space and its policy stay. Of a
     scope everything goes that `hexad memory export` shows: memories, recorded experience, tags and comments, documents;
