@@ -165,6 +165,18 @@ def test_after_a_rekey_the_old_key_and_the_old_record_open_nothing(plain):
     assert said(plain, OTHER)
 
 
+def test_after_a_rekey_a_setting_that_names_the_old_key_file_is_not_in_the_way(plain, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HEXAD_KEY_FILE", str(tmp_path / "old.key"))
+    assert str(tmp_path / "old.key") == hexad.encrypt(plain).key_file
+    report = hexad.rekey(plain)
+    assert report.key_file.startswith(str(tmp_path / "data"))
+    assert said(plain, None)
+    Path(report.key_file).unlink()
+    with pytest.raises(AccessDenied):
+        opened(plain, None)
+
+
 @pytest.mark.row("A131")
 def test_a_new_passphrase_alone_rewrites_nothing_but_the_record(plain):
     hexad.encrypt(plain, key=WORDS)

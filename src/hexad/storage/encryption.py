@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.errors import IntegrityError, InvalidInput, StoreLocked
+from hexad.errors import AccessDenied, IntegrityError, InvalidInput, StoreLocked
 from hexad.storage import files
 from hexad.storage.crypto import KEY_BYTES, StoreKeys
 from hexad.storage.key_sources import (
@@ -152,7 +152,21 @@ def unlock(directory: Path, given: KeyGiven) -> StoreKeys | None:
             f"{directory / DATABASE} is not encrypted, though {RECORD} says that its store is: somebody put another "
             "file in its place. Put a backup there."
         )
-    return record.keys(fetch(record.place, given))
+    return _opened(record, given)
+
+
+def _opened(record: EncryptionRecord, given: KeyGiven) -> StoreKeys:
+    try:
+        return record.keys(fetch(record.place, given))
+    except AccessDenied:
+        if given.explicit or given.key_file is None or record.place.provider != KEY_FILE:
+            raise
+        try:
+            # After a rekey a setting still names the old file; the record knows where the new one is.
+            return record.keys(fetch(record.place, replace(given, key_file=None)))
+        except AccessDenied:
+            pass
+        raise
 
 
 def unlock_or_create(directory: Path, given: KeyGiven, lock: OpenLock | None) -> StoreKeys | None:
