@@ -64,7 +64,7 @@ def run(options: Options) -> Report:
     )  # fmt: skip
     report.tables.append(_of_experience(options))
     report.notes.append(
-        "Of an encrypted store whose database is larger than 64 MiB, `maintain` writes the pages anew; until then what "
+        "Of an encrypted store whose database is larger than 32 MiB, `maintain` writes the pages anew; until then what "
         "is left in them can be read with its key alone."
     )
     return report

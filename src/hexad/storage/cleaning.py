@@ -14,7 +14,7 @@ from hexad.storage.page_slack import can_clear_gaps, clear_gaps
 from hexad.storage.sqlite_errors import translated
 
 CLEANED: Final = "cleaned_free_pages"
-_QUICK_BYTES: Final = 64 << 20
+_QUICK_BYTES: Final = 32 << 20
 """A database up to this size is written anew at once, in less than a second."""
 _WAIT_S: Final = 2.0
 _DRAIN_MS: Final = 500
