@@ -120,6 +120,25 @@ CALLS = {
     "audit checkpoint": ("audit", "checkpoint"),
     "audit key": ("audit", "key"),
     "audit proof": ("audit", "proof", "audit-0"),
+    "audit archive": None,  # needs timesteps in the ledger: in test_cli_audit_archives
+    "audit retain": ("audit", "retain", "--keep", "30"),
+    "audit inspect": ("audit", "inspect", "outage.json"),
+    "audit incident mark": (
+        "audit",
+        "incident",
+        "mark",
+        "fire",
+        "--reason",
+        "A test.",
+        "--session",
+        "monday",
+    ),
+    "audit incident list": ("audit", "incident", "list"),
+    "audit incident show": ("audit", "incident", "show", "outage"),
+    "audit incident export": ("audit", "incident", "export", "outage", "--out", "again.json"),
+    "encrypt": ("encrypt", "--provider", "key_file", "--key-file", "../store.key"),
+    "decrypt": None,  # needs an encrypted store: in test_cli_encryption
+    "rekey": None,  # needs an encrypted store: in test_cli_encryption
     "doctor": ("doctor",),
     "cat": None,  # needs an encrypted store: in test_encrypted_files
     "completion": ("completion", "zsh"),
@@ -165,6 +184,10 @@ def project(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert 0 == main(["audit", "reviewer", "add", "rita"])
     monkeypatch.setenv("HEXAD_REVIEWER_CREDENTIAL", capsys.readouterr().out.strip())
+    incident = ("audit", "incident")
+    assert 0 == main([*incident, "mark", "outage", "--reason", "It burned.", "--session", "monday"])
+    assert 0 == main([*incident, "export", "outage", "--out", "outage.json"])
+    capsys.readouterr()
     return tmp_path
 
 

@@ -260,7 +260,7 @@ class TagIndex:
     def add_to_working_set(self, tag: Tag) -> None:
         """Keep a tag in memory, as used last."""
         if not isinstance(tag, Tag):
-            raise InvalidInput(f"tag = {quoted(tag)} is no `Tag`; `get_tag` returns one.")
+            raise InvalidInput(f"tag = {quoted(tag)} is no `Tag`; give one that was found or made.")
         self.working_set.add(tag)
 
     def evict_unused(self, max_size: int = WORKING_SET_LIMIT) -> int:

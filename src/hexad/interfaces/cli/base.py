@@ -260,61 +260,6 @@ def _show_help(ctx: click.Context) -> None:
 
 # Speaking ---------------------------------------------------------------------------------------------------
 
-_SPOKEN: Final = (
-    ("without semantic=True", "without --semantic"),
-    ("semantic=True", "--semantic"),
-    ("(merge=True)", "(--merge)"),
-    ("force=True", "--force"),
-    ("(reset=True)", "(--reset)"),
-    ("(confirm=True)", "(--yes)"),
-    ("with purge=True", "with --purge"),
-    ("(name=)", "(--name)"),
-    ("(set_metadata)", "(`hexad spaces metadata`)"),
-    ("`set_policy`", "`hexad spaces policy`"),
-    ("`promote_to_bud`", "`hexad xdb bud promote`"),
-    ("`update_bud_status`", "`hexad xdb bud status`"),
-    ("`get_buds`", "`hexad xdb buds`"),
-    ("`find_tags`", "`hexad tags list`"),
-    ("Open it without an actor, or with the role 'owner'", "Leave --role out"),
-    ("call start_session first, or give session_id", "name one with --session"),
-    ("`hx.xdb.set_contract`", "`hexad xdb contract FILE`"),
-    ("`get_comments_for_range`", "`hexad xdb comments`"),
-    ("`untag`", "`hexad xdb untag`"),
-    ("`resolve_submission`", "`hexad xdb resolve`"),
-    ("`removed_documents`", "`hexad docs removed`"),
-    ("`remove_document`", "`hexad docs remove`"),
-    ("`restore_document`", "`hexad docs restore`"),
-    ("`find_concept`", "`hexad tags concepts`"),
-    ("`sessions()`", "`hexad xdb sessions`"),
-    ("`start_session`", "`hexad xdb record --session`"),
-    ("`windows(pinned=True)`", "`hexad xdb windows --pinned`"),
-    ("`windows()`", "`hexad xdb windows`"),
-    ("`submissions()`", "`hexad xdb submissions`"),
-    ("`export_submission`", "`hexad xdb export`"),
-    ("`update_document`", "`hexad docs update`"),
-    ("`list_documents`", "`hexad docs list`"),
-    ("`read_copies`", "`hexad docs copies --read`"),
-    ("`write_copies`", "`hexad docs copies --write`"),
-    ("write_copies writes", "`hexad docs copies --write` writes"),
-    ("submission_id = ", "The id "),
-    ("limit = ", "--limit "),
-    ("offset = ", "--offset "),
-    ("confidence = ", "--confidence "),
-    ("tick_range = ", "--ticks "),
-    ("time_range = ", "--since and --until "),
-    ("expires_at = ", "--expires "),
-    ("needs a concept_id", "needs a concept_id (--concept-id)"),
-    ("entity_type = ", "--entity-type "),
-)
-"""What the library calls an argument or a call, and what one types for it."""
-
-
-def spoken(text: str) -> str:
-    """Return a message of the library in the words of the command line."""
-    for called, typed in _SPOKEN:
-        text = re.sub(rf"(?<!\w){re.escape(called)}", lambda _, typed=typed: typed, text)  # type: ignore[misc]
-    return text
-
 
 def print_json(value: object) -> None:
     """Print one JSON document on stdout."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, confirm, note, print_json, spoken, state
+from hexad.interfaces.cli.base import Command, confirm, note, print_json, state
 from hexad.interfaces.cli.render import clean, clip, count, hanging, width
+from hexad.interfaces.cli.speech import spoken
 
 if TYPE_CHECKING:
     from hexad import CopiesReport, Hexad, WorkingCopy

@@ -15,7 +15,8 @@ from typing import Final
 import click
 
 import hexad
-from hexad.interfaces.cli.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State, spoken
+from hexad.interfaces.cli.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State
+from hexad.interfaces.cli.speech import spoken
 
 _HERE: Final = "hexad.interfaces.cli"
 _COMMANDS: Final = {
@@ -39,7 +40,6 @@ _COMMANDS: Final = {
     "encrypt": f"{_HERE}.encryption:encrypt",
     "decrypt": f"{_HERE}.encryption:decrypt",
     "rekey": f"{_HERE}.encryption:rekey",
-    "cat": f"{_HERE}.cat:cat",
     "cat": f"{_HERE}.cat:cat",
     "audit": f"{_HERE}.audit:audit",
     "doctor": f"{_HERE}.doctor:doctor",

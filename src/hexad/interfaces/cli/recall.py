@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.base import Command, note, print_json, several, spoken, state
+from hexad.interfaces.cli.base import Command, note, print_json, several, state
 from hexad.interfaces.cli.render import clean, explanation_lines, hanging, hit_lines, width
+from hexad.interfaces.cli.speech import spoken
 
 if TYPE_CHECKING:
     from hexad import Hits

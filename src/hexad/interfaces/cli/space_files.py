@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 import hexad
-from hexad.interfaces.cli.base import Command, note, print_json, spoken, state, warn
+from hexad.interfaces.cli.base import Command, note, print_json, state, warn
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count
+from hexad.interfaces.cli.speech import spoken
 
 if TYPE_CHECKING:
     from hexad import Hexad, ReadReport, RestoreReport, Verified
