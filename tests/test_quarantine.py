@@ -110,9 +110,33 @@ def test_judgements_are_noted_for_the_ledger(hx: Hexad) -> None:
 
     rows = [row for row in hx._parts.stores.meta.logged_after(0, limit=99) if "quarantine" in row[2]]
 
-    assert [("quarantine_rejected", "bad", "dana", "An attack.")] == [
-        (what, detail["id"], detail["by"], detail["why"]) for _, _, what, detail in rows
+    assert [("quarantine_rejected", "default", ["instruction_like"])] == [
+        (what, detail["space"], detail["reasons"]) for _, _, what, detail in rows
     ]
+
+
+def test_who_judged_and_why_go_with_the_memory(hx: Hexad) -> None:
+    hx.quarantine.reject("bad", why="An attack by Mallory.", by="dana")
+    note = hx.get("bad").metadata["quarantine"]
+
+    hx.forget("bad", purge=True, confirm=True)
+    hx.close()
+    kept = b"".join(path.read_bytes() for path in sorted(hx.path.rglob("*")) if path.is_file())
+
+    assert isinstance(note, dict) and ("dana", "An attack by Mallory.") == (note["by"], note["why"])
+    assert [] == [word for word in (b"Mallory", b"dana") if word in kept]
+
+
+def test_secrets_and_cards_are_taken_out_of_a_judgement(hx: Hexad) -> None:
+    key, card = "AKIAIOSFODNN7EXAMPLA", "4111 1111 1111 1111"
+
+    hx.quarantine.reject("bad", why=f"It asks for {key} and {card}.", by=f"dana {key}")
+    hx.quarantine.release("bad", why=f"Only {card}.")
+    hx.spaces.write_file("default")
+    hx.close()
+    kept = b"".join(path.read_bytes() for path in sorted(hx.path.rglob("*")) if path.is_file())
+
+    assert [] == [word for word in (key, card) if word.encode() in kept]
 
 
 @pytest.mark.parametrize("why", ["", "  ", "x" * 2_001, None, 3])

@@ -95,7 +95,13 @@ def build_governing(needs: GoverningNeeds) -> Governing:
     )
     quarantine = QuarantineFacade(
         QuarantineNeeds(
-            stores=needs.stores, catalog=needs.catalog, clock=needs.clock, actor=needs.actor, audit=audit
+            stores=needs.stores,
+            catalog=needs.catalog,
+            clock=needs.clock,
+            actor=needs.actor,
+            audit=audit,
+            mask=lambda given, policies: needs.importer().masked(given, policies),
+            key=lambda: needs.keys.redaction_salt,
         )
     )
     return Governing(spaces=spaces, quarantine=quarantine, sweeper=sweeper)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
 from hexad.model.query import Filters
+from hexad.storage.erased_memories import masked_item
 from hexad.storage.stores import Stores
 
 RELEASED: Final = "released"
@@ -22,13 +23,18 @@ _WHY_LIMIT: Final = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineNeeds:
-    """What `hx.quarantine` is handed."""
+    """What `hx.quarantine` is handed.
+
+    `mask` takes out of an object what is redacted under a space's policies, `key` makes what stands for an id.
+    """
 
     stores: Stores
     catalog: Catalog
     clock: Clock
     actor: Actor
     audit: AuditSink
+    mask: Callable[[Mapping[str, JSONValue], Mapping[str, JSONValue]], Mapping[str, JSONValue]]
+    key: Callable[[], bytes]
 
 
 class QuarantineFacade:
@@ -82,8 +88,9 @@ class QuarantineFacade:
     def release(self, memory_id: str, *, why: str, by: str | None = None) -> Memory:
         """Let a memory in: it is recalled from now on, beside what it contradicted. A rejected one too.
 
-        `by` names who decided, by default whoever opened the store; both stand in the log of maintenance. Raises
-        `InvalidInput` without a reason, and what `get` does.
+        `by` names who decided, by default whoever opened the store. Both are redacted as every text, and stand with
+        the memory, so that they go when it is purged; the log of maintenance says that it was judged, and has a keyed
+        hash in the place of the memory's id. Raises `InvalidInput` without a reason, and what `get` does.
         """
         return self._judge(memory_id, RELEASED, why=why, by=by)
 
@@ -106,9 +113,10 @@ class QuarantineFacade:
             no = self._stores.memories.number(memory_id)
             if old.status is Status.ACTIVE and verdict == RELEASED:
                 raise Conflict(f"Memory {memory_id!r} was released already.")
-            note = {
-                **(_note(old) or {}), "verdict": verdict, "by": who, "why": why.strip(), "at": format_time(at),
-            }  # fmt: skip
+            said = self._needs.mask(
+                {"by": who, "why": why.strip()}, self._stores.spaces.get(old.space).policies
+            )
+            note = {**(_note(old) or {}), "verdict": verdict, **said, "at": format_time(at)}
             if verdict == RELEASED:
                 self._needs.catalog.restore(no, at=at)
             else:
@@ -116,11 +124,9 @@ class QuarantineFacade:
                 self._stores.memories.set_status(no, Status.ARCHIVED, at=at)
             self._stores.memories.set_metadata(no, {**old.metadata, QUARANTINE: note})
             detail: dict[str, JSONValue] = {
-                "id": memory_id,
+                "memory": masked_item(self._needs.key(), memory_id),
                 "space": old.space,
                 "reasons": list((_note(old) or {}).get("reasons", ())),  # type: ignore[arg-type]
-                "by": who,
-                "why": why.strip(),
             }
             self._needs.audit.record(AuditEvent(what=f"quarantine_{verdict}", at=at, detail=detail))
             memory = self._stores.memories.by_no([no])[no]

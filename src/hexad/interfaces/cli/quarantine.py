@@ -58,7 +58,7 @@ def show(memory_id: str) -> None:
 
 @quarantine.command(cls=Command)
 @click.argument("memory_id", metavar="ID")
-@click.option("--why", required=True, help="The reason; it stands in the log of maintenance.")
+@click.option("--why", required=True, help="The reason; it stands with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
 def release(memory_id: str, why: str, by: str | None) -> None:
     """Let a memory in: it is recalled from now on."""
@@ -69,10 +69,10 @@ def release(memory_id: str, why: str, by: str | None) -> None:
 
 @quarantine.command(cls=Command)
 @click.argument("memory_id", metavar="ID")
-@click.option("--why", required=True, help="The reason; it stands in the log of maintenance.")
+@click.option("--why", required=True, help="The reason; it stands with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
 def reject(memory_id: str, why: str, by: str | None) -> None:
-    """Turn a memory away: it is archived, and its text is not taken again."""
+    """Turn a memory away: archive it, and take its text no more."""
     with state().opened() as hx:
         rejected = hx.quarantine.reject(memory_id, why=why, by=by)
     _say(rejected, "rejected")
