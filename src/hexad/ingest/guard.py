@@ -17,6 +17,7 @@ from hexad.model.policy import Policies
 from hexad.model.protection import DEFAULT_KEYS, DEFAULT_PATHS, Protected
 from hexad.storage.codec import dump
 from hexad.storage.stores import Stores
+from hexad.text.looks import look_of, look_of_fact, look_of_path
 from hexad.text.paths import matches
 
 INSTRUCTIONS: Final = "instruction_like"
@@ -56,7 +57,7 @@ class Guard:
         paths = _in_force(protection.paths, DEFAULT_PATHS, draft)
         if any(_guards_path(rule, memory.path) for rule in paths if draft.trust.rank < rule.trust.rank):
             reasons.append(PROTECTED_PATH)
-        key = _key(memory)
+        key = look_of_fact(memory.subject, memory.attribute)
         keys = _in_force(protection.keys, DEFAULT_KEYS, draft)
         if key and any(_guards_key(rule, key) for rule in keys if draft.trust.rank < rule.trust.rank):
             reasons.append(PROTECTED_KEY)
@@ -69,10 +70,11 @@ class Guard:
 
     def _contradicted(self, memory: Memory, *, space_no: int) -> str | None:
         """Return the id of a fact that says something else and is trusted more."""
-        if memory.attribute is None and memory.subject is None:
+        key = look_of_fact(memory.subject, memory.attribute)
+        if key is None:
             return None
         value = None if memory.value is None else dump(memory.value)
-        facts = self._stores.memories.facts_about(space_no, memory.subject, memory.attribute)
+        facts = self._stores.memories.facts_about(space_no, key)
         for other_id, other_trust, other_value, content_hash in facts:
             differs = other_value != value or (value is None and content_hash != memory.content_hash)
             if other_id != memory.id and differs and Trust(other_trust).rank > memory.trust.rank:
@@ -125,15 +127,13 @@ def _in_force(
 
 
 def _guards_path(rule: Protected, path: str) -> bool:
-    return any(matches(path.casefold(), pattern.casefold()) for pattern in rule.patterns)
+    """Whether a rule is about what a path looks like: who reads it cannot tell the letters of one from the other's."""
+    look = look_of_path(path)
+    return any(matches(look, look_of_path(pattern) or pattern) for pattern in rule.patterns)
 
 
 def _guards_key(rule: Protected, key: str) -> bool:
-    return any(fnmatchcase(key, pattern.casefold()) for pattern in rule.patterns)
-
-
-def _key(memory: Memory) -> str:
-    return ".".join(part.strip() for part in (memory.subject, memory.attribute) if part).casefold()
+    return any(fnmatchcase(key, look_of(pattern)) for pattern in rule.patterns)
 
 
 def _is_from(draft: Draft, patterns: Sequence[str]) -> bool:

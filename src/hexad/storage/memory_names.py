@@ -146,19 +146,16 @@ class MemoryNames:
         )
         return Trust(cast("str", row[0])) if row else None
 
-    def facts_about(
-        self, space_no: int, subject: str | None, attribute: str | None
-    ) -> list[tuple[str, str, str | None, str]]:
-        """Return `(id, trust, value as JSON, content hash)` of a space's active facts of one key.
+    def facts_about(self, space_no: int, look: str) -> list[tuple[str, str, str | None, str]]:
+        """Return `(id, trust, value as JSON, content hash)` of a space's active facts whose keys look so.
 
         Hidden ones do not count: whoever tries one value after the other would learn them.
         """
         seen, params = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT m.id, m.trust, m.value, m.content_hash FROM memories m WHERE m.attribute IS ? AND m.subject IS ?"
-            " AND (m.subject IS NOT NULL OR m.attribute IS NOT NULL) AND +m.space_no = ? AND +m.status = 'active'"
-            f"{seen} ORDER BY m.no",
-            (attribute, subject, space_no, *params),
+            "SELECT m.id, m.trust, m.value, m.content_hash FROM memories m WHERE m.fact_look = ?"
+            f" AND +m.space_no = ? AND +m.status = 'active'{seen} ORDER BY m.no",
+            (look, space_no, *params),
         )
         return cast("list[tuple[str, str, str | None, str]]", rows)
 

@@ -21,6 +21,7 @@ from hexad.storage.codec import (
     to_micros,
 )
 from hexad.storage.connection import SQLValue
+from hexad.text.looks import look_of_fact
 
 _BATCH: Final = 500  # numbers in one IN list
 _TEXT_COLUMNS: Final = (
@@ -152,6 +153,7 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) ->
         "supersedes": memory.supersedes,
         "subject": memory.subject,
         "attribute": memory.attribute,
+        "fact_look": look_of_fact(memory.subject, memory.attribute),
         "value": dump(memory.value) if memory.value is not None else None,
         "source_no": source_no,
         "source_id": memory.source_id,

@@ -6,6 +6,7 @@ rebuilt from `memories` and `chunks`; everything else is truth.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from hexad.errors import IntegrityError
@@ -14,6 +15,7 @@ from hexad.storage.connection import Connection, Database
 from hexad.storage.derivations import DDL as DERIVATIONS_DDL
 from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.erasure_schema import ERASURE_DDL
+from hexad.storage.fact_looks import add_fact_looks
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
 from hexad.storage.stream_erasure_schema import STREAM_ERASURE_DDL
@@ -330,28 +332,11 @@ def _foundation(con: Connection) -> None:
         con.execute(script)
 
 
-def _structured(con: Connection) -> None:
-    con.execute(_STRUCTURED)
+def _runs(script: str) -> Callable[[Connection], None]:
+    def run(con: Connection) -> None:
+        con.execute(script)
 
-
-def _folksonomy(con: Connection) -> None:
-    con.execute(TAG_DDL)
-
-
-def _documents(con: Connection) -> None:
-    con.execute(DOCUMENT_DDL)
-
-
-def _stream(con: Connection) -> None:
-    con.execute(STREAM_DDL)
-
-
-def _tiers(con: Connection) -> None:
-    con.execute(TIER_DDL)
-
-
-def _sidecars(con: Connection) -> None:
-    con.execute(SIDE_DDL)
+    return run
 
 
 def _upkeep(con: Connection) -> None:
@@ -364,26 +349,19 @@ def _erasure(con: Connection) -> None:
     con.execute(CHUNK_FTS_FORGETS)
 
 
-def _stream_erasure(con: Connection) -> None:
-    con.execute(STREAM_ERASURE_DDL)
-
-
-def _derivations(con: Connection) -> None:
-    con.execute(DERIVATIONS_DDL)
-
-
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
-    Migration(number=2, name="structured", apply=_structured),
-    Migration(number=3, name="stream", apply=_stream),
-    Migration(number=4, name="folksonomy", apply=_folksonomy),
-    Migration(number=5, name="documents", apply=_documents),
-    Migration(number=6, name="tiers", apply=_tiers),
-    Migration(number=7, name="sidecars", apply=_sidecars),
+    Migration(number=2, name="structured", apply=_runs(_STRUCTURED)),
+    Migration(number=3, name="stream", apply=_runs(STREAM_DDL)),
+    Migration(number=4, name="folksonomy", apply=_runs(TAG_DDL)),
+    Migration(number=5, name="documents", apply=_runs(DOCUMENT_DDL)),
+    Migration(number=6, name="tiers", apply=_runs(TIER_DDL)),
+    Migration(number=7, name="sidecars", apply=_runs(SIDE_DDL)),
     Migration(number=8, name="upkeep", apply=_upkeep),
     Migration(number=9, name="erasure", apply=_erasure),
-    Migration(number=10, name="stream erasure", apply=_stream_erasure),
-    Migration(number=11, name="derivations", apply=_derivations),
+    Migration(number=10, name="stream erasure", apply=_runs(STREAM_ERASURE_DDL)),
+    Migration(number=11, name="derivations", apply=_runs(DERIVATIONS_DDL)),
+    Migration(number=12, name="facts by their look", apply=add_fact_looks),
 )
 
 

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from hexad.text.instruction_languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.text.instruction_rules import ENGLISH
 from hexad.text.instruction_shapes import Rule
+from hexad.text.looks import ALIKE, SEEN_NOWHERE
 
 KINDS: Final = (
     "addressed", "autonomy", "covert", "encoded", "exfiltration", "hidden", "markup", "override", "persistence",
@@ -50,11 +51,6 @@ _STRONG: Final = frozenset(
     "ignore disregard instructions prompt reveal credentials system override passwords".split()
 )
 _WORD: Final = re.compile(r"[^\W_]+")
-_INVISIBLE: Final = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
-)
-_SEEN_NOWHERE: Final = re.compile(f"[{_INVISIBLE}\U000e0000-\U000e0fff\ufe00-\ufe0f]")
 _HIDDEN: Final = re.compile(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
     "[\U000e0020-\U000e007e]{3,}|[\u202d\u202e]|[\u200b\u200c\u2060-\u2064\ufeff]{4,}"
@@ -99,12 +95,6 @@ _MOST_DECODED: Final = 20
 _DECODED_LEAST: Final = 12
 _DECODED_MOST: Final = 20_000
 _AROUND: Final = 160
-
-_ALIKE: Final = str.maketrans(
-    "аеорсухіјѕһԁӏԛԝіїοαεικνρτυχϲɡıɩѵ" + "АВЕКМНОРСТХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "aeopcyxijshdlqwiioaeikvptuxcgiiv" + "abekmhopctxijsabezhikmnoptyx",
-)
-"""Letters of other scripts that look like Latin ones."""
 
 
 def _plain_latin() -> dict[int, str | None]:
@@ -151,7 +141,7 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
     """Yield the kinds that are found in a text as it is read; `words` are those of an ASCII text, where known."""
     shown = text
     if not text.isascii():
-        shown = _SEEN_NOWHERE.sub("", text)
+        shown = SEEN_NOWHERE.sub("", text)
         shown = unicodedata.normalize("NFKC", shown)
     low = shown.casefold() if not shown.isascii() else shown.lower()
     for kind, needles, pattern in MARKUP:
@@ -168,7 +158,7 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
     plain = low.translate(_PLAIN)
     yield from _latin(plain)
     if deep and not plain.isascii():
-        alike = plain.translate(_ALIKE)
+        alike = plain.translate(ALIKE)
         if alike != plain:
             yield from _latin(alike)
 
