@@ -21,7 +21,9 @@ from benchmarks.report import Options, Report, Table
 from hexad.text.instructions import instructions_in
 
 TRUST = {"user_input": "user", "system": "user", "agent_authored": "agent", "external_tool": "tool"}
-INSTALL = "`agent-memory-guard` is not installed: AMSB was left out (`pip install agent-memory-guard==0.3.3`)."
+INSTALL = (
+    "`agent-memory-guard` is not installed: AMSB was left out (`pip install agent-memory-guard==0.3.3`)."
+)
 WRITE_BUDGET_US_PER_KIB = 200.0
 FLAGGED_BUDGET = 0.005
 
@@ -39,9 +41,7 @@ def adapter() -> type[Any]:
         def __init__(self) -> None:
             self._hx = hexad.open(":memory:", embedder=None, generator=None)
 
-        def remember(
-            self, key: str, value: Any, *, source_class: str = "external_tool"
-        ) -> RememberOutcome:
+        def remember(self, key: str, value: Any, *, source_class: str = "external_tool") -> RememberOutcome:
             memory = self._hx.remember(str(value), path=_path(key), trust=TRUST.get(source_class, "unknown"))
             if memory.status is hexad.Status.QUARANTINED:
                 return RememberOutcome.QUARANTINED

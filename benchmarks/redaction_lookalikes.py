@@ -130,7 +130,16 @@ def number_samples(seed: int, per_kind: int) -> Iterator[Sample]:
             yield Sample(kind, "number", make(m), None)
 
 
-_ENV_NAMES = ("APP_REGION", "CACHE_HOST", "LOG_LEVEL", "MOTTO", "QUEUE_NAME", "FEATURE_FLAGS", "PORT", "ORG_NAME")
+_ENV_NAMES = (
+    "APP_REGION",
+    "CACHE_HOST",
+    "LOG_LEVEL",
+    "MOTTO",
+    "QUEUE_NAME",
+    "FEATURE_FLAGS",
+    "PORT",
+    "ORG_NAME",
+)
 _ENV_WORDS = ("harbour", "velvet", "tundra", "willow", "copper", "quartz", "meadow", "falcon")
 _ENV_PLACES: dict[str, tuple[str, str | None]] = {
     "the file": ("{lines}", "app/.env"),

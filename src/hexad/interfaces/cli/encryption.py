@@ -19,9 +19,7 @@ from hexad.interfaces.cli.render import clean, count, size
 _PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 _PASSPHRASE: Final = "passphrase"
 _OWNER: Final = "owner"
-_NO_USER_LAYER: Final = (
-    "There is no user layer yet: all that Hexad keeps is in the project's store, which `hexad encrypt` encrypts."
-)
+_NO_USER_LAYER: Final = "There is no user layer yet; `hexad encrypt` encrypts all that Hexad keeps."
 
 
 def provider_options(function: Function) -> Function:

@@ -72,7 +72,7 @@ def release(memory_id: str, why: str, by: str | None) -> None:
 @click.option("--why", required=True, help="The reason; it stands with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
 def reject(memory_id: str, why: str, by: str | None) -> None:
-    """Turn a memory away: archive it, and take its text no more."""
+    """Turn a memory away: archive it, and refuse its text."""
     with state().opened() as hx:
         rejected = hx.quarantine.reject(memory_id, why=why, by=by)
     _say(rejected, "rejected")
