@@ -136,7 +136,7 @@ def show(*, name: str, credential: str | None, ledger: Path | None) -> None:
 def export(
     *, name: str, out: Path, archives: tuple[Path, ...], credential: str | None, ledger: Path | None
 ) -> None:
-    """Write the records of the incident NAME to FILE, decrypted, with proofs.
+    """Write the decrypted records of an incident to a file.
 
     Whoever has the ledger's public key can check it with `hexad audit inspect FILE`, without the ledger: that every
     record stands in it, and that its contents are those. Needs a reviewer's credential; the export is a record.
