@@ -297,7 +297,7 @@ def test_a_damaged_journal_is_said_and_nothing_is_touched(plain):
     folder = plain / ".hexad"
     journal = folder / "convert" / "journal.json"
     right = journal.read_bytes()
-    for wrong in (b"{", b"{}", right.replace(b'"keys.json"', b'"../keys.json"')):
+    for wrong in (b"{", b"{}", b"[" * 100_000, right.replace(b'"keys.json"', b'"../keys.json"')):
         journal.write_bytes(wrong)
         before = contents(folder)
         with pytest.raises(IntegrityError, match=r"journal\.json is damaged"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
+import pickle
 import sys
 from pathlib import Path
 
@@ -95,6 +97,13 @@ def test_the_key_is_in_no_file_of_the_store_and_in_no_word_that_is_shown(project
     assert not [name for name, data in contents(folder).items() if WORDS.encode() in data]
 
 
+@pytest.mark.parametrize("held", [StoreKeys(KEY), StoreKeys(KEY).cipher("stream")])
+def test_what_holds_a_key_is_neither_pickled_nor_copied(held):
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="not pickled"):
+            copied(held)
+
+
 def test_a_temporary_store_with_a_key_is_encrypted():
     with hexad.open(":memory:", embedder=None, background=False, key=KEY) as hx:
         hx.remember("The garden gate squeaks.")
@@ -146,6 +155,7 @@ def test_without_its_record_an_encrypted_store_is_damaged_and_nothing_is_made_an
         lambda data: data.replace(b'"n": 131072', b'"n": 65536'),
         lambda data: data.replace(b'"provider": "program"', b'"provider": "keyring"'),
         lambda data: b"[]",
+        lambda data: b"[" * 100_000,
     ],
 )
 def test_a_damaged_record_is_told_from_a_wrong_key(project, change):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,6 @@ from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
 from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
 from hexad.opening import directory_of, not_a_file, open
 from hexad.storage.conversion import Conversion, UnsealedLogs
-from hexad.storage.crypto import StoreKeys
 from hexad.storage.encryption import (
     RECORD,
     EncryptionRecord,
@@ -40,7 +38,7 @@ from hexad.storage.key_sources import (
 )
 from hexad.storage.leases import OpenLock
 from hexad.storage.store_parts import Form, state_of
-from hexad.storage.switching import FOLDER, recover
+from hexad.storage.switching import FOLDER, end_interrupted, recover
 
 Key = bytes | str | Path | None
 _ATTEMPTS: Final = 3
@@ -108,7 +106,7 @@ def encrypt(
     given = _given(task.directory, key)
     chosen = choose(provider, given, load_settings(task.directory))
     if dry_run:
-        return task.plan(None, provider=chosen)
+        return task.plan(provider=chosen)
     return task.run(None, lambda: establish(task.directory, given, provider=chosen), given)
 
 
@@ -126,9 +124,9 @@ def decrypt(
     """
     task = _Task(directory_of(path), "decrypt", progress=progress, clock=clock or SystemClock())
     given = _given(task.directory, key)
-    old = _keys(task.directory, given)
+    old = _opened(task.directory, given)
     if dry_run:
-        return task.plan(old, provider=None)
+        return task.plan(provider=None)
     return task.run(old, None, given, key=key)
 
 
@@ -150,31 +148,30 @@ def rekey(
     `wrap_only` only the master key changes, as for a new passphrase: in a moment, and nothing is written anew; who
     kept the old record and the old key can still read the store.
 
-    Raises as `encrypt` does, `Conflict` for a plain store, `InvalidInput` for a new key that is the old one.
+    Raises as `encrypt` does, with `wrap_only` too, `Conflict` for a plain store and for one whose key was changed
+    meanwhile, `InvalidInput` for a new key that is the old one.
     """
     task = _Task(directory_of(path), "rekey", progress=progress, clock=clock or SystemClock())
     given = _given(task.directory, key)
-    old = _keys(task.directory, given)
-    record = read_record(task.directory)
-    assert record is not None
+    old = _opened(task.directory, given)
     settings = load_settings(task.directory)
     new = KeyGiven.of(new_key, passphrase=settings.new_passphrase, command=settings.new_key_command)
     if provider is None and not new.explicit:
-        provider = record.place.provider
+        provider = old.record.place.provider
     if provider == COMMAND and new.command is None and not new.explicit:
         new = KeyGiven(command=given.command)
     chosen = choose(provider, new, Settings())
     if dry_run:
-        return task.plan(old, provider=chosen)
+        return task.plan(provider=chosen)
 
     def made() -> Unlocked:
-        found = establish(task.directory, new, provider=chosen, keys=old if wrap_only else None)
-        if _same_secret(record, found.record, new):
+        found = establish(task.directory, new, provider=chosen, keys=old.keys if wrap_only else None)
+        if _same_secret(old.record, found.record, new):
             raise InvalidInput("The new key is the old one; give another.")
         return found
 
     if wrap_only:
-        return task.rewrap(made, new)
+        return task.rewrap(old, made, new)
     return task.run(old, made, new, key=key)
 
 
@@ -227,12 +224,28 @@ def _given(directory: Path, key: Key) -> KeyGiven:
     )
 
 
-def _keys(directory: Path, given: KeyGiven) -> StoreKeys:
-    if read_record(directory) is None:
+def _opened(directory: Path, given: KeyGiven) -> Unlocked:
+    """Return the keys of an encrypted store, with the record that they are from."""
+    record = read_record(directory)
+    if record is None:
         raise Conflict(f"{directory} is not encrypted; `hexad encrypt` encrypts it.")
-    found = unlock(directory, given)
-    assert found is not None
-    return found
+    keys = unlock(directory, given)
+    if keys is None:
+        raise _changed(directory)
+    _require_unchanged(directory, record)
+    return Unlocked(record=record, keys=keys)
+
+
+def _require_unchanged(directory: Path, record: EncryptionRecord | None) -> None:
+    """Raise `Conflict` where the store has another record than the one that was read: its keys may be others."""
+    if read_record(directory) != record:
+        raise _changed(directory)
+
+
+def _changed(directory: Path) -> Conflict:
+    return Conflict(
+        f"The encryption of {directory} was changed meanwhile; look at it again. Nothing was done."
+    )
 
 
 def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
@@ -252,17 +265,10 @@ def _alone(directory: Path, doing: str, clock: Clock) -> Iterator[OpenLock]:
     lock = OpenLock(directory, clock=clock, purpose=f"hexad, to {doing}")
     try:
         with lock.alone(f"{doing} at {directory}"):
+            end_interrupted(directory)
             yield lock
     finally:
         lock.close()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """A new key, or none for a plain store."""
-
-    record: EncryptionRecord | None = None
-    keys: StoreKeys | None = None
 
 
 class _Task:
@@ -287,18 +293,18 @@ class _Task:
             finally:
                 lock.close()
 
-    def plan(self, old: StoreKeys | None, *, provider: str | None) -> EncryptionReport:
+    def plan(self, *, provider: str | None) -> EncryptionReport:
         """Return what would be done."""
-        return self._report(
-            Conversion(self.directory, what=self._what, old=old, new=None), provider=provider, dry_run=True
-        )
+        return self._report(self._conversion(None, None), provider=provider, dry_run=True)
 
     def run(
-        self, old: StoreKeys | None, make: Callable[[], Unlocked] | None, given: KeyGiven, *, key: Key = None
+        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven, *, key: Key = None
     ) -> EncryptionReport:
         """Carry the change out, with the store alone. `make` makes the new key when all is ready for it."""
+        found = None if old is None else old.record
         with _alone(self.directory, self._what, self._clock):
-            Conversion(self.directory, what=self._what, old=old, new=None).require_space()
+            _require_unchanged(self.directory, found)
+            self._conversion(old, None).require_space()
         for attempt in range(_ATTEMPTS):
             self._seal_logs(key)
             try:
@@ -309,19 +315,20 @@ class _Task:
                     raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
         raise AssertionError("the last attempt returns or raises")
 
+    def _conversion(self, old: Unlocked | None, new: Unlocked | None) -> Conversion:
+        keys = [None if one is None else one.keys for one in (old, new)]
+        return Conversion(self.directory, what=self._what, old=keys[0], new=keys[1])
+
     def _convert(
-        self, old: StoreKeys | None, make: Callable[[], Unlocked] | None, given: KeyGiven
+        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven
     ) -> EncryptionReport:
-        found = read_record(self.directory)
-        if (found is None) != (old is None):
-            raise Conflict(f"{self.directory} was encrypted or decrypted meanwhile; look at it again.")
+        found = None if old is None else old.record
+        _require_unchanged(self.directory, found)
         made = None if make is None else make()
         try:
             if made is not None:
                 _require_kept(made, given)
-            conversion = Conversion(
-                self.directory, what=self._what, old=old, new=None if made is None else made.keys
-            )
+            conversion = self._conversion(old, made)
             conversion.require_space()
             total, done = conversion.size_bytes, 0
 
@@ -338,15 +345,18 @@ class _Task:
             raise
         return self._report(conversion, record=None if made is None else made.record)
 
-    def rewrap(self, make: Callable[[], Unlocked], given: KeyGiven) -> EncryptionReport:
-        """Change the master key alone."""
-        lock = OpenLock(self.directory, clock=self._clock, purpose=f"hexad {self._what}")
-        try:
+    def rewrap(self, old: Unlocked, make: Callable[[], Unlocked], given: KeyGiven) -> EncryptionReport:
+        """Change the master key alone, with the store alone: the data key in the record has to be that of the files."""
+        with _alone(self.directory, self._what, self._clock):
+            _require_unchanged(self.directory, old.record)
             made = make()
-            _require_kept(made, given)
-            atomic_write(self.directory / RECORD, made.record.encoded())
-        finally:
-            lock.close()
+            try:
+                _require_kept(made, given)
+                atomic_write(self.directory / RECORD, made.record.encoded())
+            except BaseException:
+                if read_record(self.directory) == old.record:
+                    forget(made.record.place)
+                raise
         place = made.record.place
         return EncryptionReport(
             path=str(self.directory),

@@ -89,6 +89,9 @@ class FileCipher:
     def __repr__(self) -> str:
         return "FileCipher(…)"
 
+    def __reduce__(self) -> str:
+        raise TypeError("keys are not pickled")
+
     # Values -----------------------------------------------------------------------------------------------------
 
     def seal(self, data: bytes, *, context: bytes) -> bytes:

@@ -123,7 +123,7 @@ def parse_record(data: bytes, *, name: str) -> EncryptionRecord:
         return EncryptionRecord(
             place=place, wrapped=bytes.fromhex(said["wrapped"]), check=bytes.fromhex(said["check"])
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(name, type(error).__name__) from error
 
 

@@ -84,14 +84,24 @@ def recover(directory: Path, lock: OpenLock | None) -> str | None:
                 f"A change of the encryption of {directory} was interrupted; open it once for writing to end it."
             )
         return None
-    with lock.alone("end an interrupted change of the encryption", wait_s=_WAIT_S):
-        journal = directory / FOLDER / JOURNAL
-        if not journal.exists():
-            give_up(directory)
-            return None
-        plan = _read(journal)
-        _finish(directory, plan)
-        return plan.what
+    ended = None
+    while (directory / FOLDER).exists():  # once more where somebody came in between, and was killed
+        with lock.alone("end an interrupted change of the encryption", wait_s=_WAIT_S):
+            ended = end_interrupted(directory) or ended
+    return ended
+
+
+def end_interrupted(directory: Path) -> str | None:
+    """Do what `recover` does, for whoever has the store alone: before anything of it is changed."""
+    if not (directory / FOLDER).exists():
+        return None
+    journal = directory / FOLDER / JOURNAL
+    if not journal.exists():
+        give_up(directory)
+        return None
+    plan = _read(journal)
+    _finish(directory, plan)
+    return plan.what
 
 
 def _finish(directory: Path, plan: Switch) -> None:
@@ -131,7 +141,7 @@ def _read(path: Path) -> Switch:
             removes=[_inside(name) for name in said["removes"]],
             overwrite=bool(said["overwrite"]),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise IntegrityError(
             f"{path} is damaged ({type(error).__name__}), and a change of the encryption was not ended. Put a backup "
             "of the whole folder in its place."
