@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Final, overload
 from hexad.model.link import Linked
 from hexad.model.memory import JSONObject, JSONValue, Memory, format_time
 from hexad.model.policy import Backend
+from hexad.model.unseen import escaped
 
 LIMIT_DEFAULT: Final = 5
 LIMIT_MOST: Final = 100
@@ -19,16 +19,6 @@ RAW_LIMIT_DEFAULT: Final = 2
 RAW_LIMIT_MOST: Final = 50
 SUMMARY_LINES: Final = 6
 """Sections that `global_summary` names."""
-
-
-_UNSEEN: Final = re.compile(
-    "[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-)
-
-
-def _seen(text: str) -> str:
-    """Return JSON with escapes for what turns the direction of writing or is not seen; its values stay the same."""
-    return text if text.isascii() else _UNSEEN.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +103,7 @@ class Bundle(_Sections, Mapping[str, JSONValue]):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the bundle as JSON text, the same bytes for the same state."""
-        return _seen(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
+        return escaped(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
 
     def __getitem__(self, key: str) -> JSONValue:
         return self.to_dict()[key]
@@ -142,7 +132,7 @@ class KindList(_Sections, Sequence[JSONObject]):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the list as JSON text, the same bytes for the same state."""
-        return _seen(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
+        return escaped(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
 
     @overload
     def __getitem__(self, index: int) -> JSONObject: ...

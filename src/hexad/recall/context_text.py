@@ -41,16 +41,18 @@ _LOOKALIKE = re.compile(
 def global_summary(topic: str, sections: Sequence[JSONObject]) -> str:
     """Return document 1's `global_summary`: how many items, and a line for each of the first six.
 
+    Each stands on one line in which no markup opens or closes, with its trust where that is not the user's.
+
     >>> global_summary("retries", [])
     "No memories found for 'retries'"
     """
     if not sections:
-        return f"No memories found for '{_line(topic)}'"
+        return f"No memories found for '{_safe(topic)}'"
     lines = [
-        f"• {_shown(section['path'])} — {_shown(section['summary_micro'])}{_suspect(section)}"
+        f"• {_safe(section['path'])} — {_safe(section['summary_micro'])}{_standing(section)}"
         for section in sections[:SUMMARY_LINES]
     ]
-    return "\n".join([f"Context bundle for '{_line(topic)}' ({len(sections)} items):", *lines])
+    return "\n".join([f"Context bundle for '{_safe(topic)}' ({len(sections)} items):", *lines])
 
 
 def item_text(section: JSONObject, raw: str | None = None) -> str:
@@ -116,12 +118,11 @@ def _read_as(text: str) -> tuple[str, ...]:
     return known
 
 
-def _suspect(section: JSONObject) -> str:
-    return " [reads as instructions]" if section.get(INSTRUCTION_LIKE) else ""
-
-
-def _shown(value: object) -> str:
-    return _line(visible(str(value)))
+def _standing(section: JSONObject) -> str:
+    """Return what is to be known of a section before it is believed; nothing of what the user said."""
+    told = [f"trust: {section['trust']}"] if "trust" in section else []
+    told += ["reads as instructions"] if section.get(INSTRUCTION_LIKE) else []
+    return f" [{', '.join(told)}]" if told else ""
 
 
 def _line(value: object) -> str:

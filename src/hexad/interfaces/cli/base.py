@@ -7,7 +7,6 @@ imported only by a command that needs them, so that `hexad --help` and a complet
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 import click
 
 import hexad
+from hexad.model.unseen import escaped
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -264,11 +264,7 @@ def _show_help(ctx: click.Context) -> None:
 def print_json(value: object) -> None:
     """Print one JSON document on stdout."""
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False)
-    if not text.isascii():
-        # What turns the direction of writing or is not seen must not steer a terminal either; the values stay.
-        unseen = "[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-        text = re.sub(unseen, lambda found: json.dumps(found.group())[1:-1], text)
-    click.echo(text)
+    click.echo(escaped(text))  # what nobody sees must not steer a terminal either; the values stay
 
 
 def note(text: str) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hexad.interfaces.cli.base import on_terminal
+from hexad.model.unseen import revealed
 
 if TYPE_CHECKING:
     from hexad import Explanation, Hit, Memory
@@ -38,19 +39,21 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 
 def clean(text: str) -> str:
-    """Return text without control characters: what a memory holds must not steer the terminal.
+    """Return text without control characters: what a memory holds must not steer the terminal, nor hide on it.
 
-    >>> clean("red\\x1b[31m alert")
+    >>> clean("red\\x1b[31m al\\u200bert")
     'red�[31m alert'
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in "\n\t" or not _steers(char) else "�" for char in text)
+    if not text.isprintable():
+        text = "".join(char if char in "\n\t" or not _steers(char) else "�" for char in text)
+    return text if text.isascii() else revealed(text)
 
 
 def _steers(char: str) -> bool:
     """Whether a character would steer a terminal: controls, and what turns the direction of writing."""
-    return unicodedata.category(char) in ("Cc", "Cs") or char in _TURNING
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNING
 
 
 def columns(text: str) -> int:
