@@ -12,6 +12,7 @@ import pytest
 
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
 from hexad.audit import AuditLog, AuditLogWriter, check_incident
+from opener import Opener
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
 
@@ -233,3 +234,21 @@ def test_an_export_is_checked_without_the_ledger_and_every_change_of_it_is_found
             check_incident(copy)
     with AuditLog(tmp_path / "other", create=True) as other, pytest.raises(IntegrityError, match="key"):
         check_incident(path, verifiers=[other.public_key])
+
+
+def test_nobody_who_is_called_as_the_ledger_calls_itself_takes_a_reason_along(opened: Opener) -> None:
+    hx = opened(embedder=None)
+    hx.remember("System wants tea.", data_subjects=["system"])
+    with AuditLogWriter(hx.path, "being") as writer, AuditLog(hx.path) as log:
+        writer.record("monday", 1, "output", "Certainly.", {}, [])
+        rita = log.reviewers.add("rita")
+        log.incidents.mark("outburst", "Sounded angry.", reviewer_credential=rita, session_id="monday")
+        with pytest.raises(InvalidInput, match="ledger's own"):
+            writer.record("monday", 2, "output", "Certainly.", {}, [], subject="system")
+
+        receipt = hx.forget(subject="system", purge=True, confirm=True)
+
+        (incident,) = log.incidents.list(reviewer_credential=rita)
+        assert (1, 0) == (receipt.count("memories"), receipt.count("contents of the ledger"))
+        assert ["Sounded angry."] == [mark.reason for mark in incident.marks]
+        assert log.verify().ok

@@ -307,6 +307,33 @@ def test_the_ledgers_contents_of_a_session_go_and_it_still_verifies(
     assert receipt.ledger_seq == 15
 
 
+@pytest.mark.parametrize(
+    ("by", "gone"),
+    [
+        ({"session": "monday"}, 3),
+        ({"subject": "ada"}, 2),
+        ({"before": "2026-01-01T17:00:00Z"}, 2),
+        ({"path": "notes"}, 0),
+    ],
+)
+def test_the_receipt_and_the_dry_run_count_what_the_ledger_loses(
+    hx: Hexad, clock: FrozenClock, by: dict[str, str], gone: int
+) -> None:
+    hx.xdb.start_session("monday")
+    with hexad.audit.AuditLogWriter(hx.path, "being", clock=clock) as writer:
+        for tick, subject in ((1, None), (2, "ada"), (3, "ada")):
+            hx.xdb.record("output", "said")
+            clock.advance(hours=9)
+            writer.record("monday", tick, "output", "said", {}, [], subject=subject)
+        writer.record("tuesday", 1, "output", "said", {}, [])
+
+    planned = hx.forget(**by, purge=True, dry_run=True)
+    receipt = hx.forget(**by, purge=True, confirm=True)
+
+    assert [gone, gone] == [one.count("contents of the ledger") for one in (planned, receipt)]
+    assert receipt.verify()
+
+
 def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenClock) -> None:
     with hexad.audit.AuditLogWriter(hx.path, "be", clock=clock) as writer:
         writer.record("monday", 1, "output", "w", {}, [], subject="xqzw")

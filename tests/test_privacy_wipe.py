@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 import hexad
-from hexad import AccessDenied, Hexad, NotFound
+from hexad import AccessDenied, FrozenClock, Hexad, NotFound
+from hexad.audit import AuditLog, AuditLogWriter
 from hexad.interfaces.cli.main import main
 
 MINE, OTHERS = "canarymine", "canaryothers"
@@ -55,7 +57,7 @@ def test_a_wiped_project_leaves_its_spaces_and_receipts_alone(hx):
 
     assert MINE not in said(hx) and OTHERS not in said(hx)
     assert {"spaces", "tombstones", "receipts", "upkeep"} >= {
-        name for name, items in found.items() if name not in ("export", "removed_documents") and items
+        name for name, items in found.items() if name != "export" and items
     }
     assert {"chat", "default"} == {one["name"] for one in found["spaces"]}
     assert report.documents == 2 and report.tags == 2
@@ -77,6 +79,67 @@ def test_a_dry_run_and_a_wipe_without_confirmation_change_nothing(hx):
     assert {"memories": 2, "documents": 2, "tags": 2} == {
         name: planned.counts()[name] for name in ("memories", "documents", "tags")
     }
+
+
+def ledger_texts(hx: Hexad, clock: FrozenClock, **asked: Any) -> list[str]:
+    with AuditLog(hx.path, clock=clock) as log:
+        credential = log.reviewers.add(f"r{log.size}")
+        found = log.query(reviewer_credential=credential, **asked)
+        assert log.verify().ok
+        return [one.raw_content for one in found if one.raw_content]
+
+
+@pytest.mark.row("A136")
+def test_a_wiped_project_leaves_no_contents_in_the_ledger(hx, clock):
+    fill(hx)
+    with AuditLogWriter(hx.path, "being", clock=clock) as writer, AuditLog(hx.path, clock=clock) as log:
+        writer.record("s1", 1, "output", f"Said {MINE}.", {"mood::Calm": 1}, [])
+        writer.record("unheard", 1, "output", f"Said {OTHERS}.", {"mood::Calm": 1}, [])
+        writer.record("unheard", 2, "output", f"Of ada {OTHERS}.", {"mood::Calm": 1}, [], subject="ada")
+        credential = log.reviewers.add("rita")
+        log.incidents.mark("odd", f"It named {OTHERS}.", reviewer_credential=credential, session_id="s1")
+    planned = hx.wipe("project", dry_run=True).counts()
+
+    report = hx.wipe("project", confirm=True)
+
+    assert [] == ledger_texts(hx, clock)
+    with AuditLog(hx.path, clock=clock) as log:
+        (incident,) = log.incidents.list(reviewer_credential=log.reviewers.add("sam"))
+    assert ["(erased)"] == [mark.reason for mark in incident.marks]
+    assert 4 == planned["contents of the ledger"] == report.counts()["contents of the ledger"]
+
+
+def test_a_session_that_only_the_ledger_knows_is_wiped(hx, clock):
+    with AuditLogWriter(hx.path, "being", clock=clock) as writer:
+        writer.record("unheard", 1, "output", f"Said {MINE}.", {}, [])
+        writer.record("other", 1, "output", f"Said {OTHERS}.", {}, [])
+
+    report = hx.wipe("session", session="unheard", confirm=True)
+
+    assert {"contents of the ledger": 1} == report.counts()
+    assert [f"Said {OTHERS}."] == ledger_texts(hx, clock)
+    with pytest.raises(NotFound):
+        hx.wipe("session", session="unheard", confirm=True)
+
+
+@pytest.mark.row("A136")
+def test_nothing_of_documents_and_tags_is_left_in_any_byte_after_a_wipe_of_an_open_store(hx):
+    fill(hx)
+    for number in range(4):
+        known = hx.xdb.documents.add_document(f"{OTHERS}-{number}.md", f"Written {OTHERS}.", "reference")
+        hx.xdb.documents.update_document(known.id, f"Changed {OTHERS}.")
+    purged = hx.xdb.documents.add_document(f"of-{OTHERS}.md", "Purged.", "reference")
+    hx.xdb.remove_document(purged.id, purge=True)
+    hx.xdb.documents.write_copies()
+    hx.xdb.create_entity_tag(f"Anna {OTHERS}", "person", description=f"Knows {OTHERS}")
+
+    report = hx.wipe("project", confirm=True)
+
+    files = [path for path in hx.path.rglob("*") if path.is_file()]
+    assert [] == [path for path in files if OTHERS.encode() in path.read_bytes()]
+    assert [] == [path for path in files if OTHERS in path.name]
+    assert [] == list(hx.xdb.documents.removed_documents())
+    assert not [one for one in report.receipts if one.pending]
 
 
 def test_whoever_may_not_see_all_wipes_nothing(hx, opened):

@@ -65,7 +65,7 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
         meta.put(MOVED, str(moved))
         if unknown := erasures.not_on_ledger(moved):
             records = {
-                unknown[detail["id"]]: seq
+                unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
                 for seq, detail in ledger.details(ERASURE)
                 if detail.get("id") in unknown
             }
@@ -81,6 +81,10 @@ def _destroyed(ledger: Ledger, works: Sequence[Mapping[str, JSONValue]]) -> dict
     count = 0
     for work in works:
         session, subject = work.get("session"), work.get("subject")
+        if work.get("everything"):
+            gone, all_references = ledger.erase_all()
+            count += gone
+            references.update(all_references)
         if isinstance(session, str):
             ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
             found = ledger.with_contents(session, ticks)
@@ -88,13 +92,44 @@ def _destroyed(ledger: Ledger, works: Sequence[Mapping[str, JSONValue]]) -> dict
             count += ledger.erase(found)[0]
             if ticks is None:
                 subject = f"session:{session}"
-        if isinstance(subject, str):
+        # What is kept under the ledger's own subject is nobody's of that name: it goes with everything alone.
+        if isinstance(subject, str) and subject != SYSTEM:
             gone, reference = ledger.erase((), subject=subject)
             count += gone
             references |= {reference} if reference is not None else set()
     if not works:
         return {}
     return {"contents": count, "seqs": _ranges(seqs), "subjects": sorted(references)}
+
+
+def ledger_contents(
+    directory: Path, works: Sequence[Mapping[str, JSONValue]], *, clock: Clock, crypt: StoreKeys | None
+) -> int:
+    """Return how many contents the ledger would destroy for these, and destroy none."""
+    if not works or not (directory / "audit" / LEDGER_FILE).exists():
+        return 0
+    opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
+    try:
+        with opened.db.read():
+            return len(set().union(*(_meant(opened.ledger, work) for work in works)))
+    finally:
+        opened.close()
+
+
+def _meant(ledger: Ledger, work: Mapping[str, JSONValue]) -> set[int]:
+    """Return the numbers of the records whose contents are meant and there: as `_destroyed` takes them."""
+    session, subject = work.get("session"), work.get("subject")
+    if work.get("everything"):
+        return set(ledger.gaps.all_contents())
+    found = set[int]()
+    if isinstance(session, str):
+        ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
+        found.update(ledger.with_contents(session, ticks))
+        if ticks is None:
+            subject = f"session:{session}"
+    if isinstance(subject, str) and subject != SYSTEM:
+        found.update(ledger.contents_of(subject))
+    return found
 
 
 def _ranges(seqs: Collection[int]) -> list[JSONValue]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from hexad.auditing import clear_ledger
+from hexad.auditing import clear_ledger, ledger_contents
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.ids import IdSource
@@ -27,17 +27,19 @@ from hexad.model.erasure import (
     ErasureReceipt,
     Kept,
     Pending,
+    Plan,
     Realm,
     Selection,
     parse_selection,
     selection_mac,
 )
+from hexad.model.memory import JSONValue
 from hexad.model.policy import parse_stored
 from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
 from hexad.storage.erased_words import clear_borders
-from hexad.storage.erasures import MEMORIES, Begun, Book, Erasures
+from hexad.storage.erasures import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
@@ -64,6 +66,7 @@ class ErasingNeeds:
     """What erasure is handed; `stream` gives the eraser of experience and documents, `move` feeds the ledger.
 
     `clear_ledger` takes out of its files what was erased, patiently or not; False while somebody reads it.
+    `on_ledger` counts the contents that the ledger has of what is to go.
     """
 
     stores: Stores
@@ -72,6 +75,7 @@ class ErasingNeeds:
     stream: Callable[[], Eraser | None]
     move: Callable[[], int]
     clear_ledger: Callable[[bool], bool]
+    on_ledger: Callable[[Sequence[Mapping[str, JSONValue]]], int]
     directory: Path
     clock: Clock
     ids: IdSource
@@ -105,6 +109,9 @@ def build_erasing(parts: Parts) -> Erasing:
             move=parts.move_to_ledger,
             clear_ledger=lambda patient: clear_ledger(
                 place.directory, clock=base.clock, crypt=place.crypt, patient=patient
+            ),
+            on_ledger=lambda works: ledger_contents(
+                place.directory, works, clock=base.clock, crypt=place.crypt
             ),
             directory=place.directory,
             clock=base.clock,
@@ -156,6 +163,10 @@ class Erasing:
         with self._lease().held_for() as alone:
             return self._go_on() if alone else 0
 
+    def on_ledger(self, *, session: str | None) -> int:
+        """Return how many contents of a session the ledger has."""
+        return self._needs.on_ledger([ledger_work(session=session)])
+
     def receipts(self, *, limit: int = -1) -> list[ErasureReceipt]:
         """Return what the store knows of its erasures, the newest first."""
         return self._erasures.receipts(limit=limit)
@@ -178,7 +189,7 @@ class Erasing:
 
     def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[Kept]:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""
-        beyond = self._plan_beyond(selection)
+        beyond = self._plan_beyond(selection).erased
         if not purge:
             return [Kept(place=one.place, count=one.count, reason=_ONLY_PURGED) for one in beyond]
         owner = self._needs.actor.is_owner
@@ -205,12 +216,11 @@ class Erasing:
                 )
 
     def _ledger_is_meant(self, selection: Selection) -> bool:
-        said = set(selection.to_dict())
-        return said in ({"session"}, {"subject"}) and (self._needs.directory / "audit").exists()
+        return bool(_whole_on_ledger(selection)) and (self._needs.directory / "audit").exists()
 
-    def _plan_beyond(self, selection: Selection) -> Sequence[Erased]:
+    def _plan_beyond(self, selection: Selection) -> Plan:
         stream = self._beyond(selection)
-        return () if stream is None else stream.plan(selection)
+        return Plan() if stream is None else stream.plan(selection)
 
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
@@ -218,10 +228,13 @@ class Erasing:
         return self._needs.stream()
 
     def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
-        beyond, owner = self._plan_beyond(selection), self._needs.actor.is_owner
+        plan, owner = self._plan_beyond(selection), self._needs.actor.is_owner
+        beyond = plan.erased
         memories = self._needs.memories
         if purge:
             erased = [*memories.plan(selection), *(beyond if owner else ())]
+            count = self._needs.on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
+            erased += [Erased(place=LEDGER_CONTENTS, count=count)] if count else []
         else:
             count = memories.active(selection)
             erased = [Erased(place=MEMORIES, count=count)] if count else []
@@ -257,11 +270,10 @@ class Erasing:
                 mac=selection_mac(key, erasure, at, selection, purge=purge),
                 purge=purge,
             )
-            said = set(selection.to_dict())
-            if purge and needs.actor.is_owner and said == {"session"}:
-                self._erasures.book(begun).on_ledger(session=selection.session)
-            elif purge and needs.actor.is_owner and said == {"subject"}:
-                self._erasures.book(begun).on_ledger(subject=selection.subject)
+            if purge and needs.actor.is_owner and _whole_on_ledger(selection):
+                self._erasures.book(begun).on_ledger(
+                    session=selection.session, subject=selection.subject, everything=selection.project
+                )
         return begun
 
     def _carry(self, begun: Begun, progress: Callable[[int], None] | None = None) -> None:
@@ -364,6 +376,13 @@ class Erasing:
             yield
         finally:
             lease.release()
+
+
+def _whole_on_ledger(selection: Selection) -> list[dict[str, JSONValue]]:
+    """Return what a selection names of the ledger by itself, whatever the store knows of it."""
+    if set(selection.to_dict()) not in ({"session"}, {"subject"}, {"project"}):
+        return []
+    return [ledger_work(session=selection.session, subject=selection.subject, everything=selection.project)]
 
 
 def _added(erased: Sequence[Erased]) -> tuple[Erased, ...]:

@@ -1,4 +1,4 @@
-"""Removing a whole scope for good: what `forget` purges, part by part, and the documents and tags of a project."""
+"""Removing a whole scope for good: what `forget` purges, part by part, and the tags of a project."""
 
 from __future__ import annotations
 
@@ -35,38 +35,25 @@ def wipe(
             f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
         )
 
-    def forget(**given: str | None) -> ErasureReceipt:
+    def forget(**given: str | bool | None) -> ErasureReceipt:
         return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
 
     xdb = parts.experiencing.xdb
     sessions = [one.id for one in xdb.sessions()]
     if chosen is Scope.SESSION:
-        if session not in sessions and not Holdings(parts.base.db).numbers(Held(sessions=(str(session),))):
+        held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        if not held and not parts.erasing.on_ledger(session=session):
             raise NotFound(
-                f"There is no session {session!r}, neither recorded nor of a conversation; "
+                f"There is no session {session!r}, neither recorded nor of a conversation nor on the ledger; "
                 "`sessions()` lists those that were recorded."
             )
         return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
     receipts = [forget(session=one) for one in sessions]
     receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
-    return WipeReport(
-        scope=chosen,
-        session=None,
-        dry_run=dry_run,
-        receipts=tuple(receipts),
-        documents=_wipe_documents(parts, dry_run=dry_run),
-        tags=_wipe_tags(parts, dry_run=dry_run),
-    )
-
-
-def _wipe_documents(parts: Parts, *, dry_run: bool) -> int:
-    xdb = parts.experiencing.xdb
-    there = [one.id for one in xdb.list_documents()]
-    removed = [one.id for one in xdb.documents.removed_documents() if not one.purged]
-    if not dry_run:
-        for one in (*there, *removed):
-            xdb.remove_document(one, purge=True)
-    return len(there) + len(removed)
+    tags = _wipe_tags(parts, dry_run=dry_run)
+    # The last: it clears the database's pages and logs of all that went before, tags too.
+    receipts.append(forget(project=True))
+    return WipeReport(scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags)
 
 
 def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:

@@ -136,6 +136,23 @@ class Gaps:
         )
         return [row[0] for row in cast("list[tuple[int]]", rows)]
 
+    def contents_of(self, ref: bytes) -> list[int]:
+        """Return the numbers of a subject's records whose contents are there, archived or not."""
+        rows = self._db.query(
+            "SELECT e.seq FROM entries e JOIN contents c ON c.seq = e.seq WHERE e.subject = ?1 UNION ALL"
+            " SELECT a.seq FROM archived_owners o JOIN archived a ON a.owner = o.id"
+            " AND a.seq BETWEEN o.first AND o.last WHERE o.ref = ?1 AND a.nonce IS NOT NULL",
+            (ref,),
+        )
+        return [row[0] for row in cast("list[tuple[int]]", rows)]
+
+    def all_contents(self) -> list[int]:
+        """Return the numbers of all records whose contents are there, archived or not."""
+        rows = self._db.query(
+            "SELECT seq FROM contents UNION ALL SELECT seq FROM archived WHERE nonce IS NOT NULL"
+        )
+        return [row[0] for row in cast("list[tuple[int]]", rows)]
+
     def kept(self, first: int, past: int) -> list[tuple[int, bytes, bytes | None]]:
         """Return number, subject and nonce of the contents of archived records; the nonce None where it was erased."""
         rows = self._db.query(
@@ -262,9 +279,17 @@ class Gaps:
         return counts
 
 
-def erase_archived(con: Connection, seqs: Sequence[int], *, ref: bytes | None = None) -> int:
-    """Destroy the nonces of archived contents, of these records or of a subject; returns how many. In a transaction."""
+def erase_archived(
+    con: Connection, seqs: Sequence[int], *, ref: bytes | None = None, everything: bool = False
+) -> int:
+    """Destroy the nonces of archived contents, of these records, of a subject or of all; returns how many.
+
+    In a transaction.
+    """
     gone = 0
+    if everything:
+        con.execute("UPDATE archived SET nonce = NULL WHERE nonce IS NOT NULL")
+        return con.changes
     if ref is not None:
         owners = con.execute("SELECT id, first, last FROM archived_owners WHERE ref = ?", (ref,)).fetchall()
         for number, first, last in owners:

@@ -139,6 +139,21 @@ class Ledger:
                 gone += con.changes
             return gone + erase_archived(con, seqs), None
 
+    def erase_all(self) -> tuple[int, list[str]]:
+        """Destroy all contents with the keys of all subjects, in the caller's transaction; as `erase` otherwise."""
+        with self.db.joined() as con:
+            refs = cast("list[tuple[bytes]]", con.execute("SELECT ref FROM subjects ORDER BY ref").fetchall())
+            con.execute("DELETE FROM contents WHERE true")
+            gone = con.changes + erase_archived(con, (), everything=True)
+            con.execute("DELETE FROM subjects WHERE true")
+            self._subjects.clear()
+        return gone, [ref.hex() for (ref,) in refs]
+
+    def contents_of(self, subject: str) -> list[int]:
+        """Return the numbers of a subject's records with contents, archived ones too."""
+        row = self.db.query_one("SELECT ref FROM subjects WHERE lookup = ?", (self._lookup(subject),))
+        return [] if row is None else self.gaps.contents_of(cast("bytes", row[0]))
+
     def with_contents(self, session: str, ticks: Sequence[tuple[int, int]] | None = None) -> list[int]:
         """Return the numbers of a session's records with contents, None: at whatever tick; archived ones too."""
         return self.gaps.with_contents(session, None if ticks is None else [list(one) for one in ticks])

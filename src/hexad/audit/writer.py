@@ -180,6 +180,10 @@ class AuditLogWriter:
             raise InvalidInput(f"raw_content = {quoted(content)} is no text.")
         if subject is not None and (not isinstance(subject, str) or not subject):
             raise InvalidInput(f"subject = {quoted(subject)} is no subject; give whose data it is.")
+        if subject == SYSTEM:
+            raise InvalidInput(
+                f"subject = {subject!r} is the ledger's own; give another name for whose data it is."
+            )
         scores = row.get("lens_activations") or {}
         if type(scores) is not dict and not isinstance(scores, Mapping):
             raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")

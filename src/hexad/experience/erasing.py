@@ -16,13 +16,14 @@ from hexad.experience.evidence import EvidencePackages
 from hexad.experience.tagging import StreamEvents
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
-from hexad.model.erasure import Erased, ErasureBook, Pending, Realm, Selection
+from hexad.model.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection
 from hexad.model.memory import JSONValue
 from hexad.model.ticks import Ranges, intersection, union
 from hexad.storage.connection import Database
 from hexad.storage.erased_documents import COPIES, DOCUMENTS, ErasedDocuments
 from hexad.storage.erased_stream import ErasedStream
 from hexad.storage.erased_targets import ErasedTargets
+from hexad.storage.erasures import ledger_work
 from hexad.storage.stream_totals import range_totals
 from hexad.storage.tag_applications import TagApplications
 
@@ -52,6 +53,7 @@ class _DryBook:
     roles: tuple[str, ...] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     packages: list[str] = field(default_factory=list)
+    works: list[Mapping[str, JSONValue]] = field(default_factory=list)
 
     def erased(self, place: str, count: int, bytes: int = 0) -> None:  # noqa: ARG002
         """Count it."""
@@ -71,8 +73,10 @@ class _DryBook:
         session: str | None = None,
         ticks: Sequence[tuple[int, int]] | None = None,
         subject: str | None = None,
+        everything: bool = False,
     ) -> None:
-        """Do nothing."""
+        """Keep what the ledger would have to destroy."""
+        self.works.append(ledger_work(session=session, ticks=ticks, subject=subject, everything=everything))
 
     def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
         """Do nothing."""
@@ -100,7 +104,7 @@ class StreamEraser:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, PACKAGES, COPIES})
 
-    def plan(self, selection: Selection) -> Sequence[Erased]:
+    def plan(self, selection: Selection) -> Plan:
         """Return what `erase` and its `complete` would note: it is done, and undone."""
         book = _DryBook(self._db.clock.now())
         if Realm.STREAM in selection.realms:
@@ -110,7 +114,8 @@ class StreamEraser:
             chosen = self._documents.chosen(selection)
             book.erased(DOCUMENTS, len(chosen))
             book.erased(COPIES, self._documents.copies(chosen))
-        return [Erased(place=place, count=count) for place, count in sorted(book.counts.items()) if count]
+        erased = [Erased(place=place, count=count) for place, count in sorted(book.counts.items()) if count]
+        return Plan(erased=erased, on_ledger=book.works)
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""

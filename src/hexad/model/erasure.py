@@ -49,7 +49,8 @@ class Selection:
 
     `id` is one memory's id or path; it stands alone, or with `space`. `source` is a source's name, an item of one, or
     a prefix of items that ends in `/`; `path` takes what is at or below it; `session` is a recorded one or a
-    conversation's; `subject` is a person whose data it is; `before` leaves its moment out.
+    conversation's; `subject` is a person whose data it is; `before` leaves its moment out. `project` is all that is in
+    no space and no session: documents, and what the ledger says; only a wipe of the project selects it.
     """
 
     id: str | None = None
@@ -60,12 +61,15 @@ class Selection:
     session: str | None = None
     subject: str | None = None
     before: datetime | None = None
+    project: bool = False
 
     @property
     def realms(self) -> frozenset[Realm]:
         """What it reaches: where every condition that is given means something."""
         if self.id is not None:
             return frozenset({Realm.MEMORIES})
+        if self.project:
+            return frozenset({Realm.DOCUMENTS})
         found = frozenset(Realm)
         for name, realms in _REACH.items():
             if getattr(self, name) is not None:
@@ -79,7 +83,7 @@ class Selection:
         }
         if self.before is not None:
             said["before"] = format_time(self.before)
-        return said
+        return {**said, "project": True} if self.project else said
 
 
 def parse_selection(given: Mapping[str, object]) -> Selection:
@@ -88,6 +92,8 @@ def parse_selection(given: Mapping[str, object]) -> Selection:
     Raises `InvalidInput` where none is given, for one that is no text or an empty one, for a time that cannot be read,
     for an id beside other conditions, and for a name that is no condition.
     """
+    if dict(given) == {"project": True}:
+        return Selection(project=True)
     unknown = sorted(set(given) - {"id", "before", *_TEXTS})
     if unknown:
         known = ", ".join(("id", *_TEXTS, "before"))
@@ -96,7 +102,7 @@ def parse_selection(given: Mapping[str, object]) -> Selection:
     if before is not None and not isinstance(before, str | date):
         raise InvalidInput(f"before = {quoted(before)} is no time; give a datetime, or RFC 3339.")
     texts = {name: _text(given.get(name), name) for name in ("id", *_TEXTS)}
-    chosen = Selection(**texts, before=parse_time(before, "before"))
+    chosen = Selection(**texts, before=parse_time(before, "before"), project=False)
     said = chosen.to_dict()
     if not said:
         raise InvalidInput(
@@ -169,6 +175,17 @@ class Kept:
         return {"place": self.place, "count": self.count, "reason": self.reason}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an erasure would take, but for bytes; places without anything are left out.
+
+    `on_ledger` is what it would have the ledger destroy, as the store writes it down.
+    """
+
+    erased: Sequence[Erased] = ()
+    on_ledger: Sequence[Mapping[str, JSONValue]] = ()
+
+
 class ErasureBook(Protocol):
     """Where an eraser notes what it does. Every note joins the transaction around it: it is there as the work is."""
 
@@ -203,8 +220,9 @@ class ErasureBook(Protocol):
         session: str | None = None,
         ticks: Sequence[tuple[int, int]] | None = None,
         subject: str | None = None,
+        everything: bool = False,
     ) -> None:
-        """Have the ledger's contents of a session go, or of these ranges of its ticks, or of a subject."""
+        """Have the ledger's contents go: of a session, of these ranges of its ticks, of a subject, or all of them."""
 
     def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
         """Have the memories of these compactions and COLD records go: it is done after the transaction, surely.
@@ -222,8 +240,8 @@ class Eraser(Protocol):
     transaction that does the work, leaves nothing of what the notes say is gone, and raises only before the first one.
     """
 
-    def plan(self, selection: Selection) -> Sequence[Erased]:
-        """Return what `erase` would note, but for bytes; changes nothing. Places without anything are left out."""
+    def plan(self, selection: Selection) -> Plan:
+        """Return what `erase` would note; changes nothing."""
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Erase what is selected and noted at or before `book.at`, and all that was made of it."""

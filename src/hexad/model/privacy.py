@@ -87,29 +87,34 @@ def parse_scope(scope: str, session: str | None) -> Scope:
 class WipeReport:
     """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
 
-    `documents` and `tags` are those of the whole project, which no receipt counts.
+    `tags` are those of the whole project, which no receipt counts.
     """
 
     scope: Scope
     session: str | None
     dry_run: bool
     receipts: Sequence[ErasureReceipt] = ()
-    documents: int = 0
     tags: int = 0
+
+    @property
+    def documents(self) -> int:
+        """How many documents went, those that had been removed too."""
+        return self.counts().get("documents", 0)
 
     def counts(self) -> dict[str, int]:
         """Return how much of what there was, by place; what is in a space and in a session too counts once."""
         found: dict[str, int] = {}
-        of_spaces = [one for one in self.receipts if one.selection is not None and one.selection.space]
-        told = {one.place for receipt in of_spaces for one in receipt.erased} if self.dry_run else set()
+        whole = [
+            one
+            for one in self.receipts
+            if one.selection is not None and (one.selection.space or one.selection.project)
+        ]
+        told = {one.place for receipt in whole for one in receipt.erased} if self.dry_run else set()
         for receipt in self.receipts:
             for one in receipt.erased:
-                if receipt in of_spaces or one.place not in told:
+                if receipt in whole or one.place not in told:
                     found[one.place] = found.get(one.place, 0) + one.count
-        for place, number in (("documents", self.documents), ("tags", self.tags)):
-            if number:
-                found[place] = found.get(place, 0) + number
-        return found
+        return {**found, "tags": self.tags} if self.tags else found
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON, with the receipts whole."""

@@ -22,6 +22,8 @@ MEMORIES: Final = "memories"
 REMEMBERED: Final = "memories of experience"
 LEDGER: Final = "ledger"
 """The place of what the ledger has to destroy; it does so in the transaction that takes the note."""
+LEDGER_CONTENTS: Final = "contents of the ledger"
+"""What it destroyed, in the counts of the erasure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +107,10 @@ class Book:
         session: str | None = None,
         ticks: Sequence[tuple[int, int]] | None = None,
         subject: str | None = None,
+        everything: bool = False,
     ) -> None:
         """Have contents of the ledger go, when it takes the erasure's note."""
-        listed = None if ticks is None else [list(one) for one in ticks]
-        work: dict[str, JSONValue] = {"session": session, "ticks": listed, "subject": subject}
+        work = ledger_work(session=session, ticks=ticks, subject=subject, everything=everything)
         self.pending(LEDGER, "the ledger has not taken it yet", work)
 
     def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
@@ -325,8 +327,11 @@ class Erasures:
         )
         return {cast("str", erasure): cast("int", no) for erasure, no in rows}
 
-    def ledger_took(self, through: int, records: Mapping[int, int]) -> None:
-        """Strike out what the ledger did with the notes up to this one; `records` are the erasures' by number."""
+    def ledger_took(self, through: int, records: Mapping[int, tuple[int, int]]) -> None:
+        """Strike out what the ledger did with the notes up to this one.
+
+        `records` are the erasures' by number, each with how many contents it destroyed.
+        """
         with self._db.joined() as con:
             con.execute(
                 "DELETE FROM erasure_pending WHERE place = ? AND erasure_no IN"
@@ -334,8 +339,25 @@ class Erasures:
                 (LEDGER, through),
             )
             con.executemany(
-                "UPDATE erasures SET ledger_seq = ? WHERE no = ?", [(seq, no) for no, seq in records.items()]
+                "UPDATE erasures SET ledger_seq = ? WHERE no = ?",
+                [(seq, no) for no, (seq, _) in records.items()],
             )
+            con.executemany(
+                "INSERT OR REPLACE INTO erasure_counts(erasure_no, place, count, bytes) VALUES(?,?,?,0)",
+                [(no, LEDGER_CONTENTS, gone) for no, (_, gone) in records.items() if gone],
+            )
+
+
+def ledger_work(
+    *,
+    session: str | None = None,
+    ticks: Sequence[tuple[int, int]] | None = None,
+    subject: str | None = None,
+    everything: bool = False,
+) -> dict[str, JSONValue]:
+    """Return how it is written down which contents the ledger has to destroy."""
+    listed = None if ticks is None else [list[JSONValue](one) for one in ticks]
+    return {"session": session, "ticks": listed, "subject": subject, "everything": everything}
 
 
 def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:

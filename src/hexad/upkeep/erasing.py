@@ -58,10 +58,14 @@ class MemoryEraser:
 
     def active(self, selection: Selection) -> int:
         """Return how many memories `archive` would archive."""
+        if Realm.MEMORIES not in selection.realms:
+            return 0
         return len(ErasedMemories(self._stores.db, roles=self._roles).selected(selection, active_only=True))
 
     def spaces(self, selection: Selection) -> list[str]:
         """Return the spaces of what `erase` would take."""
+        if Realm.MEMORIES not in selection.realms:
+            return []
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         numbers = rows.selected(selection)
         return rows.spaces_of([*rows.dependants(numbers, self._summaries)[0], *numbers])
@@ -87,6 +91,8 @@ class MemoryEraser:
 
     def flagged(self, selection: Selection) -> list[str]:
         """Return the ids of the memories that rest on what would go and stay."""
+        if Realm.MEMORIES not in selection.realms:
+            return []
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         with self._stores.db.read():
             return rows.ids_of(rows.dependants(rows.selected(selection), self._summaries)[1])
@@ -145,6 +151,8 @@ class MemoryEraser:
 
     def archive(self, selection: Selection, book: ErasureBook) -> None:
         """Archive what is selected and active, in batches."""
+        if Realm.MEMORIES not in selection.realms:
+            return
         rows = ErasedMemories(self._stores.db, roles=book.roles)
         aged = RetentionRows(self._stores.db)
         numbers = rows.selected(selection, last=book.last_memory, active_only=True)
