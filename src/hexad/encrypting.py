@@ -10,6 +10,7 @@ from typing import Final
 from hexad.clock import Clock, SystemClock
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
 from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
+from hexad.model.checked import flags_checked
 from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
 from hexad.opening import directory_of, not_a_file, open
 from hexad.storage.conversion import Conversion, UnsealedLogs
@@ -55,8 +56,8 @@ def init(
     """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
 
     With `encrypt`, or a `key` or a `provider`, it is encrypted from its first byte: `encrypt` says whose key it is. A
-    store that is there without a `hexad.toml` gets one, and is left as it is otherwise. Raises `Conflict` when there
-    is a store with one, or one that is to be encrypted, `NotFound` when the folder is not there.
+    store without a `hexad.toml` gets one, and stays as it is otherwise. Raises `Conflict` for a store with one, or one
+    that is to be encrypted, `NotFound` when the folder is not there.
     """
     folder = Path.cwd() if path is None else Path(path)
     if not folder.is_dir():
@@ -81,6 +82,7 @@ def init(
     return directory
 
 
+@flags_checked
 def encrypt(
     path: str | Path | None = None,
     *,
@@ -97,8 +99,7 @@ def encrypt(
     keyring, or a key file where there is none. `dry_run` only says how much would be written.
 
     Raises `StoreLocked`, naming the processes that have the store open, `Conflict` for one that is encrypted,
-    `LimitExceeded` where the disk has no room for it twice. Until the last moment nothing of the store is changed;
-    killed after it, the next open ends it.
+    `LimitExceeded` where the disk has no room for it twice. Killed before the end, the next open undoes or ends it.
     """
     task = _Task(directory_of(path), "encrypt", progress=progress, clock=clock or SystemClock())
     if read_record(task.directory) is not None:
@@ -110,6 +111,7 @@ def encrypt(
     return task.run(None, lambda: establish(task.directory, given, provider=chosen), given)
 
 
+@flags_checked
 def decrypt(
     path: str | Path | None = None,
     *,
@@ -130,6 +132,7 @@ def decrypt(
     return task.run(old, None, given, key=key)
 
 
+@flags_checked
 def rekey(
     path: str | Path | None = None,
     *,
@@ -144,9 +147,8 @@ def rekey(
     """Give an encrypted store new keys, and return what was done: the old ones open nothing of it any more.
 
     `key` opens it as it is, `new_key` and `provider` say where the new key is; without them the provider stays, and
-    HEXAD_NEW_PASSPHRASE or HEXAD_NEW_KEY_COMMAND may say it. With
-    `wrap_only` only the master key changes, as for a new passphrase: in a moment, and nothing is written anew; who
-    kept the old record and the old key can still read the store.
+    HEXAD_NEW_PASSPHRASE or HEXAD_NEW_KEY_COMMAND may say it. With `wrap_only` only the master key changes: nothing is
+    written anew, and who kept the old record and the old key can still read the store.
 
     Raises as `encrypt` does, with `wrap_only` too, `Conflict` for a plain store and for one whose key was changed
     meanwhile, `InvalidInput` for a new key that is the old one.

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from hexad.errors import Conflict, InvalidInput
+from hexad.model.checked import all_flags_checked
 from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
-from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted, word_list
+from hexad.model.parse import parse_choice, parse_text, parse_whole, word_list
 from hexad.model.query import Filters
 from hexad.storage.duplicates import NEAR_DUPLICATE
 from hexad.storage.memory_rows import ORDERS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hexad.model.privacy import ExportItem, WipeReport
 
 
+@all_flags_checked
 class RecordCalls:
     """The part of `Hexad` that is about single memories."""
 
@@ -256,9 +258,6 @@ class RecordCalls:
         ...     receipt.count("memories"), receipt.pending, receipt.verify()
         (1, (), True)
         """
-        for name, value in (("purge", purge), ("confirm", confirm), ("dry_run", dry_run)):
-            if not isinstance(value, bool):
-                raise InvalidInput(f"{name} = {quoted(value)} is no truth value; give True or False.")
         conditions = {
             "source": source, "tag": tag, "path": path, "session": session, "subject": subject, "before": before,
         }  # fmt: skip
