@@ -403,3 +403,16 @@ def test_values_of_an_env_file_are_stored_where_their_names_are_listed(project, 
 )
 def test_lines_that_are_of_no_env_file_stay(hx, text):
     assert text.strip() == hx.remember(text).raw.strip()
+
+
+def test_a_space_whose_name_holds_a_secret_is_not_made(tmp_path):
+    key = "AKIA" + "IOSFODNN7EXAMPLA"
+    with hexad.open(":memory:", embedder=None, background=False) as hx:
+        hx.remember("Deploys happen on Tuesday.", space="docs")
+        file = tmp_path / "docs.json"
+        hx.spaces.export("docs", out=file)
+        for name in (key, f"team-{key}", f"team/{key}"):
+            for call in (hx.spaces.create, lambda name: hx.spaces.restore(file, name=name)):
+                with pytest.raises(hexad.InvalidSpace, match="looks like a secret"):
+                    call(name)
+        assert ["docs"] == [space.name for space in hx.spaces.list()]

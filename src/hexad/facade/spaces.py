@@ -17,6 +17,7 @@ from hexad.facade.objects import given_object
 from hexad.facade.space_files import FilesNeeds
 from hexad.facade.space_metadata import SpaceMetadataCalls
 from hexad.model.actor import Actor
+from hexad.model.checked import all_flags_checked
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
 from hexad.model.memory import JSONValue, Relevance
@@ -55,6 +56,7 @@ class SpacesNeeds:
     spent: Callable[[str | None], Sequence[BudgetLine]]
 
 
+@all_flags_checked
 class SpacesFacade(SpaceMetadataCalls):
     """Creates, lists, describes, governs, empties and deletes spaces."""
 
@@ -100,6 +102,7 @@ class SpacesFacade(SpaceMetadataCalls):
         for _ in range(_TRIES):
             there = self._stores.spaces.find(name)
             if there is None:
+                self._files.importer().refuse_secret_name(name)
                 if self._made(name, given, at=at):
                     break
             elif not (reset or asked):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
-from hexad.errors import InvalidMemory
+from hexad.errors import InvalidMemory, InvalidSpace
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
@@ -90,12 +90,19 @@ class Redactor:
             "speaker": turn.speaker if turn else None,
         }
         for field, name in names.items():
-            found = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
-            if found:
+            rule = _secret_in(name, rules)
+            if rule is not None:
                 raise InvalidMemory(
-                    f"The {field} holds what looks like a secret ({found[0].rule}); give another name, "
-                    "or rename the file."
+                    f"The {field} holds what looks like a secret ({rule}); give another name, or rename the file."
                 )
+
+    def refuse_secret_space(self, name: str) -> None:
+        """Raise `InvalidSpace` for a space's name that holds a secret, as a memory's is refused for it."""
+        rule = _secret_in(name, self.rules({}))
+        if rule is not None:
+            raise InvalidSpace(
+                f"Invalid space: its name holds what looks like a secret ({rule}); choose another."
+            )
 
     def mask(self, text: str, rules: RedactionRules) -> str:
         """Return a text of somebody else's, a model's for one, without what `rules` find in it."""
@@ -340,3 +347,9 @@ def moved(sections: Sequence[Section], before: str, after: str) -> list[Section]
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(found.end() for found in _BREAK.finditer(text))]
+
+
+def _secret_in(name: str | None, rules: RedactionRules) -> str | None:
+    """Return the rule by which a name holds a secret; addresses and numbers of people may be names."""
+    found = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
+    return found[0].rule if found else None

@@ -130,6 +130,10 @@ class SpaceImporter:
         )
         return cast("Mapping[str, JSONValue]", masked["metadata"])
 
+    def refuse_secret_name(self, name: str) -> None:
+        """Raise `InvalidSpace` for the name of a new space that holds a secret."""
+        self._redactor.refuse_secret_space(name)
+
     # Looking, without a lock --------------------------------------------------------------------------------------
 
     def _seen(self) -> tuple[int, int]:
@@ -147,6 +151,8 @@ class SpaceImporter:
         with self._stores.db.read():
             seen = self._seen()
             space = self._stores.spaces.find(parsed.name)
+            if space is None:
+                self._redactor.refuse_secret_space(parsed.name)
             fresh = self._is_fresh(space, parsed, whole=whole)
             policies, notes = settled_policies(parsed, None if fresh else space)
             for each in (policies, space.policies if space is not None else {}):
