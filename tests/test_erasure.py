@@ -196,6 +196,45 @@ def test_nobody_erases_what_is_hidden_from_them(opened: Opener) -> None:
     assert "hidden" not in receipt.to_json()
 
 
+def test_what_is_hidden_and_was_made_of_it_is_flagged_without_a_word_of_it(opened: Opener) -> None:
+    owner = opened()
+    owner.spaces.create("team")
+    hides = {"allow_delete": True, "visibility": [{"tags": ["secret"], "roles": ["lead"]}]}
+    owner.spaces.set_policy("team", hides)
+    owner.remember("Open to all.", space="team", id="open", data_subjects=["ada"])
+    owner.remember("Of leads.", space="team", id="hidden", tags=["secret"], derived_from=["open"])
+    owner.remember("Of that.", space="team", id="further", tags=["secret"], derived_from=["hidden"])
+    owner.remember("Of nobody.", space="team", id="other", tags=["secret"])
+
+    receipt = opened(role="guest").forget(subject="ada", purge=True)
+
+    assert {"hidden", "further", "other"} == ids(owner)
+    assert [True, True, None] == [
+        owner.get(one).metadata.get("needs_review") for one in ("hidden", "further", "other")
+    ]
+    assert (1, ()) == (receipt.count("memories"), receipt.flagged)
+    assert [()] == [one.flagged for one in owner.erasures()]
+
+
+@pytest.mark.parametrize("by", [{"id_or_path": "ada-said"}, {"subject": "ada"}])
+def test_no_note_of_another_memory_names_an_erased_one(hx: Hexad, by: dict[str, str]) -> None:
+    fact = {"subject": "billing", "attribute": "limit"}
+    hx.remember("The limit is five.", id="ada-said", data_subjects=["ada"], value=5, **fact)
+    waiting = hx.remember("The limit is nine.", trust="tool", value=9, **fact)
+    beside = hx.remember_structured(
+        "default",
+        {"path": "notes/limit", "kind": "note", "raw": "Nine.", "trust": "tool", "supersedes": "ada-said"},
+    )
+    hx.remember("Nine, or ten.", id=beside.id, trust="tool")
+    assert b"ada-said" in str([hx.get(one.id).metadata for one in (waiting, beside)]).encode()
+
+    hx.forget(**by, purge=True, confirm=True)
+
+    assert ["contradicts"] == hx.get(waiting.id).metadata["quarantine"]["reasons"]
+    hx.close()
+    assert {} == readable(hx.path, [b"ada-said"])
+
+
 def test_a_confirmation_is_the_owners_alone(opened: Opener) -> None:
     opened().remember("Ada is here.", data_subjects=["ada"])
     with pytest.raises(AccessDenied, match="allow_delete"):

@@ -20,6 +20,8 @@ _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _DERIVED: Final = "link:derived-from"
 _DEPENDS: Final = ("link:depends-on", "link:based-on")
 _MASK: Final = "erased:"
+_NAMING: Final = ("$.quarantine.of", "$.beside")
+"""Where the notes of a memory name another one."""
 _COUNTED: Final = (
     ("earlier versions", "memory_versions", "memory_no"),
     ("chunks", "chunks", "memory_no"),
@@ -264,6 +266,25 @@ class ErasedMemories:
                     " WHERE source_no = ? AND source_id = ?",
                     [(masked_item(secret, cast("str", source_id)), no, source_id) for no, source_id in rows],
                 )
+
+    def unname(self, ids: Sequence[str]) -> None:
+        """Take these ids out of the notes of other memories: beside which they stand, which they would have changed."""
+        listed = json.dumps(ids)
+        with self._db.joined() as con:
+            for path in _NAMING:
+                names = f"metadata ->> '{path}' IS NOT NULL AND metadata ->> '{path}' {_AMONG}"
+                con.execute(
+                    f"UPDATE memory_versions SET metadata = json_remove(metadata, '{path}') WHERE {names}",
+                    (listed,),
+                )
+                row = con.execute(
+                    f"SELECT EXISTS (SELECT 1 FROM memories WHERE {names})", (listed,)
+                ).fetchone()
+                if row is not None and row[0]:
+                    con.execute(
+                        f"UPDATE memories SET metadata = json_remove(metadata, '{path}'), rev = ? WHERE {names}",
+                        (bump(con, "memories"), listed),
+                    )
 
     @staticmethod
     def _mask_sources(con: Connection, listed: str, key: Callable[[], bytes]) -> None:

@@ -54,3 +54,14 @@ INSERT INTO meta(key, value) SELECT 'cleaned_free_pages', 'new' WHERE NOT EXISTS
   AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS (SELECT 1 FROM sessions)
   AND NOT EXISTS (SELECT 1 FROM documents);
 """
+
+NAMING_DDL: Final = """
+-- Memories whose notes name another one, which an erasure may take; few do.
+CREATE INDEX memories_judged_of ON memories(metadata ->> '$.quarantine.of')
+  WHERE metadata ->> '$.quarantine.of' IS NOT NULL;
+CREATE INDEX memories_beside ON memories(metadata ->> '$.beside') WHERE metadata ->> '$.beside' IS NOT NULL;
+CREATE INDEX memory_versions_judged_of ON memory_versions(metadata ->> '$.quarantine.of')
+  WHERE metadata ->> '$.quarantine.of' IS NOT NULL;
+CREATE INDEX memory_versions_beside ON memory_versions(metadata ->> '$.beside')
+  WHERE metadata ->> '$.beside' IS NOT NULL;
+"""

@@ -14,7 +14,7 @@ from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
 from hexad.storage.derivations import DDL as DERIVATIONS_DDL
 from hexad.storage.document_schema import DOCUMENT_DDL
-from hexad.storage.erasure_schema import ERASURE_DDL
+from hexad.storage.erasure_schema import ERASURE_DDL, NAMING_DDL
 from hexad.storage.fact_looks import add_fact_looks
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
@@ -362,6 +362,7 @@ MIGRATIONS: Final = (
     Migration(number=10, name="stream erasure", apply=_runs(STREAM_ERASURE_DDL)),
     Migration(number=11, name="derivations", apply=_runs(DERIVATIONS_DDL)),
     Migration(number=12, name="facts by their look", apply=add_fact_looks),
+    Migration(number=13, name="memories named by notes", apply=_runs(NAMING_DDL)),
 )
 
 

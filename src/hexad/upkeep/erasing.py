@@ -122,12 +122,22 @@ class MemoryEraser:
         for memory_id in rows.flag(resting) if resting else ():
             book.flag(memory_id)
         gone = [*more, *numbers]
+        if book.roles is not None:
+            self._flag_hidden(gone)
         if gone:
+            rows.unname(rows.ids_of(gone))
             spaces = rows.spaces_of(gone)
             ids = rows.ids_of(gone) if len(gone) <= _NAMED else None
             book.pending(FILES, _NOT_YET, {"spaces": spaces, "ids": ids})
             book.pending(CACHES, _NOT_YET, {})
         return gone
+
+    def _flag_hidden(self, gone: Sequence[int]) -> None:
+        """Mark what rests on memories that go and is hidden from whoever lets them go, who is not told of it."""
+        every = ErasedMemories(self._stores.db)
+        hidden = {one for found in every.dependants(gone, self._summaries) for one in found}
+        if hidden:
+            every.flag(hidden)
 
     def _purge(self, rows: ErasedMemories, numbers: Sequence[int], book: ErasureBook, place: str) -> None:
         if not numbers:
