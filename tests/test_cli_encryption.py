@@ -87,6 +87,23 @@ def test_a_store_that_is_there_is_encrypted_given_new_keys_and_decrypted(run, pr
     assert "squeaks" in run("recall", "gate").stdout
 
 
+@pytest.mark.row("A131")
+def test_a_key_file_that_a_variable_names_is_not_passed_over(run, project, tmp_path):
+    run("init", "--encrypt")
+    run("remember", "The garden gate squeaks.")
+    (there,) = map(str, (tmp_path / "data" / "hexad" / "keys").iterdir())
+    for named in (str(tmp_path / "nope.key"), "/etc/hostname"):
+        failed = run("recall", "gate", code=1, HEXAD_KEY_FILE=named)
+        assert named in failed.stderr
+        assert there in failed.stderr
+        assert failed.stdout == ""
+    said = run("rekey", HEXAD_KEY_FILE=there)
+    assert f"HEXAD_KEY_FILE names {there}, which does not open the store" in said.stderr
+    assert there in run("recall", "gate", code=1, HEXAD_KEY_FILE=there).stderr
+    assert "squeaks" in run("recall", "gate").stdout
+    assert "Warning" not in run("rekey", HEXAD_KEY_FILE="").stderr
+
+
 def test_what_cannot_be_is_said(run, project):
     run("remember", "The garden gate squeaks.")
     assert "no user layer" in run("encrypt", "--user", code=2).stderr

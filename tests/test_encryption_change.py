@@ -167,14 +167,30 @@ def test_after_a_rekey_the_old_key_and_the_old_record_open_nothing(plain):
 
 def test_after_a_rekey_a_setting_that_names_the_old_key_file_is_not_in_the_way(plain, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("HEXAD_KEY_FILE", str(tmp_path / "old.key"))
-    assert str(tmp_path / "old.key") == hexad.encrypt(plain).key_file
+    (plain / ".hexad" / "hexad.toml").write_text(f"[encryption]\nkey_file = '{tmp_path / 'old.key'}'\n")
+    assert str(tmp_path / "old.key") == hexad.encrypt(plain, provider="key_file").key_file
     report = hexad.rekey(plain)
     assert report.key_file.startswith(str(tmp_path / "data"))
     assert said(plain, None)
     Path(report.key_file).unlink()
     with pytest.raises(AccessDenied):
         opened(plain, None)
+
+
+@pytest.mark.row("A131")
+def test_after_a_rekey_a_variable_that_names_the_old_key_file_is_said_with_where_the_new_one_is(
+    plain, tmp_path, monkeypatch
+):
+    old = tmp_path / "old.key"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HEXAD_KEY_FILE", str(old))
+    assert str(old) == hexad.encrypt(plain).key_file
+    new = hexad.rekey(plain).key_file
+    with pytest.raises(AccessDenied) as denied:
+        opened(plain, None)
+    assert all(name in str(denied.value) for name in (str(old), "HEXAD_KEY_FILE", new))
+    monkeypatch.delenv("HEXAD_KEY_FILE")
+    assert said(plain, None)
 
 
 @pytest.mark.row("A131")

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, Conflict, Hexad, IntegrityError, InvalidInput, StoreLocked
+from hexad.audit import AuditLogWriter
 from hexad.storage import key_sources
 from hexad.storage.crypto import StoreKeys
 from hexad.storage.encryption import establish, read_record
@@ -264,6 +266,44 @@ def test_a_key_file_without_a_key_is_refused_and_so_is_one_in_the_store(tmp_path
     with pytest.raises(InvalidInput, match="another place"):
         opened(project, project / ".hexad" / "my.key")
     assert not (project / ".hexad" / "memory.db").exists()
+
+
+@pytest.mark.row("A131")
+@pytest.mark.parametrize("how", ["variable", "argument"])
+@pytest.mark.parametrize("named", ["not there", "for others too", "no key", "of another store"])
+def test_a_key_file_that_is_named_is_the_one_that_is_used(tmp_path, project, data, monkeypatch, how, named):
+    hexad.init(project, provider="key_file")
+    there = hexad.encryption_state(project).key_file
+    before = contents(project)
+    path = tmp_path / "mine.key"
+    if named != "not there":
+        path.write_bytes(b"no key" if named == "no key" else KEY)
+        path.chmod(0o644 if named == "for others too" else 0o600)
+    if how == "variable":
+        monkeypatch.setenv("HEXAD_KEY_FILE", str(path))
+    given = path if how == "argument" else None
+    with pytest.raises(AccessDenied, match=re.escape(str(path))) as denied:
+        opened(project, given)
+    assert ("HEXAD_KEY_FILE names" in str(denied.value)) == (how == "variable")
+    assert there in str(denied.value)
+    with pytest.raises(AccessDenied, match=re.escape(str(path))):
+        hexad.rekey(project, key=given)
+    with pytest.raises(AccessDenied, match=re.escape(str(path))):
+        AuditLogWriter(project / ".hexad", "being-1", key=given)
+    assert before == contents(project)
+    path.unlink(missing_ok=True)
+    path.write_bytes(Path(there).read_bytes())
+    path.chmod(0o600)
+    assert [] == recalled(project, given)
+
+
+def test_a_variable_that_names_a_key_file_is_for_stores_whose_key_is_in_a_file(
+    tmp_path, project, monkeypatch
+):
+    made(project, WORDS)
+    monkeypatch.setenv("HEXAD_KEY_FILE", str(tmp_path / "of-another-project.key"))
+    monkeypatch.setenv("HEXAD_PASSPHRASE", WORDS)
+    assert ["The garden gate squeaks."] == recalled(project)
 
 
 # Passphrases -------------------------------------------------------------------------------------------------------

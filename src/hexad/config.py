@@ -54,6 +54,7 @@ class Settings:
     encryption: Mapping[str, object] = field(default_factory=dict)
     privacy: Mapping[str, object] = field(default_factory=dict)
     key_file: Path | None = None
+    key_file_variable: str | None = None
     key_command: str | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
     new_passphrase: str | None = field(default=None, repr=False)
@@ -165,6 +166,9 @@ TEMPLATE: Final = """\
 """
 
 
+_KEY_FILE: Final = "HEXAD_KEY_FILE"
+
+
 def find_store(start: Path) -> Path | None:
     """Return the `.hexad` folder of `start` or of the nearest folder above it, up to the repository's root."""
     here = start.resolve()
@@ -238,6 +242,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         encryption=_encryption(values),
         privacy=_privacy(values),
         key_file=_key_file(values, environ),
+        key_file_variable=_KEY_FILE if environ.get(_KEY_FILE) else None,
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
         passphrase=environ.get("HEXAD_PASSPHRASE") or None,
         new_passphrase=environ.get("HEXAD_NEW_PASSPHRASE") or None,
@@ -283,7 +288,7 @@ def _encryption(values: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _key_file(values: Mapping[str, object], environ: Mapping[str, str]) -> Path | None:
-    named = environ.get("HEXAD_KEY_FILE") or _encryption(values).get("key_file")
+    named = environ.get(_KEY_FILE) or _encryption(values).get("key_file")
     return Path(str(named)).expanduser() if named else None
 
 

@@ -222,7 +222,11 @@ def _require_kept(made: Unlocked, given: KeyGiven) -> None:
 def _given(directory: Path, key: Key) -> KeyGiven:
     settings = load_settings(directory)
     return KeyGiven.of(
-        key, passphrase=settings.passphrase, key_file=settings.key_file, command=settings.key_command
+        key,
+        passphrase=settings.passphrase,
+        key_file=settings.key_file,
+        variable=settings.key_file_variable,
+        command=settings.key_command,
     )
 
 

@@ -310,7 +310,11 @@ def _unlocked(
     from hexad.storage.encryption import KeyGiven, unlock_or_create
 
     given = KeyGiven.of(
-        key, passphrase=settings.passphrase, key_file=settings.key_file, command=settings.key_command
+        key,
+        passphrase=settings.passphrase,
+        key_file=settings.key_file,
+        variable=settings.key_file_variable,
+        command=settings.key_command,
     )
     return unlock_or_create(directory, given, lock)
 

@@ -95,7 +95,11 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
             recover(store, lock)
         settings = load_settings(store)
         given = KeyGiven.of(
-            key, passphrase=settings.passphrase, key_file=settings.key_file, command=settings.key_command
+            key,
+            passphrase=settings.passphrase,
+            key_file=settings.key_file,
+            variable=settings.key_file_variable,
+            command=settings.key_command,
         )
         return open_ledger(folder, clock=clock, create=create, crypt=unlock(store, given), lock=lock)
     except BaseException:

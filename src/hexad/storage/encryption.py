@@ -27,6 +27,7 @@ from hexad.storage.key_sources import (
     Scrypt,
     create,
     fetch,
+    key_file_of,
     wrong_key,
 )
 from hexad.storage.sealed_files import require_fsspec
@@ -57,12 +58,12 @@ class EncryptionRecord:
     wrapped: bytes
     check: bytes
 
-    def keys(self, master: bytes) -> StoreKeys:
-        """Return the store's keys. Raises `AccessDenied` for another store's master key."""
+    def keys(self, master: bytes, *, key_file: Path | None = None) -> StoreKeys:
+        """Return the store's keys. Raises `AccessDenied` for another store's master key, naming the file it is from."""
         from cryptography.exceptions import InvalidTag
 
         if not hmac.compare_digest(_check(master, self.place), self.check):
-            raise wrong_key(self.place)
+            raise wrong_key(self.place, key_file=key_file)
         try:
             nonce, wrapped = self.wrapped[:_NONCE_BYTES], self.wrapped[_NONCE_BYTES:]
             return StoreKeys(_wrapping(master, self.place).decrypt(nonce, wrapped, _said(self.place)))
@@ -156,17 +157,34 @@ def unlock(directory: Path, given: KeyGiven) -> StoreKeys | None:
 
 
 def _opened(record: EncryptionRecord, given: KeyGiven) -> StoreKeys:
+    place, named = record.place, given.key_file
+    if place.provider != KEY_FILE or given.key is not None or (given.explicit and named is None):
+        return record.keys(fetch(place, given))
+    if named is None:
+        return record.keys(fetch(place, given), key_file=Path(str(key_file_of(place))))
     try:
-        return record.keys(fetch(record.place, given))
-    except AccessDenied:
-        if given.explicit or given.key_file is None or record.place.provider != KEY_FILE:
-            raise
+        return record.keys(fetch(place, given), key_file=named)
+    except AccessDenied as error:
+        if given.explicit or given.variable is not None:
+            # Whoever names a file means that one: another that opens the store is not taken in its place.
+            raise _not_the_named(error, place, given) from error
         try:
             # After a rekey a setting still names the old file; the record knows where the new one is.
-            return record.keys(fetch(record.place, replace(given, key_file=None)))
+            return record.keys(fetch(place, replace(given, key_file=None)))
         except AccessDenied:
             pass
         raise
+
+
+def _not_the_named(error: AccessDenied, place: KeyPlace, given: KeyGiven) -> AccessDenied:
+    """Return the error for a key file that was named, with the place that the record names."""
+    there = key_file_of(place)
+    if there == str(given.key_file):
+        return error
+    by, without = (f"{given.variable} names", "the variable") if given.variable else ("key= is", "it")
+    return AccessDenied(
+        f"{error} {by} this file, and {RECORD} names {there}: leave {without} out to use that one."
+    )
 
 
 def unlock_or_create(directory: Path, given: KeyGiven, lock: OpenLock | None) -> StoreKeys | None:

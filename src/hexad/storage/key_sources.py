@@ -53,13 +53,17 @@ class Scrypt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyGiven:
-    """What there is to open a store with: what a caller gave (`explicit`), or what its settings name."""
+    """What there is to open a store with: what a caller gave (`explicit`), or what its settings name.
+
+    `variable` is that of the environment which names `key_file`, None where a file of settings or a caller does.
+    """
 
     key: bytes | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
     key_file: Path | None = None
     command: tuple[str, ...] | None = None
     explicit: bool = False
+    variable: str | None = None
 
     @classmethod
     def of(
@@ -68,12 +72,13 @@ class KeyGiven:
         *,
         passphrase: str | None = None,
         key_file: Path | None = None,
+        variable: str | None = None,
         command: str | None = None,
     ) -> KeyGiven:
         """Return what a caller gave as `key`: 32 bytes, a passphrase, or the path of a key file; else the rest."""
         if key is None:
             words = None if command is None else command_of(command)
-            return cls(passphrase=passphrase, key_file=key_file, command=words)
+            return cls(passphrase=passphrase, key_file=key_file, variable=variable, command=words)
         if isinstance(key, bytes | bytearray):
             if len(key) != KEY_BYTES:
                 raise InvalidInput(
@@ -230,10 +235,11 @@ def _ways(place: KeyPlace) -> str:
     return ways[place.provider]
 
 
-def wrong_key(place: KeyPlace) -> AccessDenied:
-    """Return the error for a key that does not open the store."""
+def wrong_key(place: KeyPlace, *, key_file: Path | None = None) -> AccessDenied:
+    """Return the error for a key that does not open the store, or for the one in `key_file`."""
+    what = "This key" if key_file is None else f"The key in {key_file}"
     return AccessDenied(
-        f"This key does not open the store (provider {place.provider!r}, key {place.id}): it was changed, or is that "
+        f"{what} does not open the store (provider {place.provider!r}, key {place.id}): it was changed, or is that "
         f"of another store. Nothing was touched. {_ways(place)}"
     )
 

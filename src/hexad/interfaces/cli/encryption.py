@@ -12,7 +12,7 @@ import click
 
 import hexad
 from hexad.config import load_settings
-from hexad.interfaces.cli.base import Command, Function, confirm, note, print_json, state
+from hexad.interfaces.cli.base import Command, Function, confirm, note, print_json, state, warn
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
 
@@ -63,6 +63,16 @@ def said_key(provider: str, key_file: str | None) -> str:
     return (
         f"Encrypted. The key is {where}; without it nobody opens the store, so keep a copy of it elsewhere."
     )
+
+
+def warn_of_variable(key_file: str | None) -> None:
+    """Say that a variable names another key file than the one that opens the store from now on."""
+    settings = load_settings(None)
+    if None not in (key_file, settings.key_file_variable) and Path(str(key_file)) != settings.key_file:
+        warn(
+            f"{settings.key_file_variable} names {clean(str(settings.key_file))}, which does not open the store: "
+            "leave it out, or set it to the file above."
+        )
 
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Only say how much would be written.")
@@ -188,5 +198,6 @@ def _say(report: hexad.EncryptionReport) -> None:
     else:
         click.echo(f"{what} written anew" if report.files else "The key was changed")
         click.echo(said_key(report.provider, report.key_file))
+        warn_of_variable(report.key_file)
     for name in report.left:
         note(f"{clean(name)} is no part of a store, and stays as it is.")

@@ -9,7 +9,7 @@ import click
 import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
-from hexad.interfaces.cli.encryption import new_key, provider_options, said_key
+from hexad.interfaces.cli.encryption import new_key, provider_options, said_key, warn_of_variable
 from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
@@ -40,6 +40,7 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
         click.echo(f"Created {clean(str(path))}")
         if found is not None:
             click.echo(said_key(found.provider, found.key_file))
+            warn_of_variable(found.key_file)
     else:
         click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
 
