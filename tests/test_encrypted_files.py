@@ -241,6 +241,20 @@ def test_what_is_written_outside_of_the_store_is_plain_and_comes_back(
     assert 30 == hx.spaces.restore(inside, merge=True).read.unchanged
 
 
+def test_a_folder_of_the_store_behind_a_link_gets_nothing_plain(opened: Opener, tmp_path: Path) -> None:
+    with opened() as hx:
+        for name in ("documents", "spaces"):
+            (tmp_path / "elsewhere" / name).mkdir(parents=True)
+            (hx.path / name).symlink_to(tmp_path / "elsewhere" / name)
+        hx.remember(f"{CANARY} rests at the weir.", space="birds")
+        hx.xdb.documents.add_document("birds.md", f"The {CANARY} stands still.", "specification")
+        hx.spaces.write_file("birds")
+        written = [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]
+        assert ["birds.json", "birds.md"] == sorted(path.name for path in written)
+        assert not [path for path in written if CANARY.encode() in path.read_bytes()]
+        assert [] == hx.check()
+
+
 def test_a_plain_file_where_the_store_has_its_own_is_refused(hx: Hexad, tmp_path: Path) -> None:
     space, document = hx.path / "spaces" / "birds.json", next((hx.path / "documents").rglob("birds.md"))
     export, package = hx.path / "exports" / "birds.json", hx.path / "exports" / "graft-1"

@@ -239,6 +239,32 @@ def test_files_that_are_no_part_of_a_store_and_links_stay_and_are_named(plain, t
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["stream", "stream/segments", "memory.db", "keys.json", "documents", "cache"]
+)
+def test_a_part_of_a_store_that_is_elsewhere_behind_a_link_is_refused_and_nothing_is_changed(
+    plain, tmp_path, name
+):
+    part, elsewhere = plain / ".hexad" / name, tmp_path / "elsewhere"
+    part.parent.mkdir(exist_ok=True)
+    part.rename(elsewhere) if part.exists() else elsewhere.mkdir()
+    part.symlink_to(elsewhere)
+    before = contents(plain / ".hexad")
+    for dry_run in (True, False):
+        with pytest.raises(InvalidInput, match=rf"encrypt .*: {name} would be left as it is, behind a link"):
+            hexad.encrypt(plain, key=tmp_path / "new.key", dry_run=dry_run)
+    assert before == contents(plain / ".hexad")
+    assert not (tmp_path / "new.key").exists()
+
+
+def test_a_store_that_is_whole_behind_a_link_is_encrypted_there(plain, tmp_path):
+    before = said(plain, None)
+    (plain / ".hexad").rename(tmp_path / "elsewhere")
+    (plain / ".hexad").symlink_to(tmp_path / "elsewhere")
+    assert () == hexad.encrypt(plain, key=KEY).left
+    assert before == said(plain, KEY)
+
+
 def test_old_content_is_overwritten_but_not_where_it_has_another_name(plain, tmp_path):
     folder = plain / ".hexad"
     with (folder / "memory.db").open("rb") as old:

@@ -14,14 +14,21 @@ from urllib.parse import quote
 
 import apsw
 
-from hexad.errors import HexadError, IntegrityError, LimitExceeded, StorageFailure, StoreLocked
+from hexad.errors import (
+    HexadError,
+    IntegrityError,
+    InvalidInput,
+    LimitExceeded,
+    StorageFailure,
+    StoreLocked,
+)
 from hexad.storage import files
 from hexad.storage.crypto import MEMORY_DB, STREAM, FileCipher, StoreKeys, is_sealed
 from hexad.storage.encryption import RECORD, EncryptionRecord
 from hexad.storage.overwriting import free_bytes
 from hexad.storage.sealed_files import SealedReader
 from hexad.storage.sqlite_setup import APPLICATION_ID, CIPHER, unlock
-from hexad.storage.store_parts import LOGS, SEGMENTS, Form, Part, parts_of
+from hexad.storage.store_parts import LOGS, SEGMENTS, Form, Part, links_in_the_way, parts_of
 from hexad.storage.stream_frames import HEADER_BYTES as LOG_HEADER_BYTES
 from hexad.storage.stream_frames import SEALED_HEADER_BYTES
 from hexad.storage.switching import Switch, give_up, new_folder, switch
@@ -41,7 +48,14 @@ class Conversion:
     """One change of a store's keys, from `old` to `new`; None is a plain store. The caller has the store alone."""
 
     def __init__(self, directory: Path, *, what: str, old: StoreKeys | None, new: StoreKeys | None) -> None:
+        """Look at what there is; raises `InvalidInput` where a link stands in the place of a part of the store."""
         self.directory, self._what, self._old, self._new = directory, what, old, new
+        links = links_in_the_way(directory)
+        if links:
+            raise InvalidInput(
+                f"Cannot {what} {directory}: {', '.join(links)} would be left as it is, behind a link. Put what is "
+                "there in the link's place, or all of the store's folder behind one link; nothing was changed."
+            )
         self.parts: Sequence[Part] = list(parts_of(directory))
         self._written: dict[str, tuple[int, str]] = {}
 

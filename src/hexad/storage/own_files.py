@@ -7,6 +7,7 @@ an encrypted store is refused: it was not the store that wrote it.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +29,16 @@ class OwnFiles:
     cipher: FileCipher | None = None
 
     def cipher_at(self, path: Path) -> FileCipher | None:
-        """Return what seals a file at this place, None where it is plain."""
+        """Return what seals a file at this place, None where it is plain.
+
+        A folder of the store that is a link is the store's wherever it leads; a single file behind a link is not.
+        """
         if self.cipher is None or self.folder is None:
             return None
         with files.operation("open", path, "look at"):
             inside = path.resolve().is_relative_to(self.folder.resolve())
+            if not inside and not path.is_symlink():
+                inside = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(self.folder))
         return self.cipher if inside else None
 
     # Writing ----------------------------------------------------------------------------------------------------

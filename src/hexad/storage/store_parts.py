@@ -94,6 +94,25 @@ def _kind(name: str, top: str) -> tuple[Form, str]:
     return Form.UNKNOWN, ""
 
 
+def links_in_the_way(directory: Path) -> list[str]:
+    """Return the links that stand where a store has a file or a folder of its own, by path below it.
+
+    What is behind them is the store's and would be left under the old key. A link among the files of documents,
+    exports and spaces leads to a file of somebody else's.
+    """
+    found = [path for path in files_below(directory) if path.is_symlink()]
+    return [str(path.relative_to(directory)) for path in found if _is_in_the_way(path, directory)]
+
+
+def _is_in_the_way(link: Path, directory: Path) -> bool:
+    name = link.relative_to(directory).as_posix()
+    top = PurePosixPath(name).parts[0]
+    form, purpose = _kind(name, top)
+    if top in _FOLDERS and (name == top or link.is_dir()):
+        return True
+    return form in (Form.DATABASE, Form.DROPPED) or purpose in (SECRETS, STREAM, AUDIT_DB)
+
+
 def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
     """Yield in words which files of an encrypted store are readable, or which of a plain one are sealed."""
     for part in parts_of(directory):
