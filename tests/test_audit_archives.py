@@ -673,6 +673,12 @@ LIVE = {
     "a person gone": "DELETE FROM subjects WHERE ref IN (SELECT ref FROM archived_owners)",
     "the record of the archive": "DELETE FROM entries WHERE kind = 'archive'",
     "an owner": "UPDATE archived_owners SET ref = randomblob(16)",
+    "an owner's session": "UPDATE archived_owners SET session = 'another'",
+    "an owner's first record": "UPDATE archived_owners SET first = last + 1",
+    "an owner's last record": "UPDATE archived_owners SET last = first",
+    "a tick": "UPDATE archived SET tick = tick + 1000 WHERE seq = 10",
+    "a shortened key": "UPDATE subjects SET key = x'00'",
+    "a shortened name": "UPDATE subjects SET name = x''",
 }
 WITH_THE_FILE = {"a key": "UPDATE archived SET nonce = randomblob(16) WHERE seq = 10"}
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.audit.access import SYSTEM
 from hexad.audit.archive_file import ArchiveFile, Elsewhere, Item, Kept, written
 from hexad.audit.checkpoint import Checkpoint, Verifier, sign
-from hexad.audit.gaps import ARCHIVE, Gap
+from hexad.audit.gaps import ARCHIVE, Gap, KeptContents, whose
 from hexad.audit.incidents import Incidents
 from hexad.audit.ledger import Ledger
 from hexad.audit.merkle import cover, root_of
@@ -246,27 +246,29 @@ class Archiver:
         with ledger.db.transaction():
             number = ledger.size()
             gaps = [ledger.gaps.gap_of(first, past, named_by=number) for first, past in runs]
-            counts = ledger.gaps.take_out(gaps, unmarked)
-            detail = _detail(opened, gaps, counts, by=by)
+            ledger.gaps.take_out(gaps, unmarked)
+            kept = [ledger.gaps.kept(one.first, one.past) for one in gaps]
+            detail = _detail(opened, gaps, kept, by=by)
             ledger.append([NewAuditRecord(kind=ARCHIVE, at=self._clock.now(), subject=SYSTEM, detail=detail)])
         return opened.archive(record_id=f"audit-{number}", more=more)
 
 
 def _detail(
-    opened: ArchiveFile, gaps: Sequence[Gap], counts: Sequence[int], *, by: str
+    opened: ArchiveFile, gaps: Sequence[Gap], kept: Sequence[Sequence[KeptContents]], *, by: str
 ) -> Mapping[str, JSONValue]:
-    """Return what the record of an archive says: the file by its hash, and each run by what it is made of."""
+    """Return what the record of an archive says: the file by its hash, and each run by what it is made of and whose."""
     return {
         "sha256": opened.sha256,
         "file": opened.path.name,
         "by": by,
         "before": opened.described["before"],
         "records": opened.records,
-        "contents": sum(counts),
+        "contents": sum(map(len, kept)),
         "size": opened.checkpoint.size,
         "root": opened.checkpoint.root.hex(),
         "runs": [
-            [one.first, one.past, one.commitment(), count] for one, count in zip(gaps, counts, strict=True)
+            [one.first, one.past, one.commitment(), len(contents), whose(contents)]
+            for one, contents in zip(gaps, kept, strict=True)
         ],
     }
 

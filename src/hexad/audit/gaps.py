@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from hexad.audit.merkle import HASH_BYTES, TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
 from hexad.errors import Conflict, LedgerBroken, NotFound
@@ -55,6 +55,28 @@ class Gap:
     def commitment(self) -> str:
         """Return the hash by which the record of an archive names the run."""
         return hashlib.sha256(self.last + b"".join(self.pieces)).hexdigest()
+
+
+class KeptContents(NamedTuple):
+    """What is kept of an archived record's contents: whose they are, and what opens them unless they were erased."""
+
+    seq: int
+    ref: bytes
+    nonce: bytes | None
+    session: str | None
+    tick: int | None
+    found: bool
+    """Whether an erasure that goes by subject or session comes upon it."""
+
+
+def whose(kept: Sequence[KeptContents]) -> str:
+    """Return the hash by which the record of an archive says whose the contents of a run are; erasing changes nothing
+    of it.
+    """  # fmt: skip
+    said = hashlib.sha256()
+    for one in kept:
+        said.update(json.dumps([one.seq, one.ref.hex(), one.session, one.tick]).encode() + b"\n")
+    return said.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,14 +175,17 @@ class Gaps:
         )
         return [row[0] for row in cast("list[tuple[int]]", rows)]
 
-    def kept(self, first: int, past: int) -> list[tuple[int, bytes, bytes | None]]:
-        """Return number, subject and nonce of the contents of archived records; the nonce None where it was erased."""
+    def kept(self, first: int, past: int) -> list[KeptContents]:
+        """Return what is kept of the contents of a run's archived records."""
         rows = self._db.query(
-            "SELECT a.seq, coalesce(o.ref, x''), a.nonce FROM archived a LEFT JOIN archived_owners o"
+            "SELECT a.seq, coalesce(o.ref, x''), a.nonce, o.session, a.tick,"
+            " coalesce(a.seq BETWEEN o.first AND o.last, 0) FROM archived a LEFT JOIN archived_owners o"
             " ON o.id = a.owner WHERE a.seq >= ? AND a.seq < ? ORDER BY a.seq",
             (first, past),
         )
-        return cast("list[tuple[int, bytes, bytes | None]]", rows)
+        return [
+            KeptContents(*row) for row in cast("list[tuple[int, bytes, bytes | None, Any, Any, Any]]", rows)
+        ]
 
     def subtree(self, level: int, place: int, leaves: Mapping[int, bytes]) -> bytes:
         """Return the hash of a subtree below a tile's level, some records of which are archived, perhaps with `leaves`.
@@ -227,8 +252,8 @@ class Gaps:
             pieces.append(fold(frontier.subtrees))
         return Gap(first=first, past=past, last=hashes[-1], pieces=tuple(pieces), named_by=named_by)
 
-    def take_out(self, gaps: Sequence[Gap], expected: Callable[[], object]) -> list[int]:
-        """Put these runs in the place of their records; returns how many contents each has. In a transaction.
+    def take_out(self, gaps: Sequence[Gap], expected: Callable[[], object]) -> None:
+        """Put these runs in the place of their records. In a transaction.
 
         `expected` is asked when nothing was changed yet.
         """
@@ -242,29 +267,27 @@ class Gaps:
                 con.execute(
                     "INSERT INTO gaps VALUES(?,?,?,?,?)", (gap.first, gap.past, gap.last, edges, gap.named_by)
                 )
-            contents = self._own(con, gaps)
+            self._own(con, gaps)
             for gap in gaps:
                 run = (gap.first, gap.past)
                 con.execute("DELETE FROM contents WHERE seq >= ? AND seq < ?", run)
                 con.execute("DELETE FROM entries WHERE seq >= ? AND seq < ?", run)
                 if con.changes != gap.past - gap.first:
                     raise _elsewhere(*run)
-            return contents
 
-    def _own(self, con: Connection, gaps: Sequence[Gap]) -> list[int]:
-        """Keep the nonces of the contents that leave, under whose they are; returns how many of each run."""
+    def _own(self, con: Connection, gaps: Sequence[Gap]) -> None:
+        """Keep the nonces of the contents that leave, under whose they are."""
         owners: dict[tuple[bytes, str | None], tuple[int, int, int]] = {}
         (top,) = cast(
             "tuple[int]", con.execute("SELECT coalesce(max(id), 0) FROM archived_owners").fetchone()
         )
-        kept, counts = list[tuple[int, int, int | None, bytes]](), list[int]()
+        kept = list[tuple[int, int, int | None, bytes]]()
         for gap in gaps:
             rows = con.execute(
                 "SELECT c.seq, e.subject, e.session, e.tick, c.nonce FROM contents c JOIN entries e ON e.seq = c.seq"
                 " WHERE c.seq >= ? AND c.seq < ? ORDER BY c.seq",
                 (gap.first, gap.past),
             ).fetchall()
-            counts.append(len(rows))
             for seq, ref, session, tick, nonce in cast(
                 "list[tuple[int, bytes, str | None, int | None, bytes]]", rows
             ):
@@ -276,7 +299,6 @@ class Gaps:
             [(number, *owner, first, last) for owner, (number, first, last) in owners.items()],
         )
         con.executemany("INSERT INTO archived VALUES(?,?,?,?)", kept)
-        return counts
 
 
 def erase_archived(

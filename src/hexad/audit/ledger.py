@@ -196,7 +196,7 @@ class Ledger:
 
         try:
             return self._wrapper().decrypt(wrapped[:12], wrapped[12:], ref)
-        except InvalidTag as error:
+        except (InvalidTag, ValueError) as error:  # ValueError: shorter than any that was wrapped
             raise IntegrityError(
                 f"The key file {self._keys.path} does not open this ledger. Put the one back that belongs to it."
             ) from error

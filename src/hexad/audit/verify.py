@@ -14,7 +14,7 @@ from hexad.audit.archive_file import ArchiveFile, Kept
 from hexad.audit.asking import EVENTS
 from hexad.audit.canonical import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import Checkpoint
-from hexad.audit.gaps import ARCHIVE, Gap, StoredGap
+from hexad.audit.gaps import ARCHIVE, Gap, KeptContents, StoredGap, whose
 from hexad.audit.ledger import ERASURE, Ledger
 from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root
 from hexad.errors import LedgerBroken
@@ -46,6 +46,7 @@ class _Run:
     named_by: int
     commitment: str
     contents: int
+    whose: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,21 +207,24 @@ class _Check:
                 first, f"Of the archived records from audit-{first} on some are in the ledger again."
             )
         kept = self._ledger.gaps.kept(first, past)
-        self._compare_keys(kept, first, named.contents)
+        self._compare_keys(kept, first, named)
         self.archived += past - first
         self.contents += len(kept)
         if reader is None:
             self._add_pieces(gap)
         else:
-            self._read(gap, before, reader, {seq: (ref, nonce) for seq, ref, nonce in kept})
+            self._read(gap, before, reader, {one.seq: (one.ref, one.nonce) for one in kept})
         return gap.last
 
-    def _compare_keys(
-        self, kept: Sequence[tuple[int, bytes, bytes | None]], first: int, contents: int
-    ) -> None:
-        if len(kept) != contents:
+    def _compare_keys(self, kept: Sequence[KeptContents], first: int, named: _Run) -> None:
+        if len(kept) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
-        for seq, ref, nonce in kept:
+        if whose(kept) != named.whose or not all(one.found for one in kept):
+            raise _Wrong(
+                first,
+                f"Whose the archived contents from audit-{first} on are, or of which ticks, was changed.",
+            )
+        for seq, ref, nonce, *_ in kept:
             if nonce is None and not self._beside.is_erased(seq, ref.hex()):
                 raise _Wrong(seq, f"The key to the archived contents of audit-{seq} is missing.")
             if nonce is not None and ref not in self._beside.subjects:
@@ -363,8 +367,8 @@ def _beside(ledger: Ledger) -> _Beside:
             refs.update(detail.get("subjects", ()))
     for number, detail in _details(ledger.db, ARCHIVE):
         with suppress(TypeError, ValueError, AttributeError):
-            for first, past, commitment, contents in detail.get("runs", ()):
-                runs[first, past] = _Run(named_by=number, commitment=commitment, contents=contents)
+            for first, past, commitment, contents, of in detail.get("runs", ()):
+                runs[first, past] = _Run(named_by=number, commitment=commitment, contents=contents, whose=of)
     tiles = ledger.db.query("SELECT level, place, hash FROM tiles")
     return _Beside(
         erased_seqs=seqs,
