@@ -145,16 +145,18 @@ def said_by(error: BaseException, given: Iterable[str]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the beginning of a value as it is written in Python, also of one whose digits Python refuses to write."""
+    """Return the beginning of a value as it is written in Python, also of one that Python refuses to write."""
     try:
         return repr(value)[:80]
-    except ValueError:
+    except (ValueError, RecursionError):
         return shown(value)
 
 
 def shown(value: object) -> str:
-    """Return the beginning of a value for a message, also of one whose digits Python refuses to write."""
+    """Return the beginning of a value for a message, also of one that Python refuses to write."""
     try:
         return str(value)[:80]
     except ValueError:
         return f"{type(value).__name__} with a number too long to write"
+    except RecursionError:
+        return f"{type(value).__name__} that is nested too deep to write"
