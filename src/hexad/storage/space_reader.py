@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, Trust
 from hexad.model.parse import parse_path
 from hexad.storage.own_files import PLAIN, OwnFiles
 from hexad.storage.space_fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
@@ -28,7 +28,9 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSpace:
-    """A file that can be stored as a whole. `head` is the file without its objects, in its order."""
+    """A file that can be stored as a whole. `head` is the file without its objects, in its order; `trust` the most
+    that whoever reads it gives what is new in it, None: what it says.
+    """  # fmt: skip
 
     file: Path
     name: str
@@ -38,6 +40,7 @@ class ParsedSpace:
     created_at: datetime | None
     updated_at: datetime | None
     objects: Sequence[ParsedObject]
+    trust: Trust | None = None
 
 
 def load_json(file: Path, own: OwnFiles = PLAIN) -> object:
