@@ -117,6 +117,11 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
             f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
             "text alone finds them. `hexad maintain` computes them."
         )
+    if status.quarantined:
+        remarks.append(
+            f"For a review: {count(status.quarantined, 'memory waits', 'memories wait')}. `hexad memory quarantine "
+            "list` shows them."
+        )
     if status.queue_failed:
         remarks.append(
             f"{count(status.queue_failed, 'queued source')} could not be ingested. `hexad ingest` says why."
@@ -157,7 +162,11 @@ def _show(found: _Diagnosis) -> None:
         ("durability", status.durability + (", read-only" if status.readonly else "")),
         ("encrypted", _encryption(status)),
         ("schema", str(status.schema)),
-        ("memories", f"{status.memories:,} active, {status.archived:,} archived, {status.chunks:,} chunks"),
+        (
+            "memories",
+            f"{status.memories:,} active, {status.archived:,} archived, {status.quarantined:,} quarantined, "
+            f"{status.chunks:,} chunks",
+        ),
         (
             "vectors",
             f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
