@@ -170,3 +170,17 @@ def _typed(project: Path, tmp_path: Path, arguments: list[str], answers: list[tu
     os.close(ours)
     assert 0 == process.returncode, shown
     return shown
+
+
+def test_an_export_that_lies_in_an_encrypted_store_is_verified_where_the_store_is(run, project, tmp_path):
+    run("init", "--encrypt")
+    run("remember", "The garden gate squeaks.", "--space", "zoo")
+    run("spaces", "export", "zoo")
+    export = str(project / ".hexad" / "exports" / "zoo.json")
+    assert "verified" in run("spaces", "verify", export).stdout
+    (tmp_path / "away").mkdir()
+    failed = run("-C", str(tmp_path / "away"), "spaces", "verify", export, code=1).stderr
+    assert "only its own store opens it" in failed
+    assert "hexad cat" in failed
+    run("-C", str(tmp_path / "away"), "init")
+    assert "another store" in run("-C", str(tmp_path / "away"), "spaces", "verify", export, code=5).stderr

@@ -18,7 +18,7 @@ from hexad.model.memory import JSONValue, Trust
 from hexad.model.parse import parse_choice, parse_time
 from hexad.model.policy import parse_stored
 from hexad.model.source import Skip
-from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, RestoreReport
+from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, RestoreReport, Verified
 from hexad.storage.exports import FORMAT, verify_export, write_export
 from hexad.storage.files import unlink
 from hexad.storage.keys import KeyStore
@@ -182,6 +182,17 @@ class SpaceFileCalls:
         self._record("export", {"space": name, "objects": report.objects, "hash": report.content_hash})
         return report
 
+    def verify(self, file: str | Path, *, trusted_key: str | None = None) -> Verified:
+        """Do what `hexad.verify_export` does, also for an export that lies encrypted in this store; raises as it does.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, key=bytes(32)) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs")
+        ...     hx.spaces.verify(hx.spaces.export("docs").path).objects
+        1
+        """
+        return verify_export(file, trusted_key=trusted_key, own=self._files.own)
+
     def restore(
         self,
         file: str | Path,
@@ -202,7 +213,7 @@ class SpaceFileCalls:
         Raises `IntegrityError` for an export that does not verify, `Conflict` for a space that is in use, and what
         `read_file` raises; then nothing was stored.
         """
-        verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
+        verified = self.verify(file, trusted_key=trusted_key)
         parsed = parse_space(
             verified.document, file=verified.file, said=verified.space, renamed=name is not None
         )

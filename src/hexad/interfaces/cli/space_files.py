@@ -83,9 +83,16 @@ def export(*, space: str, out: str | None, no_archived: bool, force: bool) -> No
 def verify(file: Path, trusted_key: str | None) -> None:
     """Check that an export is whole, and who signed it.
 
-    Needs no store. Exit code 5 when it does not hold.
+    Needs no store, but for an export that lies in an encrypted one. Exit code 5 when it does not hold.
     """
-    verified = hexad.verify_export(file, trusted_key=trusted_key)
+    try:
+        verified = hexad.verify_export(file, trusted_key=trusted_key)
+    except hexad.AccessDenied as sealed:
+        try:
+            with state().opened() as hx:
+                verified = hx.spaces.verify(file, trusted_key=trusted_key)
+        except hexad.NotFound:
+            raise sealed from None
     if state().json:
         print_json(verified.to_dict())
         return
