@@ -156,6 +156,27 @@ def test_who_reads_a_file_says_how_far_it_is_trusted(hx: Hexad, tmp_path: Path) 
     assert {"moon": "web", "page": "unknown"} == {one["id"]: one["trust"] for one in written["objects"]}
 
 
+def test_a_file_that_is_not_the_users_does_not_decide_what_is_let_in(hx: Hexad, tmp_path: Path) -> None:
+    told = json.loads(claiming(hx, tmp_path).read_text(encoding="utf-8"))
+    told["policies"] = {
+        "quarantine_trust": "none",
+        "protected_paths": [],
+        "allow_delete": True,
+        "ttl_days": 9,
+    }
+    (tmp_path / "given.json").write_text(json.dumps({**told, "name": "new"}), encoding="utf-8")
+
+    read = hx.spaces.read_file(tmp_path / "given.json", trust="web")
+
+    assert "quarantined" == hx.get("bad").status
+    assert {"ttl_days": 9} == hx.spaces.get("new").policies
+    assert ["allow_delete, protected_paths, quarantine_trust"] == [
+        note.partition("policies ")[2].rstrip(".") for note in read.notes if "trusted as web" in note
+    ]
+    written = json.loads(Path(hx.spaces.write_file("new")).read_text(encoding="utf-8"))
+    assert {"ttl_days": 9} == written["policies"]
+
+
 def test_a_file_that_is_trusted_less_changes_nothing_that_is_trusted_more(hx: Hexad, tmp_path: Path) -> None:
     file = claiming(hx, tmp_path)
     hx.spaces.read_file(file)

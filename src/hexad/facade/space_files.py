@@ -23,7 +23,7 @@ from hexad.storage.exports import FORMAT, verify_export, write_export
 from hexad.storage.files import unlink
 from hexad.storage.keys import KeyStore
 from hexad.storage.own_files import OwnFiles
-from hexad.storage.space_reader import ParsedSpace, load_json, parse_space
+from hexad.storage.space_reader import ParsedSpace, load_json, parse_space, without_a_say
 from hexad.storage.spacefile import Step, space_document, space_file, write_space_file
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
@@ -250,6 +250,7 @@ class SpaceFileCalls:
         if name is not None and validate_space(name) != parsed.name:
             parsed = _renamed(parsed, name)
         files.stores.spaces.admit(parsed.name)
+        parsed, notes = without_a_say(parsed)
 
         def may(policies: Mapping[str, JSONValue]) -> None:
             require_whole(files.actor, parse_stored(policies), space=parsed.name, doing="a file of it")
@@ -261,6 +262,7 @@ class SpaceFileCalls:
         report = files.importer().read(
             parsed, dry_run=dry_run, whole=whole, may=may, within=within, progress=progress
         )
+        report.notes.extend(notes)
         files.wake()
         return report
 
