@@ -179,10 +179,12 @@ class Kept:
 class Plan:
     """What an erasure would take, but for bytes; places without anything are left out.
 
-    `on_ledger` is what it would have the ledger destroy, as the store writes it down.
+    `on_ledger` is what it would have the ledger destroy, as the store writes it down; `memories` are the rows of the
+    memories that tell of it, which another eraser would take.
     """
 
     erased: Sequence[Erased] = ()
+    memories: Sequence[int] = ()
     on_ledger: Sequence[Mapping[str, JSONValue]] = ()
 
 
