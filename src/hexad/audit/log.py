@@ -11,23 +11,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from hexad.audit.access import EXPORT, QUERY
+from hexad.audit.access import EXPORT, QUERY, SYSTEM
 from hexad.audit.asking import LedgerQuery, holds
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
 from hexad.audit.desk import KEY_NAME, Desk
+from hexad.audit.destroying import destroy
 from hexad.audit.incidents import times_of
 from hexad.audit.keeping import Keeping
+from hexad.audit.ledger import ERASURE
 from hexad.audit.marking import Marking
 from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
 from hexad.audit.place import Key, open_with_key
 from hexad.audit.verify import verify
 from hexad.clock import Clock, SystemClock
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.model.audit import AuditRecord, Reviewer, Verification
+from hexad.model.audit import AuditRecord, Destroyed, Reviewer, Verification
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_path, parse_text, parse_whole, quoted, value_list, word_list
 from hexad.storage import files
+from hexad.storage.cleaning import clear_pages, empty_log
 
 QUERY_LIMIT: Final = 100_000
 EXPORT_PAGE: Final = 1_000
@@ -162,6 +165,35 @@ class AuditLog:
                     yield self._ledger.revealed(one.seq, one.body, nonce, one.ciphertext)
 
         return records(), {"archive": f"audit-{seq}"}
+
+    def erase(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        subject: str | None = None,
+    ) -> Destroyed:
+        """Destroy the contents of a session, of a range of its ticks, or of a subject, in archives too; for good.
+
+        For a ledger in a folder of its own, which no store knows: `Hexad.forget` reaches that of a store together with
+        all else. What stays and verifies is as after that, and a record names who did it. Raises `InvalidInput`, and
+        `AccessDenied` as for every question, also to a reviewer of some sessions.
+        """
+        parse_text(subject, "subject")
+        asked = _asked(session_id, tick_range, None, None, None)
+        if (not session_id) == (not subject) or (tick_range is not None and not session_id):
+            raise InvalidInput("Name a session, perhaps with a range of its ticks, or a subject.")
+        if subject == SYSTEM:
+            raise InvalidInput(f"subject = {subject!r} is the ledger's own; nobody's data is kept under it.")
+        reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
+        ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
+        work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
+        with self._ledger.db.transaction():
+            gone = destroy(self._ledger, [work])
+            seq = self._desk.note(ERASURE, {"by": reviewer.name, **gone})
+        cleared = clear_pages(self._ledger.db, patient=True) and empty_log(self._ledger.db)
+        return Destroyed(record_id=f"audit-{seq}", contents=int(str(gone["contents"])), cleared=cleared)
 
     def verify(
         self,
