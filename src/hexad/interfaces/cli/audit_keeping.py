@@ -109,9 +109,9 @@ def erase(
     credential: str | None,
     ledger: Path | None,
 ) -> None:
-    """Destroy what a ledger in a folder of its own says of a session or a person, for good.
+    """Destroy contents of a ledger in a folder of its own.
 
-    Records and hashes stay, and verify; archives lose it too. The ledger of a store loses it by `hexad forget`, with
+    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too. The ledger of a store loses it by `hexad forget`, with
     all else that the store has. Needs the credential of a reviewer who may read everything.
     """
     if (session_id is None) == (subject is None) or (tick_range is not None and session_id is None):
