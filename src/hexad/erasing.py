@@ -195,7 +195,9 @@ class Erasing:
         owner = self._needs.actor.is_owner
         if not (owner and confirm):
             self._hold_to_policies(selection, owner=owner)
-        if not (owner and confirm) and (beyond or self._ledger_is_meant(selection)):
+        # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
+        ledger = self._ledger_is_meant(selection) and (owner or not self._needs.memories.spaces(selection))
+        if not (owner and confirm) and (beyond or ledger):
             how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "

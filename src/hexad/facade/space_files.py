@@ -185,13 +185,22 @@ class SpaceFileCalls:
     def verify(self, file: str | Path, *, trusted_key: str | None = None) -> Verified:
         """Do what `hexad.verify_export` does, also for an export that lies encrypted in this store; raises as it does.
 
+        Raises `AccessDenied` for an actor from whom a space of that name hides something.
+
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None, key=bytes(32)) as hx:
         ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs")
         ...     hx.spaces.verify(hx.spaces.export("docs").path).objects
         1
         """
-        return verify_export(file, trusted_key=trusted_key, own=self._files.own)
+        verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
+        self._files.stores.spaces.admit(verified.space)
+        found = self._files.stores.spaces.find(verified.space)
+        if found is not None:
+            require_whole(
+                self._files.actor, parse_stored(found.policies), space=found.name, doing="an export of it"
+            )
+        return verified
 
     def restore(
         self,

@@ -14,6 +14,7 @@ _SPOKEN: Final = (
     ("(confirm=True)", "(--yes)"),
     ("with purge=True", "with --purge"),
     ("(name=)", "(--name)"),
+    ("With space= it", "With --space it"),
     ("(set_metadata)", "(`hexad spaces metadata`)"),
     ("`set_policy`", "`hexad spaces policy`"),
     ("`promote_to_bud`", "`hexad xdb bud promote`"),
