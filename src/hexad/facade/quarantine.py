@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import AccessDenied, Conflict, InvalidInput
+from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.index.catalog import Catalog
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
@@ -80,7 +80,12 @@ class QuarantineFacade:
     def get(self, memory_id: str) -> Memory:
         """Return one memory that waits, or was judged. Raises `NotFound`, and `Conflict` for one that never waited."""
         self._require()
-        memory = self._stores.memories.get(memory_id)
+        try:
+            memory = self._stores.memories.get(memory_id)
+        except NotFound:
+            raise NotFound(
+                f"Memory {memory_id!r} not found; `hexad memory quarantine list` shows what waits."
+            ) from None
         if memory.status is not Status.QUARANTINED and not _note(memory):
             raise Conflict(f"Memory {memory_id!r} is {memory.status}, and never waited for a review.")
         return memory
