@@ -254,7 +254,7 @@ def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
     log.reviewers.revoke("narrow")
     with pytest.raises(AccessDenied):
         log.query(reviewer_credential=narrow)
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict, match="revoked already"):
         log.reviewers.revoke("narrow")
     assert [("narrow", True), ("short", False)] == [(one.name, one.revoked) for one in log.reviewers.list()]
 

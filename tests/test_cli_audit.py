@@ -193,7 +193,7 @@ def test_reviewers_are_added_with_an_end_and_a_scope_listed_and_revoked(
     assert 4 == run("audit", "reviewer", "add", "tom").code
     assert 0 == run("audit", "reviewer", "revoke", "tom").code
     assert 1 == run("audit", "query").code
-    assert 3 == run("audit", "reviewer", "revoke", "tom").code
+    assert 4 == run("audit", "reviewer", "revoke", "tom").code
     assert "revoked" in run("audit", "reviewer", "list").out
 
 

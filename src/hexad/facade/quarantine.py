@@ -12,6 +12,7 @@ from hexad.index.catalog import Catalog
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
+from hexad.model.parse import parse_whole
 from hexad.model.query import Filters
 from hexad.storage.erased_memories import masked_item
 from hexad.storage.stores import Stores
@@ -56,6 +57,7 @@ class QuarantineFacade:
         ([{'reasons': ['instruction_like']}], 0)
         """
         self._require()
+        parse_whole(1 if limit is None else limit, "limit", least=1)
         if space is not None:
             self._stores.spaces.get(space)
         memories = self._stores.memories
