@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+import hexad
 from hexad.audit import check_archive, check_incident
 from hexad.audit.archive_file import FORM
 from hexad.interfaces.cli.audit import ledger_of, ledger_option
@@ -16,7 +19,7 @@ from hexad.interfaces.cli.render import clean, count
 from hexad.interfaces.cli.xdb_options import TICKS
 
 if TYPE_CHECKING:
-    from hexad.audit import Archive
+    from hexad.audit import Archive, AuditLog
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -161,7 +164,7 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
     if start == FORM:
         found = check_archive(file, verifiers=keys)
     else:
-        with ledger_of(ledger) as log:
+        with _ledger_of_sealed(file, ledger) as log:
             found = log.retention.check(file, verifiers=keys)
     if state().json:
         print_json(found.to_dict())
@@ -174,6 +177,20 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
 
 def _say(made: Archive) -> None:
     click.echo(f"Moved {count(made.records, 'record')} to {clean(str(made.path))}; {made.record_id} says so")
+
+
+@contextmanager
+def _ledger_of_sealed(file: Path, ledger: Path | None) -> Iterator[AuditLog]:
+    """Open the ledger whose keys open an archive; where there is no store, that is what is missing."""
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(ledger_of(ledger))
+        except hexad.NotFound as error:
+            raise hexad.NotFound(
+                f"{file} is sealed, or no archive. What is sealed is checked with its ledger, and here is none: name "
+                "the store (-C) or --ledger."
+            ) from error
+        yield opened
 
 
 def _said_key(key: str, *, known: bool) -> None:
