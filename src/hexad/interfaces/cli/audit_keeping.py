@@ -100,6 +100,7 @@ def retain(
     help="With --session: of these ticks alone, both included.",
 )
 @click.option("--subject", metavar="NAME", help="The contents of this person.")
+@click.option("--dry-run", is_flag=True, help="Say how many contents would go, and change none.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @credential_option
 @ledger_option
@@ -108,28 +109,41 @@ def erase(
     session_id: str | None,
     tick_range: tuple[int, int] | None,
     subject: str | None,
+    dry_run: bool,
     yes: bool,
     credential: str | None,
     ledger: Path | None,
 ) -> None:
     """Destroy contents of a ledger in a folder of its own.
 
-    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too. The ledger of a store loses it by `hexad forget`, with
-    all else that the store has. Needs the credential of a reviewer who may read everything.
+    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too.
+    The ledger of a store loses it by `hexad forget`, with all else that the store has; here it alone does. Needs the
+    credential of a reviewer who may read everything; that it was done, or asked with --dry-run, is a record.
     """
     if (session_id is None) == (subject is None) or (tick_range is not None and session_id is None):
         raise click.UsageError("Give --session, perhaps with --ticks, or --subject.")
     with ledger_of(ledger) as log:
         known = credential_of(credential)
-        confirm("Destroy these contents for good?", yes=yes, without="look at them with `hexad audit query`")
+        if log.store is not None:
+            note(
+                "This is a store's ledger, and the store keeps what it has: `hexad forget --purge` takes both."
+            )
+        confirm(
+            "Destroy these contents for good?", yes=yes or dry_run, without="see what would go: --dry-run"
+        )
         done = log.erase(
-            reviewer_credential=known, session_id=session_id, tick_range=tick_range, subject=subject
+            reviewer_credential=known,
+            session_id=session_id,
+            tick_range=tick_range,
+            subject=subject,
+            dry_run=dry_run,
         )
     if state().json:
         print_json(done.to_dict())
         return
-    click.echo(f"Destroyed {count(done.contents, 'content')}; {done.record_id} says so")
-    if not done.cleared:
+    did = "Would destroy" if dry_run else "Destroyed"
+    click.echo(f"{did} the contents of {count(done.contents, 'record')}; {done.record_id} says so")
+    if not (done.cleared or dry_run):
         note("Another program reads the ledger's files: run it again to clear them.")
 
 
