@@ -420,7 +420,7 @@ def test_a_record_that_cannot_be_kept_is_named(writer: AuditLogWriter, change: d
         "steering_applied": [],
     }  # fmt: skip
 
-    with pytest.raises(InvalidInput, match="activation|steering|tick"):
+    with pytest.raises(InvalidInput, match=r"activation|steering|tick"):
         writer.record_many([{**row, **change}])
 
 

@@ -347,7 +347,9 @@ def test_a_store_without_a_ledger_says_so_and_makes_none(run: Run, tmp_path: Pat
         assert ["rita"] == [one.name for one in log.reviewers.list()]
 
 
-def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(
+    run: Run, tmp_path: Path
+) -> None:
     (tmp_path / "x.jsonl").write_text("{}\n")
     refused = run("audit", "verify", "--checkpoint", str(tmp_path / "x.jsonl"))
     assert 2 == refused.code

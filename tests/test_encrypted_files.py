@@ -227,7 +227,7 @@ def test_what_is_written_outside_of_the_store_is_plain_and_comes_back(
     inside = hx.spaces.export("birds", force=True).path
     outside = hx.spaces.export("birds", tmp_path / "birds.json").path
     assert 30 == hexad.verify_export(outside).objects
-    with pytest.raises(IntegrityError, match="hexad cat"):
+    with pytest.raises(AccessDenied, match="hexad cat"):
         hexad.verify_export(inside)
     package = hx.xdb.export_submission("graft-1", tmp_path / "package")
     assert "graft-1" == json.loads((package / "manifest.json").read_text())["submission"]["id"]
