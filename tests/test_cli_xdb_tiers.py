@@ -370,7 +370,7 @@ WINDOW = (
 CONTEXT = "max_tokens current_tokens utilization session_id current_tick"
 TAG = "id name tag_type concept_id entity_type bud_status created_at created_by description"
 KEYS = {
-    "sessions": "id created_at ended_at max_context_tokens last_tick auto_compact compacted_through timesteps tokens"
+    "sessions": "id created_at ended_at max_context_tokens last_tick auto_compact compacted_through timesteps tokens data_subjects"
     " context_tokens utilization",
     "show monday": "id session_id event_id event_type role start_tick end_tick start_time end_time content"
     " concept_activations token_count timesteps fidelity compression_level",
