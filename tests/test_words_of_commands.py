@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,15 +11,9 @@ import pytest
 import hexad
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.interfaces.cli.main import main
+from ran import Ran
 
 KEY = bytes(range(32))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture
