@@ -171,16 +171,20 @@ def test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done(project
 
 @pytest.mark.row("H171")
 def test_readers_go_on_while_segments_are_put_together(project):
+    with opened(project) as hx:
+        hx.xdb.start_session("shared", compaction=False)
     writers, sealers = (
         [start("record", project, 40) for _ in range(2)],
         [start("seal", project) for _ in range(2)],
     )
     readers = [start("read", project, 15) for _ in range(2)]
-    for process in [*writers, *readers]:
-        finish(process)
-    for process in sealers:
-        process.kill()
-        process.communicate()
+    try:
+        for process in [*writers, *readers]:
+            finish(process)
+    finally:
+        for process in sealers:
+            process.kill()
+            process.communicate()
 
     with opened(project) as hx:
         assert 400 == len(hot(hx))
