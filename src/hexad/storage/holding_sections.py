@@ -74,6 +74,20 @@ SECTIONS: Final = (
         where=_OF_SESSIONS.format("s.id") + " AND s.no NOT IN (SELECT session_no FROM erased_sessions)",
     ),
     Section(
+        name="working_sets",
+        tables=("working_sets",),
+        columns=(
+            "w.id, w.repository, w.worktree, w.branch, w.started_at, w.updated_at, w.ended_at, w.boundary,"
+            " w.data_subjects AS json_data_subjects, w.state AS json_state"
+        ),
+        source="working_sets w",
+        key="w.no",
+        where=(
+            f"({_OF_SESSIONS.format('w.id')} OR (:subject IS NOT NULL"
+            " AND EXISTS (SELECT 1 FROM json_each(w.data_subjects) d WHERE d.value = :subject)))"
+        ),
+    ),
+    Section(
         name="compressed_records",
         tables=("compressed_records", "compressed_record_sessions", "compressed_tags", "compressed_concepts"),
         columns=(
