@@ -202,6 +202,30 @@ SECTIONS: Final = (
         where=_OF_DOCUMENT,
     ),
     Section(
+        name="decisions",
+        tables=("decision_records",),
+        columns=(
+            "d.id, d.project_id, d.title, d.description, d.rationale, d.alternatives_json AS json_alternatives,"
+            " d.links_json AS json_links, d.created_by, d.created_at, d.supersedes, d.erased_at, d.receipt,"
+            " m.id AS memory_id"
+        ),
+        source="decision_records d LEFT JOIN memories m ON m.no = d.memory_no",
+        key="d.id",
+        where=(
+            "CASE WHEN :subject IS NOT NULL"
+            " THEN EXISTS (SELECT 1 FROM json_each(m.data_subjects) WHERE value = :subject)"
+            " ELSE :sessions IS NULL END"
+        ),
+    ),
+    Section(
+        name="fact_attributes",
+        tables=("fact_attributes",),
+        columns="f.name, f.declared_at",
+        source="(SELECT row_number() OVER (ORDER BY look) AS no, name, declared_at FROM fact_attributes) f",
+        key="f.no",
+        whole_only=True,
+    ),
+    Section(
         name="concept_packs",
         tables=("concept_packs",),
         columns="p.id, p.version, p.loaded_at",

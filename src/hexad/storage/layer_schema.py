@@ -35,8 +35,73 @@ CREATE VIEW session_state AS
   FROM working_sets ORDER BY ended_at IS NULL DESC, updated_at DESC, no DESC LIMIT 1;
 """
 
+DECISION_DDL: Final = """
+-- What was decided and why: rows are added, never changed or removed. An erasure empties the texts of a row, once.
+CREATE TABLE decision_records (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER,                       -- of the memory that says it; NULL when it was erased
+  project_id TEXT NOT NULL,
+  title TEXT NOT NULL,
+  description TEXT NOT NULL,
+  rationale TEXT NOT NULL,
+  alternatives_json TEXT NOT NULL,
+  links_json TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  supersedes INTEGER,                      -- the row that this one takes the place of
+  erased_at INTEGER,
+  receipt TEXT                             -- of the erasure
+) STRICT;
+CREATE INDEX decision_records_by_memory ON decision_records(memory_no) WHERE memory_no IS NOT NULL;
+CREATE INDEX decision_records_by_project ON decision_records(project_id, created_at);
+CREATE INDEX decision_records_superseding ON decision_records(supersedes) WHERE supersedes IS NOT NULL;
+CREATE TRIGGER decision_records_stay BEFORE DELETE ON decision_records
+BEGIN SELECT raise(ABORT, 'decision_records is append-only: a decision is superseded, or its texts are erased'); END;
+CREATE TRIGGER decision_records_keep BEFORE UPDATE ON decision_records
+WHEN NOT (OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.receipt IS NOT NULL AND NEW.id = OLD.id
+  AND NEW.created_at = OLD.created_at AND NEW.supersedes IS OLD.supersedes AND NEW.memory_no IS NULL
+  AND NEW.project_id || NEW.title || NEW.description || NEW.rationale || NEW.created_by = ''
+  AND NEW.alternatives_json = '[]' AND NEW.links_json = '[]')
+BEGIN SELECT raise(ABORT, 'decision_records is append-only: a decision is superseded, or its texts are erased'); END;
+
+-- Document 4, section 2.2.6, for people and tools that read the file.
+CREATE VIEW decisions AS
+  SELECT id, project_id, title, description, rationale, alternatives_json, links_json, created_by,
+         strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1e6, 'unixepoch') AS created_at
+  FROM decision_records;
+"""
+
+_KNOWN_DECISIONS: Final = """
+INSERT INTO decision_records(memory_no, project_id, title, description, rationale, alternatives_json, links_json,
+    created_by, created_at)
+  SELECT no, coalesce(metadata ->> '$.project', ''), coalesce(metadata ->> '$.title', summary_micro, raw), raw, '',
+         '[]', '[]', trust, created_at
+  FROM memories WHERE kind = 'decision' ORDER BY no
+"""
+
+FACT_DDL: Final = """
+-- Attributes that hold several values at once; all others hold one, and a later value takes the place of the older.
+CREATE TABLE fact_attributes (
+  look TEXT PRIMARY KEY,                   -- of the attribute: how it is spelled does not matter
+  name TEXT NOT NULL,
+  declared_at INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- Document 4, section 2.2.2, for people and tools that read the file.
+CREATE VIEW project_facts AS
+  SELECT no AS id, metadata ->> '$.project' AS project_id, replace(kind, '-', '_') AS category, attribute AS key,
+         coalesce(value, json_quote(raw)) AS value_json, importance,
+         strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1e6, 'unixepoch') AS created_at,
+         strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1e6, 'unixepoch') AS updated_at
+  FROM memories WHERE status = 'active' AND attribute IS NOT NULL
+    AND kind IN ('decision', 'pattern', 'todo', 'tech-stack', 'convention');
+CREATE INDEX idx_project_facts_proj_cat ON memories(metadata ->> '$.project', replace(kind, '-', '_'))
+  WHERE status = 'active' AND attribute IS NOT NULL
+    AND kind IN ('decision', 'pattern', 'todo', 'tech-stack', 'convention');
+"""
+
 
 def add_layers(con: Connection) -> None:
     """Add the tables of all layers."""
-    for script in (WORKING_SET_DDL,):
+    for script in (WORKING_SET_DDL, DECISION_DDL, FACT_DDL, _KNOWN_DECISIONS):
         con.execute(script)
