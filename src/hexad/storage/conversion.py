@@ -50,14 +50,22 @@ class Conversion:
     def __init__(self, directory: Path, *, what: str, old: StoreKeys | None, new: StoreKeys | None) -> None:
         """Look at what there is; raises `InvalidInput` where a link stands in the place of a part of the store."""
         self.directory, self._what, self._old, self._new = directory, what, old, new
-        links = links_in_the_way(directory)
+        self.parts: Sequence[Part] = list(self.find_parts())
+        links = self.links_in_the_way()
         if links:
             raise InvalidInput(
                 f"Cannot {what} {directory}: {', '.join(links)} would be left as it is, behind a link. Put what is "
                 "there in the link's place, or all of the store's folder behind one link; nothing was changed."
             )
-        self.parts: Sequence[Part] = list(parts_of(directory))
         self._written: dict[str, tuple[int, str]] = {}
+
+    def find_parts(self) -> Iterator[Part]:
+        """Yield the files that there are."""
+        return parts_of(self.directory)
+
+    def links_in_the_way(self) -> list[str]:
+        """Return the links that stand where there should be a file or a folder."""
+        return links_in_the_way(self.directory)
 
     def of(self, *forms: Form) -> list[Part]:
         """Return the files of these forms."""
@@ -111,7 +119,7 @@ class Conversion:
 
     def _plan(self, record: EncryptionRecord | None) -> Switch:
         moves = [part.name for part in self.of(Form.FILE, Form.DATABASE)]
-        removes = [part.name for part in parts_of(self.directory) if part.form is Form.DROPPED]
+        removes = [part.name for part in self.find_parts() if part.form is Form.DROPPED]
         if record is not None:
             moves.append(RECORD)
         elif (self.directory / RECORD).exists():

@@ -36,10 +36,10 @@ HEADER_BYTES: Final = _HEADER.size
 _STEP: Final = BLOCK_BYTES + TAG_BYTES
 _NONCE: Final = struct.Struct(">QI")
 
-MEMORY_DB, AUDIT_DB, STREAM, CACHE, DOCUMENTS, EXPORTS, SECRETS = (
-    "memory.db", "audit.db", "stream", "cache", "documents", "exports", "secrets",
+MEMORY_DB, AUDIT_DB, STREAM, CACHE, DOCUMENTS, EXPORTS, SECRETS, USER_DB = (
+    "memory.db", "audit.db", "stream", "cache", "documents", "exports", "secrets", "user.db",
 )  # fmt: skip
-"""What a key is for. `SECRETS` are the key files of the store and of its ledger."""
+"""What a key is for. `SECRETS` are the key files of the store and of its ledger; `USER_DB` is of the user's own keys."""
 
 
 class StoreKeys:

@@ -128,19 +128,19 @@ def parse_record(data: bytes, *, name: str) -> EncryptionRecord:
         raise _damaged(name, type(error).__name__) from error
 
 
-def unlock(directory: Path, given: KeyGiven) -> StoreKeys | None:
-    """Return the keys of the store in `directory`, None for a plain one.
+def unlock(directory: Path, given: KeyGiven, *, database: str = DATABASE) -> StoreKeys | None:
+    """Return the keys of the store in `directory`, None for a plain one. `database` is its file.
 
     Raises `AccessDenied` for a key that is missing or wrong, `InvalidInput` for a key that was given for a plain
     store, `IntegrityError` for a record that is damaged or gone, or a database that is not encrypted as it says.
     Nothing is written.
     """
     record = read_record(directory)
-    plain = is_plain(directory / DATABASE)
+    plain = is_plain(directory / database)
     if record is None:
         if plain is False:
             raise IntegrityError(
-                f"{directory / DATABASE} is encrypted or damaged, and {RECORD} is not there. Put it back from a "
+                f"{directory / database} is encrypted or damaged, and {RECORD} is not there. Put it back from a "
                 "backup: without it no key opens the store."
             )
         if given.explicit and plain:
@@ -150,7 +150,7 @@ def unlock(directory: Path, given: KeyGiven) -> StoreKeys | None:
         return None
     if plain:
         raise IntegrityError(
-            f"{directory / DATABASE} is not encrypted, though {RECORD} says that its store is: somebody put another "
+            f"{directory / database} is not encrypted, though {RECORD} says that its store is: somebody put another "
             "file in its place. Put a backup there."
         )
     return _opened(record, given)

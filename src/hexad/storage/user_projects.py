@@ -1,0 +1,239 @@
+"""What projects mean to a person's preferences: what they use, where they differ, what is not to be suggested there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.model.user import ProjectException, ProjectValue, Suppression, Verdict
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.connection import Database, Row
+from hexad.storage.user_preferences import look
+
+_EXCEPTION: Final = "id, user_id, project_id, key, value, usual, reason, created_at"
+_SUPPRESSION: Final = "id, user_id, value, key, project_id, created_at"
+
+
+class Projects:
+    """Rows of `project_values`, `user_exceptions`, `user_suppressions` and `feedback` of one person."""
+
+    def __init__(self, db: Database, user_id: str) -> None:
+        self._db = db
+        self._user_id = user_id
+
+    # What projects use ------------------------------------------------------------------------------------------
+
+    def publish(self, project_id: str, values: Sequence[ProjectValue]) -> tuple[int, int]:
+        """Make these the values of a project, and no others; return how many are new and how many went."""
+        wanted = {(one.attribute, look(one.value)): one for one in values}
+        there = {
+            (str(attribute), str(like))
+            for attribute, like in self._db.query(
+                "SELECT attribute, look FROM project_values WHERE user_id = ? AND project_id = ?",
+                (self._user_id, project_id),
+            )
+        }
+        gone = there - wanted.keys()
+        with self._db.joined() as con:
+            con.executemany(
+                "DELETE FROM project_values WHERE user_id = ? AND project_id = ? AND attribute = ? AND look = ?",
+                [(self._user_id, project_id, *one) for one in sorted(gone)],
+            )
+            con.executemany(
+                "INSERT INTO project_values(user_id, project_id, attribute, look, value, first_seen, last_seen)"
+                " VALUES(?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET value = excluded.value,"
+                " last_seen = max(last_seen, excluded.last_seen)",
+                [
+                    (
+                        self._user_id,
+                        project_id,
+                        attribute,
+                        like,
+                        one.value,
+                        to_micros(one.last_seen),
+                        to_micros(one.last_seen),
+                    )
+                    for (attribute, like), one in wanted.items()
+                ],
+            )
+        return len(wanted.keys() - there), len(gone)
+
+    def published(self, project_id: str) -> int:
+        """Return how many values of a project are here."""
+        row = self._db.query_one(
+            "SELECT count(*) FROM project_values WHERE user_id = ? AND project_id = ?",
+            (self._user_id, project_id),
+        )
+        return cast("int", row[0]) if row else 0
+
+    def retract(self, project_id: str) -> int:
+        """Remove the values of a project, and what was said of preferences there; return how many values went."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM feedback WHERE user_id = ? AND project_id = ?", (self._user_id, project_id)
+            )
+            con.execute(
+                "DELETE FROM project_values WHERE user_id = ? AND project_id = ?", (self._user_id, project_id)
+            )
+            return con.changes
+
+    def values(self) -> list[ProjectValue]:
+        """Return what all projects use; the project that was seen first comes first."""
+        rows = self._db.query(
+            "SELECT v.project_id, v.attribute, v.value, v.last_seen, p.begun FROM project_values v JOIN"
+            " (SELECT project_id, min(first_seen) AS begun FROM project_values WHERE user_id = ?1 GROUP BY project_id)"
+            " p ON p.project_id = v.project_id WHERE v.user_id = ?1"
+            " ORDER BY p.begun, v.project_id, v.attribute, v.look",
+            (self._user_id,),
+        )
+        return [
+            ProjectValue(
+                project_id=cast("str", project),
+                attribute=cast("str", attribute),
+                value=cast("str", value),
+                last_seen=from_micros(cast("int", seen)),
+                begun=from_micros(cast("int", begun)),
+            )
+            for project, attribute, value, seen, begun in rows
+        ]
+
+    # Exceptions -------------------------------------------------------------------------------------------------
+
+    def exceptions(self, project_id: str | None = None, key: str | None = None) -> list[ProjectException]:
+        """Return exceptions, the newest first."""
+        rows = self._db.query(
+            f"SELECT {_EXCEPTION} FROM user_exceptions WHERE user_id = ?1 AND (?2 IS NULL OR project_id = ?2)"
+            " AND (?3 IS NULL OR key = ?3) ORDER BY created_at DESC, id DESC",
+            (self._user_id, project_id, key),
+        )
+        return [_exception(row) for row in rows]
+
+    def put_exception(self, one: ProjectException) -> ProjectException:
+        """Store an exception, in the place of the one that this project had for the key."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO user_exceptions(user_id, project_id, key, value, usual, reason, created_at)"
+                " VALUES(?,?,?,?,?,?,?) ON CONFLICT(user_id, project_id, key) DO UPDATE SET value = excluded.value,"
+                " usual = excluded.usual, reason = excluded.reason, created_at = excluded.created_at",
+                (
+                    self._user_id,
+                    one.project_id,
+                    one.key,
+                    one.value,
+                    one.usual,
+                    one.reason,
+                    to_micros(one.created_at),
+                ),
+            )
+        return self.exceptions(one.project_id, one.key)[0]
+
+    # What is not to be suggested --------------------------------------------------------------------------------
+
+    def suppressions(self) -> list[Suppression]:
+        """Return what is not to be suggested, the newest first."""
+        rows = self._db.query(
+            f"SELECT {_SUPPRESSION} FROM user_suppressions WHERE user_id = ? ORDER BY created_at DESC, id DESC",
+            (self._user_id,),
+        )
+        return [_suppression(row) for row in rows]
+
+    def suppress(self, value: str, *, key: str | None, project_id: str | None, at: datetime) -> Suppression:
+        """Store that something is not to be suggested; what is there stays as it is."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO user_suppressions(user_id, value, look, key, project_id, created_at) VALUES(?,?,?,?,?,?)"
+                " ON CONFLICT DO NOTHING",
+                (self._user_id, value, look(value), key or "", project_id or "", to_micros(at)),
+            )
+        row = self._db.query_one(
+            f"SELECT {_SUPPRESSION} FROM user_suppressions WHERE user_id = ? AND look = ? AND key = ?"
+            " AND project_id = ?",
+            (self._user_id, look(value), key or "", project_id or ""),
+        )
+        assert row is not None
+        return _suppression(row)
+
+    def allow(self, value: str, *, key: str | None) -> int:
+        """Let something be suggested again, everywhere; return how many suppressions went."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM user_suppressions WHERE user_id = ?1 AND look = ?2 AND (?3 IS NULL OR key = ?3)",
+                (self._user_id, look(value), key),
+            )
+            return con.changes
+
+    # What was said of preferences -------------------------------------------------------------------------------
+
+    def note(
+        self,
+        idempotency_key: str,
+        *,
+        project_id: str | None,
+        key: str,
+        value: str,
+        verdict: Verdict,
+        delta: int,
+        at: datetime,
+    ) -> bool:
+        """Note what was said of a preference; False where this idempotency key was counted before."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO feedback(user_id, idempotency_key, project_id, key, value, verdict, delta, at)"
+                " VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                (
+                    self._user_id,
+                    idempotency_key,
+                    project_id,
+                    key,
+                    value,
+                    verdict.value,
+                    delta,
+                    to_micros(at),
+                ),
+            )
+            return con.changes > 0
+
+    # State ------------------------------------------------------------------------------------------------------
+
+    def state(self, name: str) -> str | None:
+        """Return a small fact about this person's layer."""
+        row = self._db.query_one(
+            "SELECT value FROM user_state WHERE user_id = ? AND name = ?", (self._user_id, name)
+        )
+        return cast("str", row[0]) if row else None
+
+    def put_state(self, values: Mapping[str, str]) -> None:
+        """Store small facts."""
+        with self._db.joined() as con:
+            con.executemany(
+                "INSERT INTO user_state(user_id, name, value) VALUES(?,?,?)"
+                " ON CONFLICT(user_id, name) DO UPDATE SET value = excluded.value",
+                [(self._user_id, name, value) for name, value in values.items()],
+            )
+
+
+def _exception(row: Row) -> ProjectException:
+    values = cast("tuple[int, str, str, str, str, str | None, str, int]", row)
+    return ProjectException(
+        id=f"exception-{values[0]}",
+        user_id=values[1],
+        project_id=values[2],
+        key=values[3],
+        value=values[4],
+        usual=values[5],
+        reason=values[6],
+        created_at=from_micros(values[7]),
+    )
+
+
+def _suppression(row: Row) -> Suppression:
+    values = cast("tuple[int, str, str, str, str, int]", row)
+    return Suppression(
+        id=f"suppression-{values[0]}",
+        user_id=values[1],
+        value=values[2],
+        key=values[3] or None,
+        project_id=values[4] or None,
+        created_at=from_micros(values[5]),
+    )
