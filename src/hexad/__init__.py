@@ -63,12 +63,27 @@ if TYPE_CHECKING:
     )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
+    from hexad.model.layers import (
+        EvidenceBlock,
+        FusedContext,
+        LayerPlan,
+        LeftOut,
+        MemoryItem,
+        MemoryLayer,
+        MemoryQuery,
+        Plan,
+        QueryClass,
+        ScoredItem,
+        TaskType,
+        Weights,
+    )
     from hexad.model.lifecycle import LifecycleContract, LimitSource
     from hexad.model.link import Link, Linked, LinkEnd
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
     from hexad.model.privacy import ExportItem, Scope, WipeReport
     from hexad.model.query import Dropped, Explanation, Hit, Hits
+    from hexad.model.query_text import QueryText, parse_query_text
     from hexad.model.source import Skip
     from hexad.model.spacefiles import (
         ExportReport,
@@ -149,7 +164,12 @@ _HOMES: Final = {
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),
     "hexad.model.privacy": ("ExportItem", "Scope", "WipeReport"),
+    "hexad.model.layers": (
+        "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryLayer", "MemoryQuery", "Plan",
+        "QueryClass", "ScoredItem", "TaskType", "Weights",
+    ),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
+    "hexad.model.query_text": ("QueryText", "parse_query_text"),
     "hexad.model.source": ("Skip",),
     "hexad.model.spacefiles": (
         "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
@@ -213,6 +233,7 @@ __all__ = [
     "ErasureReceipt",
     "EventRecord",
     "EventType",
+    "EvidenceBlock",
     "Explanation",
     "ExportItem",
     "ExportReport",
@@ -221,6 +242,7 @@ __all__ = [
     "FileConflict",
     "FolderReport",
     "FrozenClock",
+    "FusedContext",
     "GcReport",
     "Generator",
     "Hexad",
@@ -235,7 +257,9 @@ __all__ = [
     "InvalidSpace",
     "InvalidTarget",
     "KindList",
+    "LayerPlan",
     "LedgerBroken",
+    "LeftOut",
     "LifecycleContract",
     "LimitExceeded",
     "LimitSource",
@@ -244,13 +268,19 @@ __all__ = [
     "Linked",
     "MaintenanceReport",
     "Memory",
+    "MemoryItem",
+    "MemoryLayer",
+    "MemoryQuery",
     "NotFound",
     "Outcome",
     "PackReport",
+    "Plan",
     "Progress",
     "ProjectContext",
     "Prompt",
     "ProviderError",
+    "QueryClass",
+    "QueryText",
     "QuotaExceeded",
     "ReadReport",
     "Receipt",
@@ -259,6 +289,7 @@ __all__ = [
     "Reply",
     "RestoreReport",
     "Scope",
+    "ScoredItem",
     "SessionInfo",
     "Skip",
     "SpaceInfo",
@@ -282,12 +313,14 @@ __all__ = [
     "TagType",
     "Target",
     "TargetType",
+    "TaskType",
     "TimeSortedIds",
     "TimeWindow",
     "TimestepRecord",
     "Trust",
     "Turn",
     "Verified",
+    "Weights",
     "WipeReport",
     "WorkingCopy",
     "__version__",
@@ -299,6 +332,7 @@ __all__ = [
     "init",
     "listen",
     "open",
+    "parse_query_text",
     "parse_receipt",
     "rekey",
     "verify_export",

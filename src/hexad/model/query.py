@@ -15,7 +15,8 @@ from hexad.model.memory import Chunk, JSONValue, Memory, format_time
 class Filters:
     """Which memories may answer. Filters of different kind are ANDed; inside `tags` and `text`, all must be there.
 
-    `text` are words that occur somewhere in a memory as they are written, but for their case.
+    `text` are words that occur somewhere in a memory as they are written, but for their case. `origins` are layers by
+    where a memory came from: decisions are of governance, what was ingested from a source of vector, the rest project.
     """
 
     spaces: tuple[str, ...] | None = None
@@ -27,6 +28,7 @@ class Filters:
     roles: tuple[str, ...] | None = None  # of whoever asks; None sees everything
     text: tuple[str, ...] | None = None
     pinned: bool | None = None
+    origins: tuple[str, ...] | None = None
 
     @property
     def empty(self) -> bool:

@@ -51,6 +51,12 @@ FROM: Final = (
 )
 
 
+_ORIGIN: Final = (
+    "CASE WHEN m.kind = 'decision' THEN 'governance' WHEN m.source_no IS NULL THEN 'project'"
+    " ELSE 'vector' END"
+)
+
+
 def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
     """Return conditions on `memories m JOIN spaces s` and their parameters."""
     where: list[str] = []
@@ -75,6 +81,9 @@ def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
     if filters.pinned is not None:
         where.append("m.pinned = ?")
         params.append(int(filters.pinned))
+    if filters.origins is not None:
+        where.append(f"{_ORIGIN} IN (SELECT value FROM json_each(?))")
+        params.append(json.dumps(filters.origins))
     for word in filters.text or ():
         where.append(_holds_sql(word, params))
     if filters.roles is not None:

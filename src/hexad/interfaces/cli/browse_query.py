@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from hexad import Status
+from hexad import Status, parse_query_text
 
 ANY_STATUS: Final = "any"
 STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
 SYNTAX: Final = "words  kind:decision  tag:release  path:shop/billing  status:archived  is:pinned"
+_NAMES: Final = ("kind", "tag", "path", "space", "status", "is")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,55 +48,17 @@ def understand(typed: str) -> Wanted:
     >>> understand("status:lost").problem
     'status:lost is none of active, superseded, archived, quarantined, any'
     """
-    wanted = Wanted()
-    for word in typed.split():
-        name, colon, value = word.partition(":")
-        part = _PARTS.get(name.lower()) if colon else None
-        if part is None:
-            wanted = replace(wanted, words=(*wanted.words, word))
-            if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
-                told = f"{name}: is no filter, so {word} is looked for as it stands; {', '.join(_PARTS)} are"
-                wanted = replace(wanted, problem=wanted.problem or told)
-        elif value:
-            wanted = part(wanted, value)
-    return wanted
-
-
-def _kind(wanted: Wanted, value: str) -> Wanted:
-    return replace(wanted, kinds=(*wanted.kinds, *filter(None, value.split(","))))
-
-
-def _tag(wanted: Wanted, value: str) -> Wanted:
-    return replace(wanted, tags=(*wanted.tags, *filter(None, value.split(","))))
-
-
-def _path(wanted: Wanted, value: str) -> Wanted:
-    # While it is being typed, a path is the beginning of one.
-    return replace(wanted, path=value if any(mark in value for mark in "*?[") else value + "*")
-
-
-def _space(wanted: Wanted, value: str) -> Wanted:
-    return replace(wanted, space=value)
-
-
-def _status(wanted: Wanted, value: str) -> Wanted:
-    if value.lower() not in STATUSES:
-        return replace(wanted, problem=f"status:{value} is none of {', '.join(STATUSES)}")
-    return replace(wanted, status=value.lower())
-
-
-def _is(wanted: Wanted, value: str) -> Wanted:
-    chosen = {"pinned": True, "unpinned": False}.get(value.lower())
-    if chosen is None:
-        return replace(wanted, problem=f"is:{value} is neither is:pinned nor is:unpinned")
-    return replace(wanted, pinned=chosen)
-
-
-_PARTS: Final[dict[str, Callable[[Wanted, str], Wanted]]] = {
-    "kind": _kind,
-    "tag": _tag,
-    "path": _path,
-    "space": _space,
-    "status": _status,
-    "is": _is,
-}
+    found = parse_query_text(typed, names=_NAMES)
+    path = found.path
+    if path is not None and not any(mark in path for mark in "*?["):
+        path += "*"  # while it is being typed, a path is the beginning of one
+    return Wanted(
+        words=(*found.words, *(word for phrase in found.phrases for word in phrase.split())),
+        kinds=found.kinds,
+        tags=found.tags,
+        path=path,
+        space=found.space,
+        status=found.status or Status.ACTIVE.value,
+        pinned=found.pinned,
+        problem=next(iter(found.problems), None),
+    )
