@@ -57,6 +57,7 @@ PARTS = {
     "hexad.exporting": "engine",
     "hexad.governing": "engine",
     "hexad.records": "engine",
+    "hexad.sessioning": "engine",
     "hexad.structured": "engine",
     "hexad.wiping": "engine",
     "hexad.wiring": "engine",
@@ -110,6 +111,7 @@ TABLE_EXCEPTIONS = {
     ): "people are shown what models are, by the same rules",
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
+_LATE_SESSION = "a recall from a cold start has no session"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
@@ -123,6 +125,9 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
     ("hexad.wiring", "hexad.describing"): "only a look at the store's health asks for it",
     ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
+    ("hexad.sessioning", "hexad.facade.session"): _LATE_SESSION,
+    ("hexad.sessioning", "hexad.facade.session_desk"): _LATE_SESSION,
+    ("hexad.sessioning", "hexad.text.masking"): _LATE_SESSION,
     (
         "hexad.wiring",
         "hexad.governing",

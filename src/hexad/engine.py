@@ -36,6 +36,7 @@ from hexad.wiring import Parts
 
 if TYPE_CHECKING:
     from hexad.facade.quarantine import QuarantineFacade
+    from hexad.facade.session import SessionFacade
     from hexad.facade.spaces import SpacesFacade
     from hexad.facade.xdb import Xdb
 
@@ -64,6 +65,11 @@ class Hexad(RecordCalls, StructuredCalls, Closing):
     def xdb(self) -> Xdb:
         """The experience database: what an agent read, wrote and did, token by token."""
         return self._parts.experiencing.xdb
+
+    @property
+    def session(self) -> SessionFacade:
+        """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
+        return self._parts.session
 
     @property
     def path(self) -> Path:
@@ -337,6 +343,7 @@ class Hexad(RecordCalls, StructuredCalls, Closing):
         """
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
+        self._parts.tend_sessions()
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         self._parts.retain_ledger()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from hexad.sessioning import SessionUpkeep
 
 if TYPE_CHECKING:
     from hexad.clock import Clock
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from hexad.wiring import Base, Place
 
 
-class StreamUpkeep:
+class StreamUpkeep(SessionUpkeep):
     """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
 
     base: Base
@@ -21,7 +24,7 @@ class StreamUpkeep:
     stores: Stores
     if TYPE_CHECKING:
 
-        @property
+        @cached_property
         def experiencing(self) -> Experiencing:
             """The experience database."""
 
@@ -79,3 +82,17 @@ class StreamUpkeep:
         if not there or (when_due and "experiencing" not in self.__dict__):
             return 0
         return self.experiencing.experience.tidy(stop=stop, when_due=when_due).freed_bytes
+
+    def close_experience(self) -> None:
+        """Write what waits of sessions and of experience, and release both."""
+        try:
+            self.close_sessions()
+        finally:
+            if "experiencing" in self.__dict__:
+                self.experiencing.experience.close()
+
+    def hand_on(self, successor: StreamUpkeep) -> None:
+        """Let the same store with another embedder go on with sessions: nothing of them depends on an embedder."""
+        self.hand_sessions(successor)
+        if "experiencing" in self.__dict__:
+            successor.experiencing = self.experiencing

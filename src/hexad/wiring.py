@@ -153,6 +153,7 @@ class Parts(StreamUpkeep):
                 clock=base.clock,
                 ids=base.ids,
                 project=base.project,
+                author=base.actor.describe(),
                 rules=self.rules,
                 salt=lambda: base.place.keys.redaction_salt,
                 owner=self._owner,
@@ -282,8 +283,7 @@ class Parts(StreamUpkeep):
             openai_key=self.base.settings.provider_keys.get("openai"),
         )
         parts = Parts(self.base, self.base.models.embedder(embedder))
-        if "experiencing" in self.__dict__:
-            parts.experiencing = self.experiencing  # nothing of it depends on an embedder, and sessions go on
+        self.hand_on(parts)
         self._successor = parts
         return parts
 
@@ -312,8 +312,7 @@ class Parts(StreamUpkeep):
             self._worker.stop()
         self._finish_contexts()
         try:
-            if "experiencing" in self.__dict__:
-                self.experiencing.experience.close()
+            self.close_experience()
             if not self.base.db.readonly:
                 self.handouts.flush()
                 if "governing" in self.__dict__:

@@ -371,5 +371,7 @@ def texts_of(one: WorkingSet) -> Sequence[tuple[str, str, datetime]]:
     ]
     found += [("turn", f"{turn.role}: {turn.text}", turn.at) for turn in reversed(one.turns)]
     if one.conversation_summary:
-        found.append(("conversation", one.conversation_summary, one.turns[0].at if one.turns else one.updated_at))
+        found.append(
+            ("conversation", one.conversation_summary, one.turns[0].at if one.turns else one.updated_at)
+        )
     return found

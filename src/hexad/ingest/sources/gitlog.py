@@ -95,6 +95,18 @@ def head_commit(folder: Path) -> str | None:
         return None
 
 
+def current_branch(folder: Path) -> str | None:
+    """Return the branch that is checked out around `folder`; None for a commit without one.
+
+    Raises `InvalidInput` with git's reason when there is no repository.
+    """
+    toplevel(folder)
+    try:
+        return _git(folder, "symbolic-ref", "--short", "--quiet", "HEAD").decode("utf-8", "replace").strip()
+    except InvalidInput:
+        return None
+
+
 def count_commits(top: Path, *, commits: str | None, limit: int) -> int:
     """Return how many commits `read_git` will give."""
     bound = () if commits else (f"--max-count={limit}",)

@@ -1,0 +1,425 @@
+"""`hx.session`: what is being worked on right now, and what was when somebody left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from pathlib import Path, PurePath
+from typing import Final
+
+from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
+from hexad.facade import session_changes as changes
+from hexad.facade.session_desk import Desk, Line
+from hexad.ingest.sources.gitdir import Checkout
+from hexad.model.checked import all_texts_checked
+from hexad.model.parse import parse_offset, parse_path, parse_whole, quoted, subject_list, word_list
+from hexad.model.working_set import (
+    INPUT_CHARS_LIMIT,
+    NAME_CHARS_LIMIT,
+    Boundary,
+    Edit,
+    OpenFile,
+    Resumable,
+    ScratchNote,
+    SessionState,
+    TaskEnd,
+    Turn,
+    WorkingSet,
+    Workplace,
+)
+from hexad.text.turns import compressed
+
+_TASK_CHARS: Final = 480
+
+
+class _Calls:
+    """The calls that change one working set; made on the current one, or on a handle's."""
+
+    _desk: Desk
+    _project: str
+    _line: Callable[[], Line]
+
+    # What is done -----------------------------------------------------------------------------------------------
+
+    def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
+        """Say what the task is, and its steps; the steps of another task go."""
+        said = None if task is None else self._said(task, "task")
+        texts = self._texts(steps, "steps")
+        line = self._line()
+        self._desk.change(line, changes.task_set(said))
+        return self._desk.change(
+            line, changes.steps_added(texts), check=lambda one: changes.require_room(one, steps=texts)
+        )
+
+    def set_ticket(self, ticket: str | None) -> WorkingSet:
+        """Say which ticket is worked on. Another one than before ends the task: the working set stays as it is, and
+        the one of the new ticket goes on, or a new one begins with the files that are open.
+        """  # fmt: skip
+        return self._desk.change_ticket(
+            self._line(), None if ticket is None else self._named(ticket, "ticket")
+        )
+
+    def add_steps(self, *steps: str) -> WorkingSet:
+        """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
+        texts = self._texts(steps, "steps")
+        return self._desk.change(
+            self._line(), changes.steps_added(texts), check=lambda one: changes.require_room(one, steps=texts)
+        )
+
+    def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
+        """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
+        line = self._line()
+        return self._desk.change(line, changes.step_marked(changes.step_named(line.state, step), done=done))
+
+    def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
+        """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
+        row, at = _place(line, "line"), _place(column, "column")
+        work = self._line()
+        file = OpenFile(path=self._path(path, work), line=row, column=at)
+        return self._desk.change(
+            work, changes.file_opened(file), check=lambda one: changes.require_room(one, file=file.path)
+        )
+
+    def close_file(self, path: str) -> WorkingSet:
+        """Note that a file is closed; raises `NotFound` for one that is not open."""
+        work = self._line()
+        name = self._path(path, work)
+
+        def check(one: WorkingSet) -> None:
+            if all(file.path != name for file in one.open_files):
+                raise NotFound(f"{name[:200]!r} is not open; `hx.session.current` lists the files that are.")
+
+        return self._desk.change(work, changes.file_closed(name), check=check)
+
+    def record_edit(self, path: str, *, line: int | None = None, summary: str | None = None) -> WorkingSet:
+        """Note a change of a file. The last 50 are kept, all are counted."""
+        work = self._line()
+        edit = Edit(
+            path=self._path(path, work),
+            line=_place(line, "line"),
+            summary=None if summary is None else self._said(summary, "summary"),
+            at=self._desk.needs.clock.now(),
+        )
+        return self._desk.change(work, changes.edited(edit))
+
+    def add_turn(self, role: str, text: str) -> WorkingSet:
+        """Note what was said in the conversation, in at most 480 characters of its own sentences.
+
+        The last turns stay as they are; of more than 20 the first ten become part of the conversation's summary.
+        """
+        turn = Turn(
+            role=self._named(role, "role"),
+            text=self._said(text, "text"),
+            characters=len(text),
+            at=self._desk.needs.clock.now(),
+        )
+        return self._desk.change(self._line(), changes.turn_taken(turn))
+
+    def note(self, text: str) -> WorkingSet:
+        """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
+        note = ScratchNote(text=self._said(text, "text"), at=self._desk.needs.clock.now())
+        return self._desk.change(self._line(), changes.noted(note))
+
+    def clear_notes(self) -> WorkingSet:
+        """Take every note off the scratchpad."""
+        return self._desk.change(self._line(), changes.notes_cleared)
+
+    def snapshot(self) -> WorkingSet:
+        """Write what waits, and return the working set when it is on the disk, with what other processes wrote.
+
+        Raises `StorageFailure` when the disk refuses, `NotFound` when the session was erased.
+        """
+        return self._desk.snapshot(self._line())
+
+    def end(self, outcome: str | None = None) -> WorkingSet:
+        """End the session: the task is done. What is left stands with its `outcome`, and is not offered any more."""
+        said = None if outcome is None else self._said(outcome, "outcome")
+        return self._desk.end(self._line(), Boundary.DONE, outcome=said)
+
+    # Texts ------------------------------------------------------------------------------------------------------
+
+    def _said(self, text: str, name: str) -> str:
+        """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
+        if not text.strip():
+            raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
+        if len(text) > INPUT_CHARS_LIMIT:
+            raise LimitExceeded(
+                f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "
+                "`hx.remember` keeps long texts."
+            )
+        return compressed(self._desk.needs.mask(text), limit=_TASK_CHARS)
+
+    def _texts(self, texts: Iterable[str], name: str) -> list[str]:
+        return [self._said(one, name) for one in word_list(texts, name)]
+
+    def _named(self, text: str, name: str) -> str:
+        if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS_LIMIT:
+            raise InvalidInput(
+                f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters."
+            )
+        return self._desk.needs.mask(text.strip())
+
+    def _path(self, path: str, work: Line) -> str:
+        given = PurePath(self._named(path, "path"))
+        folder = work.folder
+        return (given.relative_to(folder) if given.is_relative_to(folder) else given).as_posix()
+
+
+def _place(number: int | None, name: str) -> int | None:
+    return None if number is None else parse_whole(number, name, least=1)
+
+
+@all_texts_checked
+class SessionHandle(_Calls):
+    """One line of work, for programs that have several at a time; its calls are those of `hx.session`, on this one."""
+
+    def __init__(self, desk: Desk, line: Line, project: str) -> None:
+        self._desk, self._held, self._project = desk, line, project
+        self._line = lambda: self._held
+
+    @property
+    def id(self) -> str:
+        """The id of the working set; another ticket or branch makes it another one."""
+        return self._held.state.id
+
+    @property
+    def current(self) -> WorkingSet:
+        """The working set as it is now, with what other processes wrote; raises `NotFound` when it was erased."""
+        return self._desk.refreshed(self._held)
+
+
+@all_texts_checked
+class SessionFacade(_Calls):
+    """What is being worked on, one working set for each session; safe to share between threads.
+
+    A change is in memory when a call returns, and on the disk within a second; `start`, `resume`, `end`, another ticket
+    and another branch are on the disk when they return, and so is everything when `snapshot` or `close` does. After a
+    kill the last of these is what comes back. The first change without a session does what `start` does.
+    """
+
+    def __init__(self, desk: Desk, project: str) -> None:
+        self._desk, self._project = desk, project
+        self._line = self._current_line
+
+    def _current_line(self) -> Line:
+        if self._desk.current is None:
+            self.start()
+        line = self._desk.current
+        assert line is not None
+        return line
+
+    # Beginning and going on -------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        task: str | None = None,
+        *,
+        ticket: str | None = None,
+        steps: Iterable[str] = (),
+        fresh: bool = False,
+        folder: str | Path | None = None,
+        session_id: str | None = None,
+        data_subjects: Iterable[str] = (),
+    ) -> WorkingSet:
+        """Go on with what was left here, or begin; returns the working set, which is on the disk then.
+
+        Here is the repository, worktree and branch of `folder`, by default the store's. What is gone on with is the
+        session of that place that was changed last, that nobody has in hand, and that `task` and `ticket` do not
+        contradict. With `fresh` that one ends and a new one begins. `session_id` names it, for example as the recorded
+        session of `hx.xdb`. `data_subjects` are the people whose data it is. Several sessions may be side by side,
+        of one process or of several; the calls of `hx.session` are about the one that was started or resumed last.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.session.start("login feature", steps=["tokens", "tests"])
+        ...     _ = hx.session.mark_step("tokens")
+        ...     [(step.text, step.done) for step in hx.session.current.substeps]
+        [('tokens', True), ('tests', False)]
+        """
+        said = None if task is None else self._said(task, "task")
+        key = None if ticket is None else self._named(ticket, "ticket")
+        texts, people = self._texts(steps, "steps"), subject_list(data_subjects)
+        where = self._desk.checkout(_folder(folder))
+        line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
+        if people:
+            self._desk.change(line, changes.subjects_set(people))
+        if said is not None:
+            self._desk.change(line, changes.task_set(said))
+        if key is not None:
+            self._desk.change_ticket(line, key)
+        if texts:
+            self._desk.change(
+                line, changes.steps_added(texts), check=lambda one: changes.require_room(one, steps=texts)
+            )
+        return self._desk.snapshot(line)
+
+    def _started(
+        self, where: Checkout, task: str | None, ticket: str | None, *, fresh: bool, session_id: str | None
+    ) -> Line:
+        desk, here = self._desk, self._desk.current
+        if session_id is not None and desk.sets.has(session_id):
+            if fresh:
+                raise Conflict(
+                    f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
+                )
+            return desk.take_up(desk.sets.get(session_id), where)
+        if here is not None and here.checkout is not None and here.checkout.place == where.place:
+            if fresh:
+                desk.end(here, Boundary.FRESH)
+            elif session_id is None and _fits(here.state, task, ticket):
+                return here
+        offered = desk.offered(where.place)
+        if offered is not None and fresh:
+            desk.end_stored(offered, Boundary.FRESH)
+        elif offered is not None and session_id is None and _fits(offered, task, ticket):
+            return desk.take_up(offered, where)
+        return desk.begin(desk.new(where.place, session_id), where)
+
+    def resumable(self, *, folder: str | Path | None = None) -> Resumable | None:
+        """Return what one was working on here and may go on with, and the question that says so; None for nothing.
+
+        Nothing is changed by asking. `list` shows what was left on other branches and in other worktrees.
+
+        >>> import hexad, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with hexad.open(folder, embedder=None) as hx:
+        ...     _ = hx.session.start("login feature")
+        >>> with hexad.open(folder, embedder=None) as hx:
+        ...     hx.session.resumable().question
+        'You were working on login feature (just now). Resume?'
+        """
+        found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
+        return None if found is None else Resumable(working_set=found, as_of=self._desk.needs.clock.now())
+
+    def resume(self, session_id: str | None = None, *, folder: str | Path | None = None) -> WorkingSet:
+        """Go on with a session, whatever ended it; without an id with the one that `resumable` offers.
+
+        It is about the place of `folder` from then on. A session that another process has in hand is shared with it:
+        what both change is kept. Raises `NotFound`.
+        """
+        where = self._desk.checkout(_folder(folder))
+        if session_id is not None:
+            return self._desk.take_up(self._desk.sets.get(session_id), where).state
+        found = self._desk.offered(where.place)
+        if found is None:
+            raise NotFound(
+                "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
+                "that have ended."
+            )
+        return self._desk.take_up(found, where).state
+
+    def handle(self, session_id: str | None = None) -> SessionHandle:
+        """Return a handle on a session that this process has in hand, by default the current one; raises `NotFound`."""
+        line = self._desk.current if session_id is None else self._desk.line_of(session_id)
+        if line is None:
+            raise NotFound("No session is in hand here; `start` or `resume` takes one.")
+        return SessionHandle(self._desk, line, self._project)
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> WorkingSet | None:
+        """What this process is working on, with what others wrote to it; None before `start` and after `end`."""
+        line = self._desk.current
+        if line is None:
+            return None
+        try:
+            found = self._desk.refreshed(line)
+        except NotFound:  # it was erased
+            return None
+        return None if self._desk.current is None else found
+
+    @property
+    def state(self) -> SessionState | None:
+        """Document 4's `SessionState` of the current session; None where there is none."""
+        found = self.current
+        return None if found is None else found.session_state(self._project)
+
+    def place(self, folder: str | Path | None = None) -> Workplace:
+        """Return the repository, the worktree and the branch of a folder, by default the store's."""
+        return self._desk.checkout(_folder(folder)).place
+
+    def get(self, session_id: str) -> WorkingSet:
+        """Return a working set by its session's id; raises `NotFound`."""
+        line = self._desk.line_of(session_id)
+        return self._desk.sets.get(session_id) if line is None else self._desk.refreshed(line)
+
+    def list(
+        self,
+        *,
+        folder: str | Path | None = None,
+        everywhere: bool = True,
+        ended: bool | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[WorkingSet]:
+        """Return working sets, the last changed first: all, or with `everywhere=False` those of a folder's worktree.
+
+        `ended` True or False takes those that ended, or go on. What is changed here and not written yet is in it.
+        """
+        parse_whole(limit, "limit", least=1)
+        self._desk.write_all()
+        place = None if everywhere else self._desk.checkout(_folder(folder)).place
+        return self._desk.sets.list(
+            repository=None if place is None else place.repository,
+            worktree=None if place is None else place.worktree,
+            ended=ended,
+            limit=limit,
+            offset=parse_offset(offset),
+        )
+
+    # What follows -----------------------------------------------------------------------------------------------
+
+    @property
+    def inactive_after(self) -> timedelta:
+        """After so long without a change a session rests, and others are offered to go on with it."""
+        return self._desk.inactive_after
+
+    @inactive_after.setter
+    def inactive_after(self, given: timedelta) -> None:
+        if not isinstance(given, timedelta) or given <= timedelta(0):
+            raise InvalidInput(f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.")
+        self._desk.inactive_after = given
+
+    def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
+        """Have `listener` called when a task ends here: another ticket, another branch, a fresh start, or `end`.
+
+        It is called when the end is on the disk, by the thread whose call ended it; what it raises reaches that call.
+        """
+        if not callable(listener):
+            raise InvalidInput(
+                f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`."
+            )
+        self._desk.listeners.append(listener)
+
+    def tend(self) -> int:
+        """Write what waits and let sessions rest that nobody changed for `inactive_after`; returns how many rest now.
+
+        A background thread does it; `hx.maintain` does where there is none.
+        """
+        return self._desk.tend()
+
+    def _session_id(self, given: str | None) -> str | None:
+        if given is None:
+            return None
+        name = self._named(given, "session_id")
+        if name != given:
+            raise InvalidInput(
+                "session_id holds what looks like a secret, or white space around it; give another."
+            )
+        return name
+
+
+def _folder(given: str | Path | None) -> Path | None:
+    if given is None:
+        return None
+    folder = parse_path(given, "folder").expanduser()
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {str(folder)[:200]!r}; give one that is there.")
+    return folder
+
+
+def _fits(one: WorkingSet, task: str | None, ticket: str | None) -> bool:
+    """Whether somebody who works on this goes on with that session."""
+    same = task is None or one.task is None or one.task.casefold() == task.casefold()
+    return same and (ticket is None or one.ticket in (None, ticket))

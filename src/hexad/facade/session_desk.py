@@ -1,0 +1,412 @@
+"""The working sets that this process has in hand: in memory first, written in groups, and at every boundary.
+
+A `Line` is a line of work. Its working set changes at a boundary: another ticket, another branch. What waits to be
+written are changes, not states, so that a snapshot that meets another process's is made on top of it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.facade import session_changes as changes
+from hexad.facade.session_changes import Change
+from hexad.ids import IdSource
+from hexad.ingest.sources.gitdir import Checkout, checkout
+from hexad.model.working_set import Boundary, TaskEnd, WorkingSet, Workplace
+from hexad.observe import log
+from hexad.storage.connection import Database
+from hexad.storage.ending import Turn, at_end, forget
+from hexad.storage.working_sets import TaskEnding, WorkingSets
+
+SNAPSHOT_S: Final = 1.0
+"""What is changed is on the disk after so long at the latest, where a background thread may write it."""
+PENDING_LIMIT: Final = 200
+INACTIVE_AFTER: Final = timedelta(minutes=30)
+"""Who changes nothing for so long has gone: others are then offered to go on with the session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskNeeds:
+    """What it is handed. `folder` is where work is done when nobody says; `mask` takes secrets out of a text."""
+
+    db: Database
+    clock: Clock
+    ids: IdSource
+    owner: str
+    alive: Callable[[], Collection[str]]
+    folder: Path
+    mask: Callable[[str], str]
+    background: bool
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One line of work; `state` is its working set with what waits in `pending`. `checkout` None: it
+    has come to its end.
+    """  # fmt: skip
+
+    state: WorkingSet
+    checkout: Checkout | None
+    folder: Path
+    stamp: tuple[int, ...] = ()
+    pending: list[Change] = field(default_factory=list)
+    saved_s: float = -1.0
+    resting: bool = False
+
+    def apply(self, change: Change) -> None:
+        """Make a change, and have it written."""
+        self.state = change(self.state)
+        self.pending.append(change)
+
+
+class Desk:
+    """All lines of work of one open store; safe to share between threads."""
+
+    def __init__(self, needs: DeskNeeds) -> None:
+        self.needs = needs
+        self.sets = WorkingSets(needs.db, alive=needs.alive)
+        self.inactive_after = INACTIVE_AFTER
+        self.current: Line | None = None
+        self.listeners: list[Callable[[TaskEnd], None]] = []
+        self._lines: list[Line] = []
+        self._lock = threading.RLock()
+        self._saving = threading.RLock()
+        self._pid = os.getpid()
+        self._changed, self._stop = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._registered = False
+
+    # Where work is done -----------------------------------------------------------------------------------------
+
+    def checkout(self, folder: Path | None) -> Checkout:
+        """Return where a folder is, by names that hold no secret; None is the store's own folder."""
+        found = checkout(self.needs.folder if folder is None else folder)
+        place, mask = found.place, self.needs.mask
+        return Checkout(
+            Workplace(
+                repository=mask(place.repository),
+                worktree=mask(place.worktree),
+                branch=None if place.branch is None else mask(place.branch),
+            ),
+            found.head,
+            found.folder,
+        )
+
+    def offered(self, place: Workplace) -> WorkingSet | None:
+        """Return the working set that one would go on with here; None where there is none."""
+        found = self.sets.latest(place)
+        return next((one for one in found if not one.active and not one.is_empty), None)
+
+    # Lines ------------------------------------------------------------------------------------------------------
+
+    def line_of(self, session_id: str) -> Line | None:
+        """Return the line that works on this session here, None where none does."""
+        with self._lock:
+            return next((line for line in self._lines if line.state.id == session_id), None)
+
+    def begin(self, one: WorkingSet, where: Checkout) -> Line:
+        """Store a new working set durably and work on it."""
+        self.require_own_process()
+        return self._take(self.sets.add(one, owner=self.needs.owner), where)
+
+    def take_up(self, one: WorkingSet, where: Checkout) -> Line:
+        """Go on with a working set, here; it is on the disk when this returns."""
+        self.require_own_process()
+        known = self.line_of(one.id)
+        if known is not None:
+            self.current = known
+            return known
+        back = changes.at(self.needs.clock.now(), lambda there: _moved(changes.resumed(there), where.place))
+        return self._take(self.sets.save(back(one), [back], owner=self.needs.owner), where)
+
+    def _take(self, one: WorkingSet, where: Checkout) -> Line:
+        line = Line(one, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic())
+        with self._lock:
+            self._lines.append(line)
+            self.current = line
+        if not self._registered:
+            self._registered = True
+            at_end(Turn.RECORDS, self, self._finish)
+        return line
+
+    def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
+        """Return an empty working set for a place; it is not stored yet."""
+        now = self.needs.clock.now()
+        return WorkingSet(
+            id=session_id or self.needs.ids.new("session"), place=place, started_at=now, updated_at=now
+        )
+
+    # Changing ---------------------------------------------------------------------------------------------------
+
+    def change(
+        self, line: Line, change: Change, *, check: Callable[[WorkingSet], None] | None = None
+    ) -> WorkingSet:
+        """Make a change in memory and have it written soon; a checkout of another branch is noticed before it.
+
+        `check` raises where it may not be made. Raises `NotFound` for a line that has come to its end.
+        """
+        self.require_own_process()
+        self.needs.db.require_writable()
+        self.look_at_branch(line)
+        with self._lock:
+            _require_going_on(line)
+            if check is not None:
+                check(line.state)
+            now = self.needs.clock.now()
+            if line.resting:
+                line.resting = False
+                line.apply(changes.resumed)
+            line.apply(changes.at(now, change))
+            waiting = len(line.pending)
+        if self.needs.background:
+            self._wake()
+        elif waiting >= PENDING_LIMIT or self.needs.clock.monotonic() - line.saved_s >= SNAPSHOT_S:
+            self.snapshot(line)
+        return line.state
+
+    def snapshot(self, line: Line) -> WorkingSet:
+        """Write what waits, durably, and return the working set as it stands then, with what others wrote."""
+        self.require_own_process()
+        return self._save(line, owner=self.needs.owner)
+
+    def _save(self, line: Line, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
+        with self._saving:
+            with self._lock:
+                waiting, line.pending = line.pending, []
+                state = line.state
+            if not waiting and ends is None:
+                return self._refreshed(line)
+            try:
+                saved = self.sets.save(state, waiting, owner=owner, ends=ends)
+            except NotFound:
+                self._drop(line)
+                raise
+            except BaseException:
+                with self._lock:
+                    line.pending[:0] = waiting
+                raise
+            with self._lock:
+                for change in line.pending:
+                    saved = change(saved)
+                line.state, line.saved_s = saved, self.needs.clock.monotonic()
+            if saved.ended_at is not None and ends is None:
+                self._drop(line)
+            return saved
+
+    def refreshed(self, line: Line) -> WorkingSet:
+        """Return the working set with what other processes wrote to it since; raises `NotFound` when it was erased."""
+        self.look_at_branch(line)
+        with self._saving:
+            return self._refreshed(line)
+
+    def _refreshed(self, line: Line) -> WorkingSet:
+        if line.checkout is None or self.sets.rev(line.state.id) == line.state.rev:
+            return line.state
+        try:
+            there = self.sets.get(line.state.id)
+        except NotFound:
+            self._drop(line)
+            raise
+        with self._lock:
+            for change in line.pending:
+                there = change(there)
+            line.state = there
+        if there.ended_at is not None:
+            self._drop(line)  # another process ended it
+        return there
+
+    def _drop(self, line: Line) -> None:
+        with self._lock:
+            line.checkout, line.pending = None, []
+            if line in self._lines:
+                self._lines.remove(line)
+            if self.current is line:
+                self.current = None
+
+    # Boundaries -------------------------------------------------------------------------------------------------
+
+    def look_at_branch(self, line: Line) -> None:
+        """Where another branch was checked out: end the task, and go on with what was left on that branch."""
+        if line.checkout is None or line.checkout.stamp() == line.stamp:
+            return
+        with self._saving:
+            if line.checkout is None or (stamp := line.checkout.stamp()) == line.stamp:
+                return
+            where = self.checkout(line.folder)
+            line.stamp, before, line.checkout = stamp, line.checkout, where
+            if where.place.branch != before.place.branch:
+                self._turn_over(line, Boundary.BRANCH, self.new(where.place))
+
+    def change_ticket(self, line: Line, ticket: str | None) -> WorkingSet:
+        """Work on another ticket from here on: it ends the task, unless there was no ticket before."""
+        self.look_at_branch(line)
+        with self._lock:
+            _require_going_on(line)
+            before = line.state.ticket
+        if before is None or before == ticket:
+            return self.change(line, changes.ticket_set(ticket))
+        following = replace(self.new(line.state.place), ticket=ticket, open_files=line.state.open_files)
+        return self._turn_over(line, Boundary.TICKET, following)
+
+    def _turn_over(self, line: Line, boundary: Boundary, following: WorkingSet) -> WorkingSet:
+        """End a line's working set and let it go on with another: one that was left so before, else the new one."""
+        with self._saving:
+            if line.state.is_empty:
+                with self._lock:
+                    line.apply(lambda one: replace(_moved(one, following.place), ticket=following.ticket))
+                return self._save(line, owner=self.needs.owner)
+            left = self._left(following, boundary)
+            with self._lock:
+                line.apply(changes.at(now := self.needs.clock.now(), changes.ended(boundary, at=now)))
+            ending = TaskEnding(next=following if left is None else None, owner=self.needs.owner)
+            ended = self._save(line, owner=None, ends=ending)
+            if left is None:
+                after = replace(following, rev=1, active=True)
+            else:
+                back = changes.at(now, changes.resumed)
+                after = self.sets.save(back(left), [back], owner=self.needs.owner)
+            with self._lock:
+                line.state, line.pending = after, []
+        self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
+        return after
+
+    def _left(self, following: WorkingSet, boundary: Boundary) -> WorkingSet | None:
+        """Return what was left at a boundary of this kind and is now come back to."""
+        ticket = following.ticket if boundary is Boundary.TICKET else None
+        if boundary is Boundary.TICKET and ticket is None:
+            return None
+        found = [
+            *self.sets.latest(following.place, ticket=ticket, left_by=boundary),
+            *self.sets.latest(following.place, ticket=ticket),
+        ]
+        free = [one for one in found if not one.active and not one.is_empty]
+        return max(free, key=lambda one: one.updated_at, default=None)
+
+    def end(self, line: Line, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
+        """End a line; it is on the disk, and announced, when this returns."""
+        with self._saving:
+            with self._lock:
+                _require_going_on(line)
+                now = self.needs.clock.now()
+                line.apply(changes.at(now, changes.ended(boundary, at=now, outcome=outcome)))
+            ended = self._save(line, owner=None)
+        self._announce(TaskEnd(ended=ended, boundary=boundary))
+        return ended
+
+    def end_stored(self, one: WorkingSet, boundary: Boundary) -> WorkingSet:
+        """End a working set that nobody has in hand."""
+        now = self.needs.clock.now()
+        change = changes.at(now, changes.ended(boundary, at=now))
+        ended = self.sets.save(change(one), [change], owner=None)
+        self._announce(TaskEnd(ended=ended, boundary=boundary))
+        return ended
+
+    def _announce(self, end: TaskEnd) -> None:
+        for listener in tuple(self.listeners):
+            listener(end)
+
+    # Writing by itself ------------------------------------------------------------------------------------------
+
+    def tend(self) -> int:
+        """Write what waits, and let those rest on which nobody has worked for long; return how many were let rest."""
+        now, rested = self.needs.clock.now(), 0
+        with self._lock:
+            lines = tuple(self._lines)
+        for line in lines:
+            with suppress(NotFound):
+                self.snapshot(line)
+                if not line.resting and now - line.state.updated_at >= self.inactive_after:
+                    self._rest(line, Boundary.INACTIVITY)
+                    rested += 1
+        return rested
+
+    def write_all(self) -> None:
+        """Write what waits of every line."""
+        with self._lock:
+            lines = [line for line in self._lines if line.pending]
+        for line in lines:
+            with suppress(NotFound):  # it was erased
+                self.snapshot(line)
+
+    def _rest(self, line: Line, boundary: Boundary) -> None:
+        with self._saving:
+            with self._lock:
+                line.resting = True
+                line.apply(changes.rested(boundary))
+            self._save(line, owner=None)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._stop.is_set():
+                    self._thread = threading.Thread(target=self._run, name="hexad-session", daemon=True)
+                    self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._changed.wait(self.inactive_after.total_seconds())
+            if self._stop.is_set():
+                return
+            if self._changed.is_set():
+                self._changed.clear()
+                self._stop.wait(SNAPSHOT_S)
+                if self._stop.is_set():
+                    return
+            try:
+                self.tend()
+            except HexadError as error:
+                # What waits is kept: the next change, `snapshot` or `close` writes it, and the latter two say why not.
+                log.warning("a working set could not be written: %s", error)
+
+    def _finish(self) -> None:
+        """Write what waits when the program ends without closing the store."""
+        if os.getpid() == self._pid:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            lines = tuple(self._lines)
+        for line in lines:
+            try:
+                self._rest(line, Boundary.EXIT)
+            except NotFound:
+                continue  # it was erased: nothing is left to write
+            finally:
+                self._drop(line)
+
+    def close(self) -> None:
+        """Write what waits and let go of every line. Idempotent."""
+        if os.getpid() != self._pid:
+            return
+        self._stop.set()
+        self._changed.set()
+        forget(Turn.RECORDS, self)
+        if self._thread is not None:
+            self._thread.join()
+        self._let_go()
+
+    def require_own_process(self) -> None:
+        """Raise `InvalidInput` in a forked child: its parent has the same sessions in hand."""
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                "The store was opened before a fork and has its sessions there; open it again."
+            )
+
+
+def _moved(one: WorkingSet, place: Workplace) -> WorkingSet:
+    return replace(one, place=place)
+
+
+def _require_going_on(line: Line) -> None:
+    if line.checkout is None:
+        raise NotFound(f"Session {line.state.id!r} has ended; `hx.session.resume` goes on with it.")
