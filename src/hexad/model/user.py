@@ -298,7 +298,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectValue:
-    """One value that a project that takes part in learning has published. `begun` is when the project was first seen."""
+    """A value that a project which takes part in learning published. `begun` is when the project was first seen."""
 
     project_id: str
     attribute: str

@@ -187,22 +187,24 @@ def _not_the_named(error: AccessDenied, place: KeyPlace, given: KeyGiven) -> Acc
     )
 
 
-def unlock_or_create(directory: Path, given: KeyGiven, lock: OpenLock | None) -> StoreKeys | None:
+def unlock_or_create(
+    directory: Path, given: KeyGiven, lock: OpenLock | None, *, database: str = DATABASE
+) -> StoreKeys | None:
     """Return the keys of a store; with a key that was given, one that is not there yet begins encrypted."""
-    found = unlock(directory, given)
+    found = unlock(directory, given, database=database)
     if found is not None or not given.explicit or lock is None:
         return found
     try:
         with lock.alone("begin an encrypted store", wait_s=_WAIT_S):
-            if (directory / RECORD).exists() or is_plain(directory / DATABASE) is not None:
-                return unlock(directory, given)
+            if (directory / RECORD).exists() or is_plain(directory / database) is not None:
+                return unlock(directory, given, database=database)
             made = establish(directory, given, provider=given.provider or KEY_FILE)
             files.atomic_write(directory / RECORD, made.record.encoded())
             return made.keys
     except StoreLocked:
         # Another one begins it at this moment; both must mean the same.
         if (directory / RECORD).exists():
-            return unlock(directory, given)
+            return unlock(directory, given, database=database)
         raise
 
 

@@ -17,7 +17,7 @@ from hexad.storage import migrations
 from hexad.storage.connection import Database
 from hexad.storage.conversion import Conversion
 from hexad.storage.crypto import USER_DB, StoreKeys
-from hexad.storage.encryption import RECORD, KeyGiven, unlock
+from hexad.storage.encryption import RECORD, KeyGiven, unlock_or_create
 from hexad.storage.leases import OpenLock, ReadShare
 from hexad.storage.store_parts import Form, Part
 from hexad.storage.switching import FOLDER, recover
@@ -68,7 +68,7 @@ def open_user_store(
     try:
         if (folder / FOLDER).exists():
             recover(folder, lock if isinstance(lock, OpenLock) else None)
-        keys = unlock_user(folder, given)
+        keys = unlock_user(folder, given, lock if isinstance(lock, OpenLock) else None)
         _require_private(folder / DATABASE)
         key = None if keys is None else keys.derive(USER_DB)
         db = Database.open(folder / DATABASE, clock=clock, readonly=readonly, key=key)
@@ -91,10 +91,13 @@ def open_user_store(
         raise
 
 
-def unlock_user(folder: Path, given: KeyGiven) -> StoreKeys | None:
-    """Return the keys of the user layer, None for a plain one; raises as `unlock` does, in the layer's own words."""
+def unlock_user(folder: Path, given: KeyGiven, lock: OpenLock | None = None) -> StoreKeys | None:
+    """Return the keys of the user layer, None for a plain one; with a `lock`, one that begins with a key is encrypted.
+
+    Raises as `unlock` does, in the layer's own words.
+    """
     try:
-        return unlock(folder, given, database=DATABASE)
+        return unlock_or_create(folder, given, lock, database=DATABASE)
     except AccessDenied as error:
         words = str(error).replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
         raise AccessDenied(f"The user layer in {folder}: {words}") from error
