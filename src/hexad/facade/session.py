@@ -23,7 +23,7 @@ from hexad.model.working_set import (
     ScratchNote,
     SessionState,
     TaskEnd,
-    Turn,
+    SessionTurn,
     WorkingSet,
     Workplace,
 )
@@ -107,7 +107,7 @@ class _Calls:
 
         The last turns stay as they are; of more than 20 the first ten become part of the conversation's summary.
         """
-        turn = Turn(
+        turn = SessionTurn(
             role=self._named(role, "role"),
             text=self._said(text, "text"),
             characters=len(text),
@@ -291,16 +291,18 @@ class SessionFacade(_Calls):
         found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
         return None if found is None else Resumable(working_set=found, as_of=self._desk.needs.clock.now())
 
-    def resume(self, session_id: str | None = None, *, folder: str | Path | None = None) -> WorkingSet:
+    def resume(
+        self, session_id: str | None = None, *, folder: str | Path | None = None, shared: bool = False
+    ) -> WorkingSet:
         """Go on with a session, whatever ended it; without an id with the one that `resumable` offers.
 
-        It is about the place of `folder` from then on. A session that another process has in hand is shared with it:
-        what both change is kept. Raises `NotFound`.
+        It is about the place of `folder` from then on. A session that another process has in hand, named by its id or
+        taken because of `shared`, stays with that process: what both change is kept. Raises `NotFound`.
         """
         where = self._desk.checkout(_folder(folder))
         if session_id is not None:
             return self._desk.take_up(self._desk.sets.get(session_id), where).state
-        found = self._desk.offered(where.place)
+        found = self._desk.offered(where.place, shared=shared)
         if found is None:
             raise NotFound(
                 "There is no session to go on with here; `hx.session.list()` shows those of other places and those "

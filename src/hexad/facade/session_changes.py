@@ -21,7 +21,7 @@ from hexad.model.working_set import (
     OpenFile,
     ScratchNote,
     Substep,
-    Turn,
+    SessionTurn,
     WorkingSet,
 )
 from hexad.text.turns import compressed, folded
@@ -88,7 +88,7 @@ def edited(edit: Edit) -> Change:
     return change
 
 
-def turn_taken(turn: Turn) -> Change:
+def turn_taken(turn: SessionTurn) -> Change:
     """Add a turn; the oldest become part of the summary when there are too many."""
 
     def change(one: WorkingSet) -> WorkingSet:

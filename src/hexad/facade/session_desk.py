@@ -61,6 +61,8 @@ class Line:
     pending: list[Change] = field(default_factory=list)
     saved_s: float = -1.0
     resting: bool = False
+    guest: bool = False
+    """Whether another process has it in hand too: it stays with that one."""
 
     def apply(self, change: Change) -> None:
         """Make a change, and have it written."""
@@ -101,10 +103,13 @@ class Desk:
             found.folder,
         )
 
-    def offered(self, place: Workplace) -> WorkingSet | None:
-        """Return the working set that one would go on with here; None where there is none."""
+    def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
+        """Return the working set that one would go on with here; None where there is none.
+
+        With `shared` it may be one that a living process has in hand.
+        """
         found = self.sets.latest(place)
-        return next((one for one in found if not one.active and not one.is_empty), None)
+        return next((one for one in found if (shared or not one.active) and not one.is_empty), None)
 
     # Lines ------------------------------------------------------------------------------------------------------
 
@@ -126,10 +131,13 @@ class Desk:
             self.current = known
             return known
         back = changes.at(self.needs.clock.now(), lambda there: _moved(changes.resumed(there), where.place))
-        return self._take(self.sets.save(back(one), [back], owner=self.needs.owner), where)
+        saved = self.sets.save(back(one), [back], owner=self.needs.owner, guest=one.active)
+        return self._take(saved, where, guest=one.active)
 
-    def _take(self, one: WorkingSet, where: Checkout) -> Line:
-        line = Line(one, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic())
+    def _take(self, one: WorkingSet, where: Checkout, *, guest: bool = False) -> Line:
+        line = Line(
+            one, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
+        )
         with self._lock:
             self._lines.append(line)
             self.current = line
@@ -186,7 +194,8 @@ class Desk:
             if not waiting and ends is None:
                 return self._refreshed(line)
             try:
-                saved = self.sets.save(state, waiting, owner=owner, ends=ends)
+                guest = line.guest and state.ended_at is None
+                saved = self.sets.save(state, waiting, owner=owner, guest=guest, ends=ends)
             except NotFound:
                 self._drop(line)
                 raise
@@ -275,7 +284,7 @@ class Desk:
                 back = changes.at(now, changes.resumed)
                 after = self.sets.save(back(left), [back], owner=self.needs.owner)
             with self._lock:
-                line.state, line.pending = after, []
+                line.state, line.pending, line.guest = after, [], False
         self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
         return after
 
@@ -341,7 +350,8 @@ class Desk:
         with self._saving:
             with self._lock:
                 line.resting = True
-                line.apply(changes.rested(boundary))
+                if not line.guest:
+                    line.apply(changes.rested(boundary))
             self._save(line, owner=None)
 
     def _wake(self) -> None:

@@ -104,7 +104,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class SessionTurn:
     """What somebody said; `characters` is how long it was, which is more than is kept where it was compressed."""
 
     role: str
@@ -180,7 +180,7 @@ class WorkingSet:
     open_files: tuple[OpenFile, ...] = ()
     edits: tuple[Edit, ...] = ()
     edits_total: int = 0
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[SessionTurn, ...] = ()
     turns_total: int = 0
     conversation_summary: str = ""
     scratchpad: tuple[ScratchNote, ...] = ()
@@ -337,7 +337,7 @@ def with_state(one: WorkingSet, state: Mapping[str, Any]) -> WorkingSet:
             open_files=tuple(OpenFile(**file) for file in state["open_files"]),
             edits=tuple(Edit(**_timed(edit)) for edit in state["edits"]),
             edits_total=state["edits_total"],
-            turns=tuple(Turn(**_timed(turn)) for turn in state["turns"]),
+            turns=tuple(SessionTurn(**_timed(turn)) for turn in state["turns"]),
             turns_total=state["turns_total"],
             conversation_summary=state["conversation_summary"],
             scratchpad=tuple(ScratchNote(**_timed(note)) for note in state["scratchpad"]),

@@ -98,16 +98,23 @@ class WorkingSets:
         return replace(one, rev=1, active=owner is not None)
 
     def save(
-        self, one: WorkingSet, changes: Sequence[Change], *, owner: str | None, ends: TaskEnding | None = None
+        self,
+        one: WorkingSet,
+        changes: Sequence[Change],
+        *,
+        owner: str | None,
+        guest: bool = False,
+        ends: TaskEnding | None = None,
     ) -> WorkingSet:
         """Write a snapshot durably and return the working set as it stands then.
 
         `one` is what `changes` made of the snapshot with its `rev`. Where another process wrote one since, they are
-        made again on top of that, so that nothing of either is lost. With `ends` the working set that follows is
+        made again on top of that, so that nothing of either is lost. A `guest` leaves it with whoever has it in hand.
+        With `ends` the working set that follows is
         stored in the same transaction. Raises `NotFound` for one that was erased.
         """
         with self._db.transaction() as con:
-            saved = self._save(con, one, changes, owner=owner)
+            saved = self._save(con, one, changes, owner=owner, guest=guest)
             if ends is not None and ends.next is not None:
                 con.execute(
                     f"INSERT INTO working_sets({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?,1)",
@@ -116,7 +123,7 @@ class WorkingSets:
         return saved
 
     def _save(
-        self, con: Connection, one: WorkingSet, changes: Sequence[Change], *, owner: str | None
+        self, con: Connection, one: WorkingSet, changes: Sequence[Change], *, owner: str | None, guest: bool
     ) -> WorkingSet:
         row = con.execute(f"SELECT {_COLUMNS} FROM working_sets WHERE id = ?", (one.id,)).fetchone()
         if row is None:
@@ -129,10 +136,11 @@ class WorkingSets:
         rev = cast("int", row[11]) + 1
         con.execute(
             "UPDATE working_sets SET repository = ?2, worktree = ?3, branch = ?4, state = ?5, data_subjects = ?6,"
-            " started_at = ?7, updated_at = ?8, ended_at = ?9, boundary = ?10, owner = ?11, rev = ?12 WHERE id = ?1",
-            (*_values(one), owner, rev),
+            " started_at = ?7, updated_at = ?8, ended_at = ?9, boundary = ?10, rev = ?12,"
+            " owner = CASE WHEN ?13 THEN owner ELSE ?11 END WHERE id = ?1",
+            (*_values(one), owner, rev, int(guest)),
         )
-        return replace(one, rev=rev, active=owner is not None)
+        return replace(one, rev=rev, active=guest or owner is not None)
 
     def list(
         self,

@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "memory": f"{_HERE}.memory:memory",
     "spaces": f"{_HERE}.spaces:spaces",
     "xdb": f"{_HERE}.xdb:xdb",
+    "session": f"{_HERE}.session:session",
     "tags": f"{_HERE}.tags:tags",
     "docs": f"{_HERE}.docs:docs",
     "check": f"{_HERE}.upkeep:check",
