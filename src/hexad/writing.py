@@ -49,6 +49,7 @@ class WritingNeeds:
     clock: Clock
     ids: IdSource
     project: str
+    author: str
     rules: RedactionRules
     salt: Callable[[], bytes]
     owner: str
@@ -68,6 +69,7 @@ def build_writing(needs: WritingNeeds) -> Writing:
         ids=needs.ids,
         clock=needs.clock,
         project=needs.project,
+        author=needs.author,
     )
     ingestor = Ingestor(
         needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt, rules=needs.rules

@@ -58,7 +58,10 @@ class Catalog:
         self._stores.tasks.drop(no)
 
     def archive(self, no: int, *, at: datetime) -> bool:
-        """Make a memory recoverable instead of recalled; False when it was not active, or is purged meanwhile."""
+        """Make a memory recoverable instead of recalled; False when it was not active, or is purged meanwhile.
+
+        What rests on it is marked for a review.
+        """
         with self._stores.db.transaction():
             if self._stores.memories.identify_no(no) is None:
                 return False
@@ -69,6 +72,7 @@ class Catalog:
             self._stores.vectors.remove_memory(no)
             self._stores.tasks.drop(no)
             self._stores.memories.set_status(no, Status.ARCHIVED, at=at)
+            self._stores.links.flag_dependants([no])
         return True
 
     def restore(self, no: int, *, at: datetime) -> bool:

@@ -13,9 +13,11 @@ from hexad.model.contract import Draft
 from hexad.model.memory import Outcome
 from hexad.storage.codec import dump
 from hexad.storage.duplicates import NEAR_DUPLICATE
+from hexad.storage.facts import Facts
 from hexad.storage.memory_names import Identity
 from hexad.storage.stores import Stores
 from hexad.text.fingerprint import bands, jaccard, minhash, passage_hashes, shingles
+from hexad.text.looks import look_of_fact
 
 NEAR_DUPLICATE_SIMILARITY: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
@@ -95,6 +97,8 @@ class Gate:
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
         repeated = memories.identify_by_hash(space_no, content_hash, fact=fact)
+        if fact is not None and draft.valid_from is not None:
+            repeated = self._at_that_time(draft, repeated, content_hash=content_hash, space_no=space_no)
         if draft.extract is not None and draft.extract.refresh:
             return Verdict(outcome=Outcome.UPDATED if repeated else Outcome.CREATED, known=repeated)
         # Words of ours that come back with something of the caller's own (a fact, a kind, a pin) are not an echo.
@@ -105,6 +109,20 @@ class Gate:
         if repeated is not None:
             return Verdict(outcome=Outcome.EVIDENCE, known=repeated)
         return Verdict(outcome=Outcome.CREATED)
+
+    def _at_that_time(
+        self, draft: Draft, repeated: Identity | None, *, content_hash: str, space_no: int
+    ) -> Identity | None:
+        """Return the fact that a draft repeats, given when it holds: after another value it is a fact anew."""
+        look = look_of_fact(draft.subject, draft.attribute)
+        assert look is not None
+        line = Facts(self._stores.db, roles=self._stores.roles).line(look, space_no=space_no)
+        value = None if draft.value is None else dump(draft.value)
+        same = [one for one in line if (one.value, one.content_hash) == (value, content_hash)]
+        for one in same:
+            if one.valid_from == draft.valid_from:
+                return self._stores.memories.identify_no(one.no)
+        return repeated if all(one.value == value for one in line) else None
 
     def holds(self, draft: Draft, *, content_hash: str) -> bool:
         """Return whether the store has this text as the memory that `draft` would be; asked without a lock.

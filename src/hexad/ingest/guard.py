@@ -16,6 +16,7 @@ from hexad.model.memory import BESIDE, QUARANTINE, JSONValue, Memory, Status, Tr
 from hexad.model.policy import Policies
 from hexad.model.protection import DEFAULT_KEYS, DEFAULT_PATHS, Protected
 from hexad.storage.codec import dump
+from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
 from hexad.text.looks import look_of, look_of_fact, look_of_path
 from hexad.text.paths import matches
@@ -39,8 +40,8 @@ class Objection:
 class Guard:
     """Judges, in the caller's transaction, what a draft may do."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, stores: Stores, facts: Facts) -> None:
+        self._stores, self._facts = stores, facts
 
     def objection(
         self, one: Prepared, memory: Memory, policies: Policies, *, space_no: int
@@ -71,7 +72,7 @@ class Guard:
     def _contradicted(self, memory: Memory, *, space_no: int) -> str | None:
         """Return the id of a fact that says something else and is trusted more."""
         key = look_of_fact(memory.subject, memory.attribute)
-        if key is None:
+        if key is None or self._facts.holds_many(memory.attribute):
             return None
         value = None if memory.value is None else dump(memory.value)
         facts = self._stores.memories.facts_about(space_no, key)

@@ -17,11 +17,12 @@ from hexad.errors import Conflict
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.ingest.extraction import Extractor
+from hexad.ingest.fact_line import FactLine
 from hexad.ingest.gate import Gate, Verdict
 from hexad.ingest.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.policies import PolicyBook
 from hexad.ingest.prepare import Prepared, Preparer
-from hexad.ingest.records import carried, merged, new_memory, same, with_tags
+from hexad.ingest.records import carried, merged, new_memory, same, since_before, with_tags
 from hexad.ingest.redaction import Redactor
 from hexad.ingest.semantic import new_chunks
 from hexad.ingest.validate import validate
@@ -29,6 +30,8 @@ from hexad.model.contract import Draft
 from hexad.model.memory import Memory, Outcome, Receipt, Status, least_trust
 from hexad.model.policy import Policies
 from hexad.observe import span
+from hexad.storage.decisions import Decisions
+from hexad.storage.facts import Facts
 from hexad.storage.sources import CALLER_KIND
 from hexad.storage.stores import Stores
 from hexad.text.normalize import slugs
@@ -53,11 +56,15 @@ class Pipeline:
         ids: IdSource,
         clock: Clock,
         project: str,
+        author: str,
     ) -> None:
         self._stores = stores
         self._catalog = catalog
         self._gate = Gate(stores)
-        self._guard = Guard(stores)
+        facts = Facts(stores.db, roles=stores.roles)
+        decisions = Decisions(stores.db, roles=stores.roles)
+        self._guard = Guard(stores, facts)
+        self._line = FactLine(stores=stores, catalog=catalog, facts=facts, decisions=decisions, author=author)
         self._ids = ids
         self._policies = PolicyBook(stores, redactor)
         self._preparer = Preparer(
@@ -109,6 +116,9 @@ class Pipeline:
         draft = one.draft
         space_no = self._stores.spaces.ensure(draft.space, at=one.now)
         memory = self._placed(one, policies, space_no=space_no)
+        if memory.receipt is not None and memory.receipt.outcome is not Outcome.ECHO:
+            memory = self._line.settled(memory, space_no=space_no, now=one.now)
+            self._line.decided(memory)
         if draft.derived_from and memory.receipt is not None and memory.receipt.outcome in _WRITTEN:
             no = self._stores.memories.number(memory.id)
             self._stores.derivations.put(no, draft.derived_from, declared=declared)
@@ -172,6 +182,7 @@ class Pipeline:
         if verdict.outcome is Outcome.ECHO:
             return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
         memories.add_evidence(no, at=one.now, trust=one.draft.trust)
+        one = since_before(one, memories.by_no([no])[no])
         if one.draft.tags is not None:
             one = with_tags(one, tuple(sorted({*memories.by_no([no])[no].tags, *slugs(one.draft.tags)})))
         memory = self._change(replace(one, fresh=False), verdict, policies, space_no=space_no, source_no=None)

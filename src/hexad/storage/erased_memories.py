@@ -18,7 +18,7 @@ from hexad.text.normalize import slug
 EXPERIENCE: Final = "experience"
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _DERIVED: Final = "link:derived-from"
-_DEPENDS: Final = ("link:depends-on", "link:based-on")
+_DEPENDS: Final = ("link:depends-on", "link:depends_on", "link:based-on", "link:based_on")
 _MASK: Final = "erased:"
 _NAMING: Final = ("$.quarantine.of", "$.beside")
 """Where the notes of a memory name another one."""
@@ -30,6 +30,7 @@ _COUNTED: Final = (
     ("conversation turns", "turns", "memory_no"),
     ("items of space files", "memory_origins", "memory_no"),
     ("items of sources", "source_items", "memory_no"),
+    ("decisions", "decision_records", "memory_no"),
 )
 
 

@@ -206,11 +206,11 @@ SECTIONS: Final = (
         tables=("decision_records",),
         columns=(
             "d.id, d.project_id, d.title, d.description, d.rationale, d.alternatives_json AS json_alternatives,"
-            " d.links_json AS json_links, d.created_by, d.created_at, d.supersedes, d.erased_at, d.receipt,"
-            " m.id AS memory_id"
+            " d.links_json AS json_links, d.created_by, d.created_at, d.erased_at, d.receipt,"
+            " m.id AS memory_id, (SELECT o.id FROM decision_records o WHERE o.no = d.supersedes) AS supersedes"
         ),
         source="decision_records d LEFT JOIN memories m ON m.no = d.memory_no",
-        key="d.id",
+        key="d.no",
         where=(
             "CASE WHEN :subject IS NOT NULL"
             " THEN EXISTS (SELECT 1 FROM json_each(m.data_subjects) WHERE value = :subject)"

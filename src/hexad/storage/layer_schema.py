@@ -38,7 +38,8 @@ CREATE VIEW session_state AS
 DECISION_DDL: Final = """
 -- What was decided and why: rows are added, never changed or removed. An erasure empties the texts of a row, once.
 CREATE TABLE decision_records (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,                 -- tells nothing of how many there are, nor of a name that a caller gave
   memory_no INTEGER,                       -- of the memory that says it; NULL when it was erased
   project_id TEXT NOT NULL,
   title TEXT NOT NULL,
@@ -48,7 +49,7 @@ CREATE TABLE decision_records (
   links_json TEXT NOT NULL,
   created_by TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  supersedes INTEGER,                      -- the row that this one takes the place of
+  supersedes INTEGER,                      -- number of the row that this one takes the place of
   erased_at INTEGER,
   receipt TEXT                             -- of the erasure
 ) STRICT;
@@ -58,7 +59,7 @@ CREATE INDEX decision_records_superseding ON decision_records(supersedes) WHERE 
 CREATE TRIGGER decision_records_stay BEFORE DELETE ON decision_records
 BEGIN SELECT raise(ABORT, 'decision_records is append-only: a decision is superseded, or its texts are erased'); END;
 CREATE TRIGGER decision_records_keep BEFORE UPDATE ON decision_records
-WHEN NOT (OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.receipt IS NOT NULL AND NEW.id = OLD.id
+WHEN NOT (OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.receipt IS NOT NULL AND NEW.no = OLD.no AND NEW.id = OLD.id
   AND NEW.created_at = OLD.created_at AND NEW.supersedes IS OLD.supersedes AND NEW.memory_no IS NULL
   AND NEW.project_id || NEW.title || NEW.description || NEW.rationale || NEW.created_by = ''
   AND NEW.alternatives_json = '[]' AND NEW.links_json = '[]')
@@ -72,9 +73,9 @@ CREATE VIEW decisions AS
 """
 
 _KNOWN_DECISIONS: Final = """
-INSERT INTO decision_records(memory_no, project_id, title, description, rationale, alternatives_json, links_json,
+INSERT INTO decision_records(id, memory_no, project_id, title, description, rationale, alternatives_json, links_json,
     created_by, created_at)
-  SELECT no, coalesce(metadata ->> '$.project', ''), coalesce(metadata ->> '$.title', summary_micro, raw), raw, '',
+  SELECT 'dec_' || hex(randomblob(13)), no, coalesce(metadata ->> '$.project', ''), coalesce(metadata ->> '$.title', summary_micro, raw), raw, '',
          '[]', '[]', trust, created_at
   FROM memories WHERE kind = 'decision' ORDER BY no
 """

@@ -8,11 +8,14 @@ from datetime import datetime
 from typing import Final, cast
 
 from hexad.model.link import Link, LinkEnd
+from hexad.storage.changes import bump
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.memory_rows import seen_by_sql
 
 _PREFIX: Final = "link:"
+_RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on')"
+"""Kinds of links from what rests on something to what it rests on."""
 _END: Final = "{0}.id, {0}_space.name, {0}.path, {0}.kind, coalesce({0}.summary_micro, {0}.raw)"
 
 
@@ -41,6 +44,29 @@ class Links:
                 (source_no, target_no, kind),
             )
             return con.changes
+
+    def flag_dependants(self, numbers: Collection[int]) -> int:
+        """Mark the memories that rest on these as in need of review, and those that rest on them; returns how many.
+
+        In the caller's transaction: their premise is superseded or forgotten. Hidden ones are marked too.
+        """
+        listed = json.dumps(sorted(numbers))
+        rows = self._db.query(
+            "WITH RECURSIVE d(no) AS ("
+            f" SELECT from_no FROM relations WHERE to_no IN (SELECT value FROM json_each(?)) AND kind IN {_RESTS}"
+            f" UNION SELECT r.from_no FROM d JOIN relations r ON r.to_no = d.no AND r.kind IN {_RESTS}"
+            ") SELECT d.no FROM d JOIN memories m ON m.no = d.no WHERE m.metadata ->> '$.needs_review' IS NULL",
+            (listed,),
+        )
+        if not rows:
+            return 0
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET metadata = json_set(metadata, '$.needs_review', json('true')), rev = ?"
+                " WHERE no IN (SELECT value FROM json_each(?))",
+                (bump(con, "memories"), json.dumps([row[0] for row in rows])),
+            )
+        return len(rows)
 
     def of(
         self,

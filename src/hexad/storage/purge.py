@@ -38,15 +38,25 @@ class Purges:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def purge(self, numbers: Sequence[int], *, reason: str, at: datetime, key: Callable[[], bytes]) -> int:
+    def purge(
+        self,
+        numbers: Sequence[int],
+        *,
+        reason: str,
+        at: datetime,
+        key: Callable[[], bytes],
+        receipt: str | None = None,
+    ) -> int:
         """Remove the memories with these row numbers and leave tombstones; returns how many there were.
 
-        `key` makes the hash of what a memory said, so that nobody without it can test a guess.
+        `key` makes the hash of what a memory said, so that nobody without it can test a guess. What the memories
+        decided keeps `receipt`, else the reason, in the place of its texts.
         """
         with self._db.joined() as con:
             listed = json.dumps(sorted(set(numbers)))
             self._entomb(con, listed, reason=reason, at=at, key=key)
             self._release(con, listed)
+            self._empty_decisions(con, listed, receipt=receipt or reason, at=at)
             sessions = self._sessions(con, listed)
             for table, column in _OWNED:
                 con.execute(
@@ -130,6 +140,16 @@ class Purges:
         con.execute(
             "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
             (listed,),
+        )
+
+    @staticmethod
+    def _empty_decisions(con: Connection, listed: str, *, receipt: str, at: datetime) -> None:
+        """Take the texts out of the rows of decisions, which are never removed: id, time and `receipt` stay."""
+        con.execute(
+            "UPDATE decision_records SET memory_no = NULL, project_id = '', title = '', description = '',"
+            " rationale = '', alternatives_json = '[]', links_json = '[]', created_by = '', erased_at = ?, receipt = ?"
+            " WHERE memory_no IN (SELECT value FROM json_each(?))",
+            (to_micros(at), receipt, listed),
         )
 
     @staticmethod

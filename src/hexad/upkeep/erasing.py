@@ -161,7 +161,7 @@ class MemoryEraser:
         counts, size = rows.counts(numbers), rows.text_bytes(numbers)
         rows.let_go(numbers, self._summaries, self._key)
         first = rows.next_tombstone()
-        self._purger.purge(numbers, reason=REASON, at=book.at)
+        self._purger.purge(numbers, reason=REASON, at=book.at, receipt=book.id)
         rows.mask_tombstones(first, self._key)
         for name, count in counts.items():
             if name == MEMORIES:
@@ -188,6 +188,7 @@ class MemoryEraser:
                 self._fulltext.remove_memories(active)
                 aged.archive(active, at=book.at)
                 rows.mark_archived(active, at=book.at)
+                self._stores.links.flag_dependants(active)
                 book.erased(MEMORIES, len(active))
 
     def complete(self, waiting: Pending, book: ErasureBook) -> bool:

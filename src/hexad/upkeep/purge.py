@@ -21,10 +21,12 @@ class Purger:
         self._fulltext = fulltext
         self._key = key
 
-    def purge(self, numbers: Collection[int], *, reason: str, at: datetime) -> int:
+    def purge(
+        self, numbers: Collection[int], *, reason: str, at: datetime, receipt: str | None = None
+    ) -> int:
         """Remove these memories, leaving tombstones with `reason`; returns how many there were.
 
-        Joins the transaction around it. Their ids can be given again. What a source brought is not brought
+        `receipt` is the id of the erasure that it is part of. Joins the transaction around it. Their ids can be given again. What a source brought is not brought
         again by an ingest as long as it is unchanged.
         """
         if not numbers:
@@ -32,7 +34,7 @@ class Purger:
         with self._stores.db.joined():
             listed = sorted(set(numbers))
             self._fulltext.remove_memories(listed)
-            return self._stores.purges.purge(listed, reason=reason, at=at, key=self._key)
+            return self._stores.purges.purge(listed, reason=reason, at=at, key=self._key, receipt=receipt)
 
     def scrub(self) -> None:
         """Take out of the full-text index the words that purged memories left in it; not inside a transaction.

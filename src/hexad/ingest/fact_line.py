@@ -1,0 +1,118 @@
+"""What a new fact does to those that were known: a single-valued attribute has one value at a time.
+
+The line of a key's facts is ordered by when they hold, then by when they were recorded. One is superseded when a later
+one says something else and is trusted as much. So the outcome does not depend on the order in which they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from hexad.index.catalog import Catalog
+from hexad.model.decision import DECISION, said_in
+from hexad.model.facts import FactRow, predecessor, successor
+from hexad.model.memory import Memory, Outcome, Receipt, Status
+from hexad.storage.decisions import Decisions
+from hexad.storage.facts import Facts
+from hexad.storage.stores import Stores
+from hexad.text.looks import look_of_fact
+
+KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
+"""Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactLine:
+    """Keeps the lines of facts in order, and records what memories decide; in the caller's transaction."""
+
+    stores: Stores
+    catalog: Catalog
+    facts: Facts
+    decisions: Decisions
+    author: str  # who opened the store
+
+    def settled(self, memory: Memory, *, space_no: int, now: datetime) -> Memory:
+        """Return a memory that was just written as it stands among the facts of its key."""
+        look = look_of_fact(memory.subject, memory.attribute)
+        if look is None or memory.status is not Status.ACTIVE:
+            return memory
+        if self.facts.holds_many(memory.attribute):
+            return memory
+        family = _family(memory.kind)
+        line = [one for one in self.facts.line(look, space_no=space_no) if _family(one.kind) == family]
+        if len(line) < 2:
+            return memory
+        fallen = [one for one in line if one.status is Status.ACTIVE and successor(one, line) is not None]
+        for one in fallen:
+            self.supersede(one.no, now=now)
+        gone = {one.no for one in fallen}
+        standing = [one for one in line if one.status is Status.ACTIVE and one.no not in gone]
+        ours = {one.id for one in line}
+        for one in line:
+            older = predecessor(one, line)
+            if older is not None and (one.supersedes is None or one.supersedes in ours):
+                self.facts.set_supersedes(one.no, older.id)
+        return self._told(memory, line, standing, now=now)
+
+    def _told(
+        self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
+    ) -> Memory:
+        own = next(one for one in line if one.id == memory.id)
+        found = replace(
+            self.stores.memories.by_no([own.no])[own.no], receipt=memory.receipt, chunks=memory.chunks
+        )
+        later = successor(own, line)
+        if later is not None:
+            return _noted(found, f"{later.id!r} holds since a later time: this is what held before.")
+        others = [one for one in standing if one.differs(own) and one.no != own.no]
+        self.facts.contradict(own.no, [one.no for one in others], at=now)
+        if others:
+            return _noted(
+                found,
+                f"It contradicts {', '.join(one.id for one in others)}, trusted more or less; all are kept.",
+            )
+        older = predecessor(own, line)
+        return found if older is None else _noted(found, f"It takes the place of {older.id!r}.")
+
+    def supersede(self, no: int, *, now: datetime) -> None:
+        """Take a memory out of recall because another one took its place; what rests on it is to be reviewed."""
+        if self.catalog.archive(no, at=now):
+            self.stores.memories.set_status(no, Status.SUPERSEDED, at=now)
+
+    def decided(self, memory: Memory) -> None:
+        """Record what a memory of kind `decision` says, where it says something new."""
+        receipt = memory.receipt
+        if memory.kind != DECISION or receipt is None or receipt.outcome is Outcome.UNCHANGED:
+            return
+        title = memory.metadata.get("title")
+        said = said_in(
+            memory.value,
+            title=title if isinstance(title, str) else memory.summary_micro,
+            text=memory.raw,
+            cited=[one.path for one in memory.citations],
+        )
+        self.decisions.add(
+            self.stores.memories.number(memory.id),
+            said,
+            project=str(memory.metadata.get("project") or ""),
+            by=said.created_by or self.author,
+            at=memory.created_at if receipt.outcome is Outcome.CREATED else memory.updated_at,
+            supersedes=memory.supersedes,
+        )
+
+
+def _family(kind: str) -> str:
+    return kind if kind in KINDS_APART else ""
+
+
+def _noted(memory: Memory, note: str) -> Memory:
+    receipt = memory.receipt
+    assert receipt is not None  # what was just written always has one
+    return replace(memory, receipt=_with_note(receipt, note))
+
+
+def _with_note(receipt: Receipt, note: str) -> Receipt:
+    return replace(receipt, notes=(*receipt.notes, note))

@@ -1,0 +1,156 @@
+"""Facts over time: what holds of a subject's attribute, since when, and what held before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hexad.model.memory import JSONValue, Status, Trust, format_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRow:
+    """One fact as it is stored. `value` is its JSON, None where the text alone says it."""
+
+    no: int
+    id: str
+    space: str
+    subject: str | None
+    attribute: str | None
+    value: str | None
+    content_hash: str
+    text: str
+    kind: str
+    trust: Trust
+    status: Status
+    confidence: float
+    valid_from: datetime
+    valid_to: datetime | None
+    recorded_at: datetime
+    changed_at: datetime
+    supersedes: str | None = None
+    needs_review: bool = False
+
+    @property
+    def order(self) -> tuple[datetime, datetime, int]:
+        """By what facts stand one after the other: when they hold, else when they were recorded, else their row."""
+        return (self.valid_from, self.recorded_at, self.no)
+
+    def differs(self, other: FactRow) -> bool:
+        """Whether two facts say something else of the same thing."""
+        if self.value is None and other.value is None:
+            return self.content_hash != other.content_hash
+        return self.value != other.value
+
+    def yields_to(self, other: FactRow) -> bool:
+        """Whether a fact of a single-valued attribute is superseded by another: a later one that is trusted as much."""
+        return other.order > self.order and self.differs(other) and other.trust.rank >= self.trust.rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A value of a subject's attribute, with the time in which it held.
+
+    `valid_from` is when it began to hold, `valid_to` when it ceased to, None while it holds. `recorded_at` is when
+    the store learned it. `replaces` and `replaced_by` are ids of memories.
+    """
+
+    id: str
+    space: str
+    subject: str | None
+    attribute: str | None
+    value: JSONValue
+    text: str
+    kind: str
+    valid_from: datetime
+    valid_to: datetime | None
+    recorded_at: datetime
+    status: Status
+    trust: Trust
+    confidence: float
+    replaces: str | None = None
+    replaced_by: str | None = None
+    contradicted_by: tuple[str, ...] = ()
+    needs_review: bool = False
+
+    def holds_at(self, when: datetime) -> bool:
+        """Whether it held at a time."""
+        return self.valid_from <= when and (self.valid_to is None or when < self.valid_to)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the fact as JSON."""
+        return {
+            "id": self.id,
+            "space": self.space,
+            "subject": self.subject,
+            "attribute": self.attribute,
+            "value": self.value,
+            "text": self.text,
+            "kind": self.kind,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": None if self.valid_to is None else format_time(self.valid_to),
+            "recorded_at": format_time(self.recorded_at),
+            "status": self.status.value,
+            "trust": self.trust.value,
+            "confidence": self.confidence,
+            "replaces": self.replaces,
+            "replaced_by": self.replaced_by,
+            "contradicted_by": list(self.contradicted_by),
+            "needs_review": self.needs_review,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactChange:
+    """Something that the store learned: a fact that is new, or one that took the place of another.
+
+    `what` is `new`, `replaced`, `late` (it held before what was known already), `contradicts`, or `forgotten`.
+    """
+
+    at: datetime
+    what: str
+    fact: Fact
+    before: Fact | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the change as JSON."""
+        return {
+            "at": format_time(self.at),
+            "what": self.what,
+            "fact": self.fact.to_dict(),
+            "before": None if self.before is None else self.before.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A memory that rests on something that no longer stands; `premises` are ids of what it rests on and that fell."""
+
+    memory_id: str
+    space: str
+    path: str
+    text: str
+    premises: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the review as JSON."""
+        return {
+            "memory_id": self.memory_id,
+            "space": self.space,
+            "path": self.path,
+            "text": self.text,
+            "premises": list(self.premises),
+        }
+
+
+def successor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
+    """Return the fact that took the place of one: the first later one that it yields to; None while it stands."""
+    later = [other for other in line if fact.yields_to(other)]
+    return min(later, key=lambda other: other.order) if later else None
+
+
+def predecessor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
+    """Return the fact that one took the place of: the last earlier one that yields to it."""
+    earlier = [other for other in line if other.yields_to(fact)]
+    return max(earlier, key=lambda other: other.order) if earlier else None
