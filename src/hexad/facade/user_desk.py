@@ -48,7 +48,7 @@ class UserNeeds:
     allow_plain: bool
     encrypted: bool
     readonly: bool
-    is_owner: bool
+    may_see: bool
     actor: str
     purpose: str
 
@@ -127,10 +127,10 @@ class UserDesk:
                 store.close()
 
     def _require_owner(self) -> None:
-        if not self.needs.is_owner:
+        if not self.needs.may_see:
             raise AccessDenied(
-                f"The user layer is for the store's owner alone, and {self.needs.actor} is not. Open the store without "
-                "an actor, or with the role 'owner'."
+                f"The user layer is not for a role, and {self.needs.actor} has one. Open the store without a role, or "
+                "with the role 'owner'."
             )
 
     def _refused(self) -> bool:
@@ -226,7 +226,7 @@ class UserDesk:
             return "not a text"
         found = find(text, rules=self.needs.rules())
         if found:
-            return f"{found[0].kind.value}"
+            return "secret" if found[0].kind == "secret" else "personal data"
         return "reads as instructions" if instructions_in(text) else None
 
     def _require_harmless(self, text: str, name: str) -> None:

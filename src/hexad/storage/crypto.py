@@ -39,7 +39,7 @@ _NONCE: Final = struct.Struct(">QI")
 MEMORY_DB, AUDIT_DB, STREAM, CACHE, DOCUMENTS, EXPORTS, SECRETS, USER_DB = (
     "memory.db", "audit.db", "stream", "cache", "documents", "exports", "secrets", "user.db",
 )  # fmt: skip
-"""What a key is for. `SECRETS` are the key files of the store and of its ledger; `USER_DB` is of the user's own keys."""
+"""What a key is for. `SECRETS` are the key files of the store and of its ledger; `USER_DB` has the user's own keys."""
 
 
 class StoreKeys:
