@@ -43,6 +43,7 @@ from hexad.storage.erasures import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasu
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
+from hexad.storage.working_sets import WorkingSetEraser
 from hexad.upkeep.erasing import MemoryEraser
 from hexad.upkeep.purge import Purger
 
@@ -129,6 +130,7 @@ class Erasing:
         self._needs = needs
         self._db = needs.everything.db
         self._erasures = Erasures(self._db)
+        self._working_sets = WorkingSetEraser(self._db)
 
     def forget(
         self,
@@ -221,7 +223,7 @@ class Erasing:
 
     def _plan_beyond(self, selection: Selection) -> Plan:
         stream = self._beyond(selection)
-        return Plan() if stream is None else stream.plan(selection)
+        return self._working_sets.plan(selection, Plan() if stream is None else stream.plan(selection))
 
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
@@ -282,6 +284,8 @@ class Erasing:
         book = self._erasures.book(begun, progress=progress)
         if begun.purge:
             self._needs.memories.erase(begun.selection, book)
+            if begun.roles is None:
+                self._working_sets.erase(begun.selection, book)  # who they are about, the stream's sessions say
             stream = self._beyond(begun.selection) if begun.roles is None else None
             if stream is not None:
                 stream.erase(begun.selection, book)

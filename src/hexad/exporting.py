@@ -21,6 +21,7 @@ from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
 from hexad.storage.own_files import unsealed
 from hexad.storage.sealed_files import SealedReader
+from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:
     from hexad.wiring import Parts
@@ -171,7 +172,8 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
         return Held()
     held = Held(sessions=(str(session),))
     recorded = any(one.id == session for one in parts.experiencing.experience.sessions())
-    if not recorded and not holdings.numbers(held):
+    worked = WorkingSets(parts.base.db).has(str(session))
+    if not worked and not recorded and not holdings.numbers(held):
         raise NotFound(
             f"There is no session {session!r}, neither recorded nor of a conversation; "
             "`sessions()` lists those that were recorded."

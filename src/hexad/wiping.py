@@ -10,6 +10,7 @@ from hexad.model.erasure import ErasureReceipt
 from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
 from hexad.storage.holdings import Held, Holdings
+from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:
     from hexad.wiring import Parts
@@ -44,7 +45,10 @@ def wipe(
     xdb = parts.experiencing.xdb
     sessions = [one.id for one in xdb.sessions()]
     if chosen is Scope.SESSION:
-        held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        worked = WorkingSets(parts.base.db).has(str(session))
+        held = (
+            worked or session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        )
         if not held and not parts.erasing.on_ledger(session=session):
             raise NotFound(
                 f"There is no session {session!r}, neither recorded nor of a conversation nor on the ledger; "

@@ -22,8 +22,8 @@ from hexad.model.working_set import (
     Resumable,
     ScratchNote,
     SessionState,
-    TaskEnd,
     SessionTurn,
+    TaskEnd,
     WorkingSet,
     Workplace,
 )

@@ -20,8 +20,8 @@ from hexad.model.working_set import (
     Edit,
     OpenFile,
     ScratchNote,
-    Substep,
     SessionTurn,
+    Substep,
     WorkingSet,
 )
 from hexad.text.turns import compressed, folded

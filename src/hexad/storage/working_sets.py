@@ -221,14 +221,17 @@ class WorkingSetEraser:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def plan(self, selection: Selection) -> Plan:
-        """Return how many would go."""
+    def plan(self, selection: Selection, beside: Plan) -> Plan:
+        """Return how many would go, beside what would go of experience."""
         asked = _asked(selection, self._db.clock.now())
-        if asked is None:
-            return Plan()
-        row = self._db.query_one(f"SELECT count(*) FROM working_sets {_ERASED}", asked)
-        count = cast("int", row[0]) if row else 0
-        return Plan(erased=[Erased(place=PLACE, count=count)] if count else [])
+        row = (
+            None
+            if asked is None
+            else self._db.query_one(f"SELECT count(*) FROM working_sets {_ERASED}", asked)
+        )
+        if row is None or not row[0]:
+            return beside
+        return replace(beside, erased=(Erased(place=PLACE, count=cast("int", row[0])), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""

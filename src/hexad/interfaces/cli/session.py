@@ -223,13 +223,13 @@ def edit(place: str, summary: str | None, session_id: str | None) -> None:
 
 
 @session.command(cls=Command)
-@click.argument("role")
+@click.argument("speaker", metavar="ROLE")
 @click.argument("text")
 @_of
-def turn(role: str, text: str, session_id: str | None) -> None:
+def turn(speaker: str, text: str, session_id: str | None) -> None:
     """Note what ROLE said in the conversation; TEXT "-" reads it from stdin."""
     said = read_stdin() if text == "-" else text
-    _change(session_id, lambda hx: hx.session.add_turn(role, said), "noted")
+    _change(session_id, lambda hx: hx.session.add_turn(speaker, said), "noted")
 
 
 @session.command("note", cls=Command)
