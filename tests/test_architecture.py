@@ -34,6 +34,7 @@ PARTS = {
     "hexad.observe": "observe",
     "hexad.telemetry": "observe",
     "hexad.config": "config",
+    "hexad.config_template": "config",
     "hexad.text": "text",
     "hexad.storage": "storage",
     "hexad.providers": "providers",
@@ -56,6 +57,7 @@ PARTS = {
     "hexad.experiencing": "engine",
     "hexad.exporting": "engine",
     "hexad.governing": "engine",
+    "hexad.personal": "engine",
     "hexad.records": "engine",
     "hexad.sessioning": "engine",
     "hexad.structured": "engine",
@@ -111,6 +113,7 @@ TABLE_EXCEPTIONS = {
     ): "people are shown what models are, by the same rules",
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
+_LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
 _LATE_SESSION = "a recall from a cold start has no session"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
@@ -125,8 +128,16 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
     ("hexad.wiring", "hexad.describing"): "only a look at the store's health asks for it",
     ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
+    ("hexad.personal", "hexad.facade.user"): _LATE_USER,
+    ("hexad.personal", "hexad.facade.user_desk"): _LATE_USER,
+    ("hexad.personal", "hexad.storage.encryption"): _LATE_USER,
+    ("hexad.personal", "hexad.storage.user_place"): _LATE_USER,
+    ("hexad.personal", "hexad.text.redact"): _LATE_USER,
+    ("hexad.personal", "hexad.upkeep.publishing"): _LATE_USER,
     ("hexad.sessioning", "hexad.facade.session"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.facade.session_desk"): _LATE_SESSION,
+    ("hexad.sessioning", "hexad.recall.layers.session"): _LATE_SESSION,
+    ("hexad.sessioning", "hexad.storage.session_texts"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.text.masking"): _LATE_SESSION,
     (
         "hexad.wiring",

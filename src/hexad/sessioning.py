@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from hexad.experiencing import Experiencing
     from hexad.facade.session import SessionFacade
     from hexad.facade.session_desk import Desk
+    from hexad.model.tiers import EventRecord
+    from hexad.recall.layers.session import SessionLayer
+    from hexad.storage.stores import Stores
     from hexad.text.masking import Masking
     from hexad.text.redact import RedactionRules
     from hexad.wiring import Base
+
+ALL_SESSIONS: Final = "*"
 
 
 class SessionUpkeep:
     """The part of `Parts` that has to do with working sets."""
 
     base: Base
+    stores: Stores
     background: bool
     _owner: str
     _alive: Callable[[], Collection[str]]
     if TYPE_CHECKING:
+
+        @cached_property
+        def experiencing(self) -> Experiencing:
+            """The experience database."""
 
         @property
         def rules(self) -> RedactionRules:
@@ -61,6 +72,27 @@ class SessionUpkeep:
 
     def _mask(self, text: str) -> str:
         return self._masking.text(text)
+
+    @cached_property
+    def session_layer(self) -> SessionLayer:
+        """What sessions know of a query."""
+        from hexad.recall.layers.session import SessionLayer, SessionNeeds
+        from hexad.storage.session_texts import SessionTexts
+
+        return SessionLayer(
+            SessionNeeds(
+                current=self.desk.now,
+                others=lambda most: self.desk.sets.list(limit=most),
+                events=self._events,
+                texts=SessionTexts(self.base.db),
+            )
+        )
+
+    def _events(self) -> Callable[[str, int], Sequence[EventRecord]] | None:
+        if not self.stores.meta.has_experience():
+            return None
+        xdb = self.experiencing.xdb
+        return lambda text, most: xdb.recall_events(text, session_id=ALL_SESSIONS, limit=most)
 
     def tend_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""

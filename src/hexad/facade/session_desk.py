@@ -111,6 +111,16 @@ class Desk:
         found = self.sets.latest(place)
         return next((one for one in found if (shared or not one.active) and not one.is_empty), None)
 
+    def now(self) -> WorkingSet | None:
+        """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing."""
+        line = self.current
+        if line is not None:
+            try:
+                return self.refreshed(line)
+            except NotFound:
+                pass  # it was erased
+        return self.offered(self.checkout(None).place, shared=True)
+
     # Lines ------------------------------------------------------------------------------------------------------
 
     def line_of(self, session_id: str) -> Line | None:
