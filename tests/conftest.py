@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +20,18 @@ from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
 from ran import Ran, Run
 
+_TESTS = itertools.count()
+
 
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_settings_from_outside(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     for name in [*os.environ]:
         if name.startswith(("HEXAD_", "LEXON_")) and name != "HEXAD_REGENERATE_GOLDEN":
             monkeypatch.delenv(name)
+    # Of each test's own; it is made only where something is learned of somebody.
+    monkeypatch.setenv("HEXAD_USER_DIR", str(tmp_path_factory.getbasetemp() / f"user-{next(_TESTS)}"))
 
 
 @pytest.fixture

@@ -12,7 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
+from hexad.config_template import TEMPLATE
 from hexad.errors import InvalidInput, StorageFailure
+from hexad.model.user_settings import UserSettings, parse_preferences, parse_user_settings
+
+__all__ = [
+    "CONFIG_FILE",
+    "DATABASE",
+    "STORE_DIRECTORY",
+    "TEMPLATE",
+    "Settings",
+    "find_store",
+    "load_preferences",
+    "load_settings",
+    "store_root",
+]
 
 STORE_DIRECTORY: Final = ".hexad"
 DATABASE: Final = "memory.db"
@@ -53,6 +67,9 @@ class Settings:
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     encryption: Mapping[str, object] = field(default_factory=dict)
     privacy: Mapping[str, object] = field(default_factory=dict)
+    user: UserSettings = field(default_factory=UserSettings)
+    user_dir: Path | None = None
+    user_keys: Mapping[str, Any] = field(default_factory=dict, repr=False)
     key_file: Path | None = None
     key_command: str | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
@@ -110,6 +127,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "prices": dict,
     "encryption": dict,
     "privacy": dict,
+    "user": dict,
     "llm_timeout_s": float,
     "llm_max_tokens": int,
 }
@@ -117,7 +135,7 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy"})  # too much for a variable
+_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy", "user"})  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -133,53 +151,9 @@ _PROVIDER_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The variables in which the providers' own tools look for a key; the first that is set counts."""
 
-TEMPLATE: Final = """\
-# Settings of this store. Every line is optional; the values shown are the defaults.
-
-# project = "name of the folder"    # first part of generated paths
-# embedder = "default"              # "default", "hashing", "none", or "openai:MODEL@https://host/v1"
-# durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
-# stream_durability = "group"       # of experience: "always" syncs each record, "group" every 20 ms, "os" never
-# lenses = ["*"]                    # concepts that the agent may see: "pack::Term", "pack::*", "pack::Term/**", "*"
-# auto_tag_threshold = 0.7          # tag what is recorded with concepts that active; without it nothing is
-# compaction_model = ""             # writes summaries of experience: "default", or as llm_model; "" makes them here
-# compact_after_hours = 168.0       # a session in which nothing was recorded for so long leaves full detail
-# xdb_max_storage_bytes = 0         # of all experience: near it, ended sessions lose their detail; 0 is no limit
-# xdb_compression_threshold = 0.8   # from which part of a limit on experience is compressed
-# xdb_top_k_activations = 10        # concepts and tags that a compressed record keeps
-# xdb_submission_grace_days = 7.0   # how long evidence that was rejected stays in full detail
-# lock_timeout_s = 30.0             # how long a writer waits for its turn
-# env_allow = []                    # names of variables whose values in .env files may be stored
-# memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
-# generator = "none"                # writes for remember_raw: "openai:MODEL", "anthropic:MODEL", "google:MODEL",
-#                                   # "ollama:MODEL", "huggingface:MODEL", each with "@https://host/v1" for an endpoint
-#                                   # of your own; keys come from variables: docs/generators.md
-# llm_model = ""                    # the model asked for where a call names none; "" is the generator's own
-# memory_semantic_model = ""        # the model of remember_raw; it wins over llm_model
-# llm_timeout_s = 60.0              # how long a whole answer may take
-# llm_max_tokens = 4096             # most tokens of one answer
-# role = ""                         # act in this role, as the policies of spaces name it; "" is the owner
-# otel = false                      # hand spans, never texts, to OpenTelemetry
-
-# [privacy]
-# pii = "sensitive"                 # personal data taken out of every text before it is stored: "sensitive" (numbers of
-#                                   # cards, IBANs, US social security), "all" (addresses and telephones too), "keep"
-
-# [budget]                          # what calls to models may cost in this project; without it there is no bound
-# usd = 5.0
-# tokens = 1000000
-# period = "month"                  # "total", "month" or "day", in UTC
-# providers = {openai = {usd = 2.0, period = "day"}}
-
-# [prices]                          # US dollars per million tokens; they win over those that are known
-# "openai:MODEL" = {input = 0.15, output = 0.60}
-
-# [encryption]                      # for `hexad encrypt` and `hexad init --encrypt`: docs/encryption.md
-# provider = "keyring"              # "keyring", "key_file", "passphrase" or "command"
-# key_file = "~/keys/project.key"   # not in the project: whoever has both has everything
-"""
-
-
+PREFERENCES_FILE: Final = "preferences.toml"
+_USER_DIR: Final = "HEXAD_USER_DIR"
+_USER_KEY_FILE: Final = "HEXAD_USER_KEY_FILE"
 _KEY_FILE: Final = "HEXAD_KEY_FILE"
 _KEY_PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 
@@ -258,6 +232,9 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
         encryption=_encryption(values),
         privacy=_privacy(values),
+        user=parse_user_settings(cast("Mapping[str, object]", values.get("user", {})), CONFIG_FILE),
+        user_dir=Path(environ[_USER_DIR]).expanduser() if environ.get(_USER_DIR) else None,
+        user_keys=_user_keys(environ),
         key_file=_key_file(values, environ),
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
         passphrase=environ.get("HEXAD_PASSPHRASE") or None,
@@ -272,6 +249,23 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         },
         origins=origins,
     )
+
+
+def load_preferences(user_dir: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return what the user's own file says they prefer; nothing where there is none. Raises `InvalidInput`."""
+    path = user_dir / PREFERENCES_FILE
+    return parse_preferences(_toml(path), str(path))
+
+
+def _user_keys(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what may open an encrypted user layer, as `KeyGiven.of` takes it: it has variables of its own."""
+    named = environ.get(_USER_KEY_FILE)
+    return {
+        "passphrase": environ.get("HEXAD_USER_PASSPHRASE") or None,
+        "key_file": Path(named).expanduser() if named else None,
+        "variable": _USER_KEY_FILE if named else None,
+        "command": environ.get("HEXAD_USER_KEY_COMMAND") or None,
+    }
 
 
 def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
@@ -345,9 +339,9 @@ def _bounded(
     return value
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _toml(path: Path) -> dict[str, object]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -356,6 +350,10 @@ def _from_file(path: Path) -> dict[str, object]:
         ) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    values = _toml(path)
     for name, value in values.items():
         if name not in _KEYS:
             raise InvalidInput(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(_KEYS))}.")

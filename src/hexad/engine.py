@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hexad.facade.quarantine import QuarantineFacade
     from hexad.facade.session import SessionFacade
     from hexad.facade.spaces import SpacesFacade
+    from hexad.facade.user import UserFacade
     from hexad.facade.xdb import Xdb
 
 
@@ -70,6 +71,11 @@ class Hexad(RecordCalls, StructuredCalls, Closing):
     def session(self) -> SessionFacade:
         """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
         return self._parts.session
+
+    @property
+    def user(self) -> UserFacade:
+        """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
+        return self._parts.user
 
     @property
     def path(self) -> Path:
@@ -344,6 +350,7 @@ class Hexad(RecordCalls, StructuredCalls, Closing):
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
         self._parts.tend_sessions()
+        self._parts.learn()
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         self._parts.retain_ledger()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hexad.personal import UserUpkeep
 from hexad.sessioning import SessionUpkeep
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hexad.wiring import Base, Place
 
 
-class StreamUpkeep(SessionUpkeep):
+class StreamUpkeep(SessionUpkeep, UserUpkeep):
     """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
 
     base: Base
@@ -84,8 +85,9 @@ class StreamUpkeep(SessionUpkeep):
         return self.experiencing.experience.tidy(stop=stop, when_due=when_due).freed_bytes
 
     def close_experience(self) -> None:
-        """Write what waits of sessions and of experience, and release both."""
+        """Write what waits of sessions and of experience, and release both, and the user layer."""
         try:
+            self.close_user()
             self.close_sessions()
         finally:
             if "experiencing" in self.__dict__:
@@ -94,5 +96,7 @@ class StreamUpkeep(SessionUpkeep):
     def hand_on(self, successor: StreamUpkeep) -> None:
         """Let the same store with another embedder go on with sessions: nothing of them depends on an embedder."""
         self.hand_sessions(successor)
+        if "user" in self.__dict__:
+            successor.__dict__["user"] = self.user
         if "experiencing" in self.__dict__:
             successor.experiencing = self.experiencing

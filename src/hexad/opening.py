@@ -74,6 +74,8 @@ def open(
     create: bool = True,
     purpose: str | None = None,
     key: bytes | str | Path | None = None,
+    user_dir: str | Path | None = None,
+    user_key: bytes | str | Path | None = None,
 ) -> Hexad:
     """Open the store of a project, creating it when it is missing.
 
@@ -90,7 +92,9 @@ def open(
     owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
     thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating.
     `key` opens an encrypted store: 32 bytes, its passphrase as text, or the `Path` of its key file; None is what its
-    settings and its provider give. A store that is created with a key is encrypted from its first byte.
+    settings and its provider give. A store that is created with a key is encrypted from its first byte. `user_dir` is
+    the folder of the user layer, `user_key` opens that one: without them it is what HEXAD_USER_DIR names, else this
+    user's data folder; a `":memory:"` store has one of its own.
 
     Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
     store's, `AccessDenied` for an encrypted store without its key, and `InvalidInput` for a plain one with a key,
@@ -103,6 +107,7 @@ def open(
         directory = Path(temporary.name) / STORE_DIRECTORY
     else:
         temporary, directory = None, directory_of(path, create=create and not readonly)
+    layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
     try:
         settings = load_settings(directory)
         _check_settings(settings, embedder, generator)
@@ -122,6 +127,7 @@ def open(
             background=background is not False,
             readonly=readonly,
             key=key,
+            user=(layer or (None if temporary is None else directory.parent / "user"), user_key),
         )
     except BaseException:
         if temporary is not None:
@@ -216,6 +222,7 @@ def _open(
     background: bool,
     readonly: bool,
     key: bytes | str | Path | None = None,
+    user: tuple[Path | None, bytes | str | Path | None] = (None, None),
 ) -> Hexad:
     if readonly and not (directory / DATABASE).exists():
         raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
@@ -255,6 +262,8 @@ def _open(
             project=settings.project
             or (PROJECT if temporary is not None else directory.parent.name)
             or PROJECT,
+            user_dir=user[0] or settings.user_dir,
+            user_key=user[1],
         )
         parts = Parts(base, chosen)
         if temporary is not None:

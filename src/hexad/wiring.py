@@ -82,6 +82,8 @@ class Base:
     actor: Actor
     models: MeteredModels
     orderings: Mapping[str, NamedOrdering]  # that the program brought along
+    user_dir: Path | None = None
+    user_key: bytes | str | Path | None = None
 
 
 class Parts(StreamUpkeep):
@@ -378,6 +380,7 @@ class Parts(StreamUpkeep):
         self.let_go_when_due()
         self.compress_when_due(stop=stop)
         self.tidy(stop=stop, when_due=True)
+        self.learn_when_due()
         if self.embedding is None:
             return False
         return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0

@@ -50,6 +50,13 @@ class UserStore:
         self.lock.close()
 
 
+def default_user_dir() -> Path:
+    """Return where the user layer is unless somebody says otherwise: with this user's data, in no project."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("hexad", appauthor=False))
+
+
 def is_there(folder: Path) -> bool:
     """Whether there is a user layer in a folder."""
     return (folder / DATABASE).exists()

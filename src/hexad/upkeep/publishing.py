@@ -12,7 +12,7 @@ from hexad.model.user import VALUE_CHARS_LIMIT, ProjectValue
 from hexad.storage.user_preferences import look
 from hexad.text.normalize import slug
 
-PUBLISHED_KINDS: Final = ("tech_stack", "convention")
+PUBLISHED_KINDS: Final = ("tech-stack", "convention")
 """Kinds of facts that say how somebody builds; others stay in their project."""
 PUBLISHED_LEAST: Final = 0.5
 """A draft that is less sure than this is no choice yet."""

@@ -1,0 +1,56 @@
+"""The `hexad.toml` that a new store gets: every setting with its default, commented out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TEMPLATE: Final = """\
+# Settings of this store. Every line is optional; the values shown are the defaults.
+
+# project = "name of the folder"    # first part of generated paths
+# embedder = "default"              # "default", "hashing", "none", or "openai:MODEL@https://host/v1"
+# durability = "group"              # "group" shares one sync among waiting writers, "full" syncs each alone
+# stream_durability = "group"       # of experience: "always" syncs each record, "group" every 20 ms, "os" never
+# lenses = ["*"]                    # concepts that the agent may see: "pack::Term", "pack::*", "pack::Term/**", "*"
+# auto_tag_threshold = 0.7          # tag what is recorded with concepts that active; without it nothing is
+# compaction_model = ""             # writes summaries of experience: "default", or as llm_model; "" makes them here
+# compact_after_hours = 168.0       # a session in which nothing was recorded for so long leaves full detail
+# xdb_max_storage_bytes = 0         # of all experience: near it, ended sessions lose their detail; 0 is no limit
+# xdb_compression_threshold = 0.8   # from which part of a limit on experience is compressed
+# xdb_top_k_activations = 10        # concepts and tags that a compressed record keeps
+# xdb_submission_grace_days = 7.0   # how long evidence that was rejected stays in full detail
+# lock_timeout_s = 30.0             # how long a writer waits for its turn
+# env_allow = []                    # names of variables whose values in .env files may be stored
+# memory_backend = "basic"          # ordering of bundles: basic, patricia, raptor, hybrid, temporal
+# generator = "none"                # writes for remember_raw: "openai:MODEL", "anthropic:MODEL", "google:MODEL",
+#                                   # "ollama:MODEL", "huggingface:MODEL", each with "@https://host/v1" for an endpoint
+#                                   # of your own; keys come from variables: docs/generators.md
+# llm_model = ""                    # the model asked for where a call names none; "" is the generator's own
+# memory_semantic_model = ""        # the model of remember_raw; it wins over llm_model
+# llm_timeout_s = 60.0              # how long a whole answer may take
+# llm_max_tokens = 4096             # most tokens of one answer
+# role = ""                         # act in this role, as the policies of spaces name it; "" is the owner
+# otel = false                      # hand spans, never texts, to OpenTelemetry
+
+# [privacy]
+# pii = "sensitive"                 # personal data taken out of every text before it is stored: "sensitive" (numbers of
+#                                   # cards, IBANs, US social security), "all" (addresses and telephones too), "keep"
+
+# [budget]                          # what calls to models may cost in this project; without it there is no bound
+# usd = 5.0
+# tokens = 1000000
+# period = "month"                  # "total", "month" or "day", in UTC
+# providers = {openai = {usd = 2.0, period = "day"}}
+
+# [prices]                          # US dollars per million tokens; they win over those that are known
+# "openai:MODEL" = {input = 0.15, output = 0.60}
+
+# [user]                            # what is known of you across projects: docs/user.md
+# learning = true                   # false: what this project published goes, and nothing is learned from it
+# allow_plain = false               # true: an encrypted project may write to a user layer that is not
+# drift_projects = 5                # a preference that so many projects in a row do without becomes less sure
+
+# [encryption]                      # for `hexad encrypt` and `hexad init --encrypt`: docs/encryption.md
+# provider = "keyring"              # "keyring", "key_file", "passphrase" or "command"
+# key_file = "~/keys/project.key"   # not in the project: whoever has both has everything
+"""

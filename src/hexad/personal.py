@@ -1,0 +1,130 @@
+"""The user layer of an open store, built when `hx.user` is first asked for: a recall from a cold start does without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from hexad.config import load_preferences
+from hexad.errors import HexadError
+from hexad.model.memory import Memory
+from hexad.model.policy import parse_stored
+from hexad.model.query import Filters
+from hexad.observe import log
+from hexad.storage.meta import STORE_ID
+
+if TYPE_CHECKING:
+    from hexad.facade.user import UserFacade
+    from hexad.model.user import LearningReport
+    from hexad.storage.stores import Stores
+    from hexad.wiring import Base
+
+LEARN_EVERY: Final = timedelta(days=1)
+LOOK_EVERY_S: Final = 60.0
+_LEARNED: Final = "learned_at"
+DEFAULT_USER: Final = "default"
+
+
+class UserUpkeep:
+    """The part of `Parts` that has to do with what is known of a person across projects."""
+
+    base: Base
+    stores: Stores
+    everything: Stores
+    _look_again_s = float("-inf")
+
+    @cached_property
+    def user(self) -> UserFacade:
+        """The layer of whoever opened the store; nothing is opened yet."""
+        from hexad.facade.user import UserFacade
+        from hexad.facade.user_desk import UserNeeds
+        from hexad.storage.encryption import KeyGiven
+        from hexad.storage.user_place import default_user_dir
+        from hexad.text.redact import project_rules
+
+        base = self.base
+        settings, actor = base.settings, base.actor
+        folder = base.user_dir or default_user_dir()
+        keep = settings.pii == "keep"
+        rules = project_rules("keep" if keep else "all", env_allow=settings.env_allow)
+        return UserFacade(
+            UserNeeds(
+                folder=folder,
+                user_id=actor.user or DEFAULT_USER,
+                clock=base.clock,
+                project_id=lambda: base.stores.meta.get(STORE_ID) or "",
+                facts=self._facts,
+                hidden=self._hidden,
+                rules=lambda: rules,
+                salt=lambda: base.place.keys.redaction_salt,
+                stated=lambda: load_preferences(folder),
+                key=KeyGiven.of(base.user_key, **settings.user_keys),
+                learning=settings.user.learning,
+                drift_projects=settings.user.drift_projects,
+                allow_plain=settings.user.allow_plain,
+                encrypted=base.place.crypt is not None,
+                readonly=base.db.readonly,
+                may_see=actor.is_owner or actor.role is None,
+                actor=actor.describe(),
+                purpose=actor.agent or "library",
+            )
+        )
+
+    def _facts(self) -> Sequence[Memory]:
+        """Return the project's facts that say how it is built."""
+        from hexad.upkeep.publishing import PUBLISHED_KINDS
+
+        memories = self.everything.memories
+        numbers = memories.numbers(Filters(kinds=PUBLISHED_KINDS))
+        found = memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def _hidden(self) -> frozenset[str]:
+        """Return the spaces that hide anything from anybody: nothing of them leaves the project."""
+        return frozenset(
+            space.name for space in self.everything.spaces.list() if parse_stored(space.policies).hides
+        )
+
+    def learn(self) -> LearningReport | None:
+        """Publish and learn; None where there is nothing to publish and nothing was, or where it is not possible now.
+
+        What stands in the way (an encrypted project and a plain layer, a layer that cannot be opened) is said in the
+        log: upkeep goes on without.
+        """
+        from hexad.upkeep.publishing import PUBLISHED_KINDS
+
+        meta = self.everything.meta
+        if not self.base.settings.user.learning and not meta.get(_LEARNED):
+            return None
+        kinds = Filters(kinds=PUBLISHED_KINDS)
+        if not meta.get(_LEARNED) and not self.everything.memories.numbers(kinds, limit=1):
+            return None
+        try:
+            report = self.user.learn()
+        except HexadError as error:
+            log.warning("Nothing was learned across projects: %s", error)
+            return None
+        meta.put(_LEARNED, self.base.clock.now().isoformat() if self.base.settings.user.learning else "")
+        return report
+
+    def learn_when_due(self) -> None:
+        """Learn once a day, and at once where a project that had published takes part no more."""
+        now_s = self.base.clock.monotonic()
+        if now_s < self._look_again_s:
+            return
+        self._look_again_s = now_s + LOOK_EVERY_S
+        last = self.everything.meta.get(_LEARNED)
+        due = (
+            not last
+            or last <= (self.base.clock.now() - LEARN_EVERY).isoformat()
+            or not self.base.settings.user.learning
+        )
+        if due:
+            self.learn()
+
+    def close_user(self) -> None:
+        """Let go of the user layer."""
+        if "user" in self.__dict__:
+            self.user.close()
