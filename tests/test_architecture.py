@@ -130,6 +130,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
     ("hexad.personal", "hexad.facade.user"): _LATE_USER,
     ("hexad.personal", "hexad.facade.user_desk"): _LATE_USER,
+    ("hexad.personal", "hexad.recall.layers.user"): _LATE_USER,
     ("hexad.personal", "hexad.storage.encryption"): _LATE_USER,
     ("hexad.personal", "hexad.storage.user_place"): _LATE_USER,
     ("hexad.personal", "hexad.text.redact"): _LATE_USER,

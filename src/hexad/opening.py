@@ -259,9 +259,7 @@ def _open(
             background=background,
             actor=actor,
             models=models,
-            project=settings.project
-            or (PROJECT if temporary is not None else directory.parent.name)
-            or PROJECT,
+            project=settings.project or _name(directory, temporary is not None),
             user_dir=user[0] or settings.user_dir,
             user_key=user[1],
         )
@@ -278,6 +276,10 @@ def _open(
         if share is not None:
             share.close()
         raise
+
+
+def _name(directory: Path, temporary: bool) -> str:
+    return (PROJECT if temporary else directory.parent.name) or PROJECT
 
 
 def _database(

@@ -17,7 +17,8 @@ from hexad.storage.meta import STORE_ID
 
 if TYPE_CHECKING:
     from hexad.facade.user import UserFacade
-    from hexad.model.user import LearningReport
+    from hexad.model.user_answers import LearningReport
+    from hexad.recall.layers.user import UserLayer
     from hexad.storage.stores import Stores
     from hexad.wiring import Base
 
@@ -71,6 +72,13 @@ class UserUpkeep:
                 purpose=actor.agent or "library",
             )
         )
+
+    @cached_property
+    def user_layer(self) -> UserLayer:
+        """The layer as the router asks it."""
+        from hexad.recall.layers.user import UserLayer
+
+        return UserLayer(self.user.stated)
 
     def _facts(self) -> Sequence[Memory]:
         """Return the project's facts that say how it is built."""

@@ -6,23 +6,23 @@ from dataclasses import replace
 from datetime import datetime
 
 from hexad.errors import AccessDenied, NotFound
+from hexad.facade.user_items import stated_here
 from hexad.facade.user_known import UserKnown, evidence_of
 from hexad.model.checked import texts_checked
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted
 from hexad.model.user import (
     EXPLICIT_CONFIDENCE,
-    LearningReport,
     Preference,
     ProjectException,
-    Resolved,
     Source,
-    Suggestion,
     Suppression,
     Verdict,
     parse_confidence,
     value_text,
 )
+from hexad.model.user_answers import LearningReport, Resolved, Suggestion
+from hexad.recall.layers.user import Stated
 from hexad.storage.user_place import UserStore
 from hexad.storage.user_preferences import SAID, Held, look
 from hexad.upkeep.learning import Mined, mine, overridden, said, weighed_again
@@ -204,6 +204,21 @@ class UserFacade(UserKnown):
         decided = {key_of(one.attribute) for one in self._needs.facts() if one.attribute is not None}
         return suggest(self._here(store), decided=decided)[:limit]
 
+    def offer(self, *, limit: int = 3) -> str | None:
+        """Return the surest suggestions as one question to put to somebody; None where there is nothing to suggest.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.user.prefer("db", "Postgres"), hx.user.prefer("orm", "Prisma")
+        ...     hx.user.offer()
+        'By the way, you typically use Postgres (db) + Prisma (orm). Want me to set that up?'
+        """
+        found = self.suggestions(limit=limit)
+        if not found:
+            return None
+        names = " + ".join(f"{one.value} ({one.key.replace('_', ' ')})" for one in found)
+        return f"By the way, you typically use {names}. Want me to set that up?"
+
     def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
         """Stop suggesting a value: of every key, or of one; in every project, or only `here`. What is known stays."""
         text = self._desk.value(value)
@@ -329,6 +344,13 @@ class UserFacade(UserKnown):
         if store is None or not store.projects.published(self._needs.project_id()):
             return 0
         return self._desk.leave(self._desk.writing())
+
+    def stated(self) -> list[Stated]:
+        """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
+        if not self._needs.may_see:
+            return []
+        store = self._desk.reading()
+        return [] if store is None else list(stated_here(store, self._here(store)))
 
     def _here(self, store: UserStore) -> Here:
         project = self._needs.project_id()

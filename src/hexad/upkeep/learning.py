@@ -22,7 +22,6 @@ from hexad.model.user import (
     PROJECTS_LEAST,
     SUGGESTED_LEAST,
     SUPPORT_LEAST,
-    Change,
     Preference,
     ProjectValue,
     Source,
@@ -31,6 +30,7 @@ from hexad.model.user import (
     mined_confidence,
     raised,
 )
+from hexad.model.user_answers import Change
 from hexad.storage.user_preferences import MINED, Held, look
 
 TOGETHER_LEAST: Final = 0.8

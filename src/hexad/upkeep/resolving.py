@@ -11,12 +11,11 @@ from hexad.model.user import (
     Preference,
     ProjectException,
     ProjectValue,
-    Resolved,
     Source,
-    Suggestion,
     Suppression,
     UserRule,
 )
+from hexad.model.user_answers import Resolved, Suggestion
 from hexad.storage.user_preferences import look
 
 NEAR: Final = 0.15
@@ -71,7 +70,8 @@ def resolve(key: str, here: Here) -> Resolved | None:
         )
     if first is None:
         return None
-    near = [one for one in known[1:] if first.confidence - one.confidence <= NEAR]
+    also = [one for one in known[1:] if _both_stated(first, one)]
+    near = [one for one in known[1:] if one not in also and first.confidence - one.confidence <= NEAR]
     note = None
     if near:
         names = " and ".join(f"{one.value} ({one.confidence:.2f})" for one in near)
@@ -79,17 +79,24 @@ def resolve(key: str, here: Here) -> Resolved | None:
     return Resolved(
         key=key,
         value=first.value,
-        statement=statement(first, here),
+        statement=statement(first, here, also),
         preference=first,
         others=tuple(known[1:]),
         note=note,
     )
 
 
-def statement(one: Preference, here: Here) -> str:
-    """Return a preference in one sentence."""
+def _both_stated(one: Preference, other: Preference) -> bool:
+    """Whether somebody stated two values that hold beside each other."""
+    return one.source is other.source is Source.EXPLICIT and one.confidence == other.confidence
+
+
+def statement(one: Preference, here: Here, also: Sequence[Preference] = ()) -> str:
+    """Return a preference in one sentence, with others that hold beside it."""
     if one.source is Source.EXPLICIT:
-        return f"Prefers {one.value} for {_said(one.key)}."
+        names = [one.value, *sorted(other.value for other in also)]
+        said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"Prefers {said} for {_said(one.key)}."
     basis = f" ({one.projects} of {here.projects} projects)" if one.projects else ""
     return f"Usually uses {one.value} for {_said(one.key)}{basis}."
 

@@ -1,0 +1,64 @@
+"""What of the user layer may be said in one project: one statement for each key, and what is known besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hexad.model.user import ProjectException, Source, UserRule
+from hexad.recall.layers.user import (
+    EXCEPTION,
+    PREFERENCE,
+    Stated,
+    stated_expertise,
+    stated_pattern,
+    stated_rules,
+)
+from hexad.storage.user_place import UserStore
+from hexad.upkeep.resolving import Here, resolve
+
+
+def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
+    """Yield all that may be said: nothing that is suppressed here, and for a key what holds of it alone."""
+    for key in dict.fromkeys([*here.exceptions, *(one.key for one in here.preferences)]):
+        found = resolve(key, here)
+        if found is None:
+            continue
+        if found.exception is not None:
+            yield _exception(found.exception, found.statement, found.note)
+        elif found.preference is not None:
+            one = found.preference
+            yield Stated(
+                id=one.id,
+                kind=PREFERENCE,
+                text=found.statement,
+                at=one.last_seen,
+                since=one.first_seen,
+                confidence=one.confidence,
+                source=one.source,
+                key=key,
+                value=found.value,
+                evidence_count=one.evidence_count,
+                notes=() if found.note is None else (found.note,),
+            )
+    yield from map(stated_pattern, store.patterns.patterns())
+    yield from map(stated_expertise, store.patterns.expertise())
+
+    def withheld(rule: UserRule) -> bool:
+        return rule.value is not None and here.suppressed(rule.key, rule.value)
+
+    yield from stated_rules(here.rules, unless=withheld)
+
+
+def _exception(one: ProjectException, text: str, note: str | None) -> Stated:
+    return Stated(
+        id=one.id,
+        kind=EXCEPTION,
+        text=text,
+        at=one.created_at,
+        since=one.created_at,
+        confidence=1.0,
+        source=Source.EXPLICIT,
+        key=one.key,
+        value=one.value,
+        notes=() if note is None else (note,),
+    )

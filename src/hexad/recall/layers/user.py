@@ -1,0 +1,193 @@
+"""The user layer: what a person prefers, how they work, what they know, where this project is an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hexad.model.layers import MemoryItem, MemoryLayer, MemoryQuery, QueryClass, TaskType
+from hexad.model.memory import Trust
+from hexad.model.query import Filters
+from hexad.model.user import Expertise, Pattern, PatternType, Source, UserRule
+from hexad.recall.score import relevance_of_share
+from hexad.recall.terms import understand
+from hexad.text.instructions import instructions_in
+from hexad.text.search_terms import search_terms
+
+PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
+KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(one.value for one in PatternType))
+_ABOUT_USER: Final = 0.5
+"""What a question about the user gets of itself, as if so much of its words stood in the text."""
+_BUILDING: Final = 0.25
+"""So do the surest preferences where somebody is about to build: nobody names what they always use."""
+_BUILDING_TASKS: Final = frozenset({TaskType.EDIT, TaskType.DESIGN, TaskType.REFACTOR})
+_SURE: Final = 0.6
+_SECONDS_A_DAY: Final = 86_400
+_ALIKE: Final = (
+    frozenset({"db", "database", "databases", "datastore", "storage", "sql"}),
+    frozenset({"orm", "prisma", "mapper", "model", "models"}),
+    frozenset({"language", "lang", "languages"}),
+    frozenset({"test", "tests", "testing", "framework_tests", "spec", "specs"}),
+    frozenset({"lint", "linter", "linting", "format", "formatter", "formatting", "style"}),
+    frozenset({"framework", "frameworks", "library", "libraries"}),
+    frozenset({"package", "packages", "dependency", "dependencies", "package_manager"}),
+    frozenset({"ci", "pipeline", "pipelines", "build", "builds"}),
+    frozenset(
+        {"branch", "branches", "branching", "pr", "prs", "merge", "review", "reviews", "commit", "commits"}
+    ),
+    frozenset({"deploy", "deploys", "deployment", "hosting", "cloud"}),
+    frozenset({"naming", "name", "names", "case"}),
+)
+"""Words that ask for the same: a preference is filed under a short key, and questions use the long one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """One thing that may be said of a person here, ready to be weighed against a question."""
+
+    id: str
+    kind: str
+    text: str
+    at: datetime
+    since: datetime
+    confidence: float
+    source: Source
+    key: str | None = None
+    value: str | None = None
+    evidence_count: int | None = None
+    notes: tuple[str, ...] = ()
+    summary: str | None = None
+
+
+class UserLayer:
+    """Implements `LayerSource` for the person. `stated` gives all that may be said here; nothing where the actor may
+    not see it, or where nothing is known.
+    """
+
+    def __init__(self, stated: Callable[[], Sequence[Stated]]) -> None:
+        self._stated = stated
+
+    @property
+    def name(self) -> MemoryLayer:
+        """The user layer."""
+        return MemoryLayer.USER
+
+    def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
+        """Return what of a person speaks to the query, best first."""
+        if limit < 1 or not _asks_user(query.filters):
+            return ()
+        words = tuple(understand(query.text, now=query.now).wanted)
+        found = [
+            _item(one, share, query)
+            for one in self._stated()
+            if _in_time(one, query) and (share := _share(one, words, query)) > 0
+        ]
+        found.sort(key=lambda item: (-item.relevance, -(item.confidence or 0.0), item.recency, item.id))
+        return found[:limit]
+
+
+def _asks_user(filters: Filters) -> bool:
+    """Whether the filters leave anything of a layer that has no spaces, tags or paths."""
+    other = (filters.spaces, filters.tags, filters.path, filters.text)
+    if any(one is not None for one in other) or filters.pinned:
+        return False
+    return filters.kinds is None or any(kind in KINDS for kind in filters.kinds)
+
+
+def _in_time(one: Stated, query: MemoryQuery) -> bool:
+    filters = query.filters
+    if filters.kinds is not None and one.kind not in filters.kinds:
+        return False
+    if query.as_of is not None and one.since > query.as_of:
+        return False
+    if filters.since is not None and one.at < filters.since:
+        return False
+    return filters.until is None or one.at < filters.until
+
+
+def _share(one: Stated, words: Sequence[str], query: MemoryQuery) -> float:
+    """Return how much of a question a statement answers, 0 for nothing."""
+    text = f"{one.text} {(one.key or '').replace('_', ' ')}"
+    matched = sum(_matches(word, text) for word in words) / len(words) if words else 0.0
+    if query.query_class is QueryClass.USER:
+        return min(1.0, matched + _ABOUT_USER)
+    if matched:
+        return matched
+    builds = query.task_type in _BUILDING_TASKS and one.kind in (PREFERENCE, EXCEPTION)
+    return _BUILDING if builds and one.confidence >= _SURE else 0.0
+
+
+def _matches(word: str, text: str) -> bool:
+    if search_terms(word).match(text):
+        return True
+    return any(
+        word in group and any(search_terms(other).match(text) for other in group if other != word)
+        for group in _ALIKE
+    )
+
+
+def _item(one: Stated, share: float, query: MemoryQuery) -> MemoryItem:
+    return MemoryItem(
+        id=f"user:{one.id}",
+        layer=MemoryLayer.USER,
+        text=one.text,
+        summary=one.summary,
+        recency=max(0.0, (query.now - one.at).total_seconds() / _SECONDS_A_DAY),
+        relevance=relevance_of_share(share),
+        at=one.at,
+        kind=one.kind,
+        confidence=one.confidence,
+        key=one.key,
+        value=one.value,
+        evidence_count=one.evidence_count,
+        trust=Trust.USER if one.source is Source.EXPLICIT else Trust.TOOL,
+        instruction_like=instructions_in(one.text),
+        location=f"user.db {one.id}",
+        notes=one.notes,
+    )
+
+
+def stated_pattern(one: Pattern) -> Stated:
+    """Return a pattern as it may be said."""
+    avoided = one.pattern_type is PatternType.ANTIPATTERN
+    return Stated(
+        id=one.id,
+        kind=one.pattern_type.value,
+        text=f"Avoids: {one.description}" if avoided else f"Works like this: {one.description}",
+        at=one.last_seen,
+        since=one.first_seen,
+        confidence=one.confidence,
+        source=Source.INFERRED,
+        evidence_count=one.evidence_count,
+    )
+
+
+def stated_expertise(one: Expertise) -> Stated:
+    """Return how well somebody knows an area, as it may be said."""
+    return Stated(
+        id=one.id,
+        kind=EXPERTISE,
+        text=f"Expertise in {one.area}: {one.level.value}.",
+        at=one.last_seen,
+        since=one.last_seen,
+        confidence=one.confidence,
+        source=one.source,
+    )
+
+
+def stated_rules(rules: Sequence[UserRule], *, unless: Callable[[UserRule], bool]) -> Iterator[Stated]:
+    """Yield rules that say more than a preference does: those that somebody stated, and those with a condition."""
+    for one in rules:
+        if (one.source is Source.EXPLICIT or one.given_key) and not unless(one):
+            yield Stated(
+                id=one.id,
+                kind=RULE,
+                text=one.text,
+                at=one.last_seen,
+                since=one.last_seen,
+                confidence=one.confidence,
+                source=one.source,
+                evidence_count=one.evidence_count,
+            )
