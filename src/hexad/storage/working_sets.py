@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
 
-from hexad.errors import Conflict, NotFound
+from hexad.errors import Conflict, IntegrityError, NotFound
 from hexad.model.erasure import Erased, ErasureBook, Plan, Realm, Selection
 from hexad.model.working_set import Boundary, WorkingSet, Workplace, state_of, with_state
 from hexad.storage.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
@@ -200,6 +200,20 @@ def _loaded(row: Row, alive: Collection[str]) -> WorkingSet:
         ),
         load_object(row[4]),
     )
+
+
+def check_working_sets(db: Database) -> Iterator[str]:
+    """Yield which working sets cannot be read."""
+    after = ""
+    while rows := db.query(
+        f"SELECT {_COLUMNS} FROM working_sets WHERE id > ? ORDER BY id LIMIT 100", (after,)
+    ):
+        for row in rows:
+            try:
+                _loaded(row, ())
+            except (IntegrityError, ValueError) as error:
+                yield str(error)
+        after = cast("str", rows[-1][0])
 
 
 # Erasing --------------------------------------------------------------------------------------------------------

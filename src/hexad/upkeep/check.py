@@ -21,6 +21,7 @@ from hexad.storage.store_parts import exposed
 from hexad.storage.stores import Stores
 from hexad.storage.stream_check import check_stream
 from hexad.storage.switching import FOLDER as CONVERSION
+from hexad.storage.working_sets import check_working_sets
 from hexad.text.rules import audience
 
 _EXPECTED: Final = frozenset(
@@ -67,6 +68,7 @@ def check(
         )
         found += check_cold(stores.db)
         found += check_documents(stores.db)
+        found += check_working_sets(stores.db)
         own = own_files(directory, crypt, DOCUMENTS)
         found += check_copies(directory / "documents", Documents(stores.db), own)
     found += _files(directory)
