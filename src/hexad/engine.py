@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hexad.asking import RoutedCalls
 from hexad.clock import Clock
+from hexad.deciding import KnowledgeCalls
 from hexad.facade.access import require_owner
 from hexad.model.closing import Closing
 from hexad.model.contract import Draft
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
 
 
-class Hexad(RecordCalls, StructuredCalls, Closing):
+class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:

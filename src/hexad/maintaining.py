@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hexad.asking import RouterUpkeep
+from hexad.deciding import ProjectKnowledge
 from hexad.personal import UserUpkeep
 from hexad.sessioning import SessionUpkeep
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from hexad.wiring import Base, Place
 
 
-class StreamUpkeep(SessionUpkeep, UserUpkeep):
+class StreamUpkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge):
     """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
 
     base: Base

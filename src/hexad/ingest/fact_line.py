@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
 
 from hexad.index.catalog import Catalog
 from hexad.model.decision import DECISION, said_in
-from hexad.model.facts import FactRow, predecessor, successor
+from hexad.model.facts import FactRow, family_of, predecessor, successor
 from hexad.model.memory import Memory, Outcome, Receipt, Status
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
 from hexad.text.looks import look_of_fact
-
-KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
-"""Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +37,8 @@ class FactLine:
             return memory
         if self.facts.holds_many(memory.attribute):
             return memory
-        family = _family(memory.kind)
-        line = [one for one in self.facts.line(look, space_no=space_no) if _family(one.kind) == family]
+        family = family_of(memory.kind)
+        line = [one for one in self.facts.line(look, space_no=space_no) if family_of(one.kind) == family]
         if len(line) < 2:
             return memory
         fallen = [one for one in line if one.status is Status.ACTIVE and successor(one, line) is not None]
@@ -102,10 +98,6 @@ class FactLine:
             at=memory.created_at if receipt.outcome is Outcome.CREATED else memory.updated_at,
             supersedes=memory.supersedes,
         )
-
-
-def _family(kind: str) -> str:
-    return kind if kind in KINDS_APART else ""
 
 
 def _noted(memory: Memory, note: str) -> Memory:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from hexad.model.memory import JSONValue, Status, Trust, format_time
+
+KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
+"""Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""
+
+
+def family_of(kind: str) -> str:
+    """Return what a fact's kind is for comparing: facts of one key in different families are about different things."""
+    return kind if kind in KINDS_APART else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,96 @@
+"""What is known of the project, built when `hx.project`, `hx.governance` or `hx.facts` is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hexad.facade.facts import FactsFacade
+    from hexad.facade.governance import GovernanceFacade
+    from hexad.facade.project import ProjectFacade
+    from hexad.index.catalog import Catalog
+    from hexad.recall.recaller import Recaller
+    from hexad.wiring import Base, Parts
+    from hexad.writing import Writing
+
+
+class ProjectKnowledge:
+    """The part of `Parts` that has to do with facts and decisions."""
+
+    base: Base
+    catalog: Catalog
+    recaller: Recaller
+    if TYPE_CHECKING:
+        wake: Callable[[], None]
+
+        @cached_property
+        def writing(self) -> Writing:
+            """The write path."""
+
+    @cached_property
+    def facts(self) -> FactsFacade:
+        """Facts over time."""
+        from hexad.facade.facts import FactsFacade, FactsNeeds
+
+        return FactsFacade(FactsNeeds(stores=self.base.stores, clock=self.base.clock))
+
+    @cached_property
+    def governance(self) -> GovernanceFacade:
+        """Decisions and why they were made."""
+        from hexad.facade.governance import GovernanceFacade, GovernanceNeeds
+
+        base = self.base
+        return GovernanceFacade(
+            GovernanceNeeds(
+                stores=base.stores,
+                catalog=self.catalog,
+                recaller=self.recaller,
+                writer=lambda: self.writing.writer,
+                clock=base.clock,
+                root=base.place.directory.parent,
+                wake=self.wake,
+            )
+        )
+
+    @cached_property
+    def project(self) -> ProjectFacade:
+        """Facts about the project."""
+        from hexad.facade.project import ProjectFacade, ProjectNeeds
+
+        base = self.base
+        return ProjectFacade(
+            ProjectNeeds(
+                stores=base.stores,
+                catalog=self.catalog,
+                writer=lambda: self.writing.writer,
+                governance=self.governance,
+                clock=base.clock,
+                root=base.place.directory.parent,
+                name=base.project,
+                wake=self.wake,
+            )
+        )
+
+
+class KnowledgeCalls:
+    """The part of `Hexad` that is about facts and decisions."""
+
+    _parts: Parts
+
+    @property
+    def facts(self) -> FactsFacade:
+        """Facts over time: what holds, what held at a time, what was learned since."""
+        return self._parts.facts
+
+    @property
+    def governance(self) -> GovernanceFacade:
+        """Decisions with their reasons: append-only, told as prior context with their age."""
+        return self._parts.governance
+
+    @property
+    def project(self) -> ProjectFacade:
+        """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
+        return self._parts.project

@@ -1,0 +1,280 @@
+"""`hx.facts`: what holds of a subject's attribute now, what held at a time, what was learned since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import InvalidInput
+from hexad.model.facts import Fact, FactChange, FactRow, Review, family_of, predecessor, successor
+from hexad.model.memory import Memory, Status
+from hexad.model.parse import parse_text, parse_time, quoted
+from hexad.storage.codec import parse
+from hexad.storage.facts import Facts
+from hexad.storage.stores import Stores
+
+_LINE: Final = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
+"""A value that was forgotten still ended what was before it: forgetting the newest does not bring back the last but one."""
+_TOLD: Final = (Status.ACTIVE, Status.SUPERSEDED)
+_NAME_LIMIT: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsNeeds:
+    """What `hx.facts` is handed."""
+
+    stores: Stores
+    clock: Clock
+
+
+class FactsFacade:
+    """Answers about facts: memories with a subject, an attribute, or both. Keys are compared by their look.
+
+    An attribute has one value at a time: a later value that is trusted as much takes the place of the older one. What
+    `declare` names holds several. Values that contradict each other and of which neither takes the other's place are
+    all kept, and `contradictions` shows them.
+    """
+
+    def __init__(self, needs: FactsNeeds) -> None:
+        self._stores, self._clock = needs.stores, needs.clock
+        self._facts = Facts(needs.stores.db, roles=needs.stores.roles)
+
+    # Asking ---------------------------------------------------------------------------------------------------------
+
+    def current(
+        self, subject: str | None = None, attribute: str | None = None, *, space: str | None = None
+    ) -> list[Fact]:
+        """Return what holds now of a subject, an attribute or both; an empty list when nothing is known.
+
+        Where several values stand, the one that is trusted most comes first, then the latest. Raises `NotFound` for a
+        space that was never created, `InvalidInput` for a name that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ann lives in Oslo.", subject="Ann", attribute="city", value="Oslo")
+        ...     _ = hx.remember("Ann lives in Rome.", subject="Ann", attribute="city", value="Rome")
+        ...     [fact.value for fact in hx.facts.current("ann", "city")], hx.facts.current("bob", "city")
+        (['Rome'], [])
+        """
+        return self.as_of(self._clock.now(), subject, attribute, space=space)
+
+    def as_of(
+        self,
+        when: datetime | str,
+        subject: str | None = None,
+        attribute: str | None = None,
+        *,
+        space: str | None = None,
+        known_at: datetime | str | None = None,
+    ) -> list[Fact]:
+        """Return what held at a time. `known_at` leaves out what the store learned later. Raises as `current` does."""
+        moment, known = parse_time(when, "when"), parse_time(known_at, "known_at")
+        if moment is None:
+            raise InvalidInput("when = None says no time; give one, or ask for what is `current`.")
+        with self._stores.db.read():
+            found = [
+                fact
+                for line in self._lines(subject, attribute, space)
+                for fact in self._told(
+                    [one for one in line if known is None or one.recorded_at <= known], known
+                )
+                if fact.holds_at(moment)
+            ]
+        found.sort(key=lambda fact: (fact.valid_from, fact.recorded_at, fact.id), reverse=True)
+        return sorted(
+            found, key=lambda fact: (-fact.trust.rank, fact.space, fact.subject or "", fact.attribute or "")
+        )
+
+    def history(
+        self, subject: str | None = None, attribute: str | None = None, *, space: str | None = None
+    ) -> list[Fact]:
+        """Return all that held of a subject's attribute, the oldest first, each with the time in which it did.
+
+        What was forgotten is left out. Raises as `current` does.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     for city, since in (("Rome", "2026-03-01"), ("Oslo", "2024-05-01")):
+        ...         _ = hx.remember(f"Ann lives in {city}.", subject="ann", attribute="city", value=city, valid_from=since)
+        ...     [(fact.value, str(fact.valid_to)[:10]) for fact in hx.facts.history("ann", "city")]
+        [('Oslo', '2026-03-01'), ('Rome', 'None')]
+        """
+        with self._stores.db.read():
+            return [
+                fact for line in self._lines(subject, attribute, space) for fact in self._told(line, None)
+            ]
+
+    def what_changed(
+        self,
+        since: datetime | str,
+        until: datetime | str | None = None,
+        *,
+        space: str | None = None,
+    ) -> list[FactChange]:
+        """Return what the store learned since a time, in the order in which it did, each with what was known before.
+
+        Asks when facts were recorded, not when they hold. Raises `InvalidInput` for a time that cannot be read.
+        """
+        start, end = parse_time(since, "since"), parse_time(until, "until")
+        if start is None:
+            raise InvalidInput("since = None says no time; give the one from which on to look.")
+        changes: list[FactChange] = []
+        with self._stores.db.read():
+            self._check_space(space)
+            for look, space_no in self._facts.changed(since=start, until=None, space=space):
+                line = self._facts.line(look, space_no=space_no, statuses=_LINE)
+                changes += self._changes(line, start, end)
+        return sorted(changes, key=lambda change: (change.at, change.fact.id, change.what))
+
+    def contradictions(self, *, space: str | None = None) -> list[tuple[Fact, Fact]]:
+        """Return pairs of facts that contradict each other and both stand, the older one first."""
+        with self._stores.db.read():
+            self._check_space(space)
+            pairs = self._facts.contradictions(space=space)
+            ids = [memory_id for pair in pairs for memory_id in pair]
+            found = {memory_id: self._of(self._stores.memories.get(memory_id)) for memory_id in ids}
+        return [(found[old], found[new]) for old, new in pairs]
+
+    def needs_review(self, *, space: str | None = None) -> list[Review]:
+        """Return the memories that rest on something that was superseded or forgotten since.
+
+        What rests on what is said by links: `hx.link(what_rests, premise, kind="depends-on")`, or `based-on`.
+        """
+        with self._stores.db.read():
+            self._check_space(space)
+            return self._facts.to_review(space=space)
+
+    # Saying ---------------------------------------------------------------------------------------------------------
+
+    def reviewed(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Say that a memory that was marked still holds, and return it. Raises `NotFound` as `Hexad.get` does."""
+        with self._stores.db.transaction():
+            no = self._stores.memories.resolve_one(id_or_path, space=space)
+            self._facts.reviewed(no)
+            return self._stores.memories.by_no([no])[no]
+
+    def declare(self, attribute: str, *, many: bool = True) -> None:
+        """Say that an attribute holds several values at once, or with `many=False` that it holds one again.
+
+        It counts for what is remembered from then on; what stands, stands. Raises `InvalidInput` for no name.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     hx.facts.declare("speaks")
+        ...     for language in ("Danish", "Welsh"):
+        ...         _ = hx.remember(f"Ann speaks {language}.", subject="ann", attribute="speaks", value=language)
+        ...     sorted(fact.value for fact in hx.facts.current("ann", "speaks"))
+        ['Danish', 'Welsh']
+        """
+        if not isinstance(many, bool):
+            raise InvalidInput(f"many = {quoted(many)} cannot be used; give true or false.")
+        name = parse_text(attribute, "attribute")
+        if name is None or not name.strip() or len(name) > _NAME_LIMIT or not name.isprintable():
+            raise InvalidInput(
+                f"attribute = {quoted(attribute)} cannot be used; give a name, such as 'speaks'."
+            )
+        with self._stores.db.transaction():
+            self._facts.declare(name.strip(), many=many, at=self._clock.now())
+
+    def declared(self) -> list[str]:
+        """Return the attributes that hold several values at once."""
+        return self._facts.declared()
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _lines(self, subject: str | None, attribute: str | None, space: str | None) -> list[list[FactRow]]:
+        parse_text(subject, "subject")
+        parse_text(attribute, "attribute")
+        self._check_space(space)
+        return [
+            self._facts.line(look, space_no=space_no, statuses=_LINE)
+            for look, space_no in self._facts.looks(subject, attribute, space=space)
+        ]
+
+    def _check_space(self, space: str | None) -> None:
+        if space is not None:
+            self._stores.spaces.get(space)
+
+    def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
+        return [self._fact(one, self._rivals(one, line), known) for one in line if one.status in _TOLD]
+
+    def _rivals(self, one: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
+        """Return the facts against which one is held: of its family, and none where an attribute holds several."""
+        if self._facts.holds_many(one.attribute):
+            return []
+        return [other for other in line if family_of(other.kind) == family_of(one.kind)]
+
+    def _of(self, memory: Memory) -> Fact:
+        no = self._stores.memories.number(memory.id)
+        looks = self._facts.looks(memory.subject, memory.attribute, space=memory.space)
+        line = [
+            row
+            for look, space_no in looks
+            for row in self._facts.line(look, space_no=space_no, statuses=_LINE)
+        ]
+        own = next(row for row in line if row.no == no)
+        return self._fact(own, self._rivals(own, line), None)
+
+    def _fact(self, one: FactRow, line: Sequence[FactRow], known: datetime | None) -> Fact:
+        after, before = successor(one, line), predecessor(one, line)
+        ends = [end for end in (one.valid_to, after.valid_from if after else None) if end is not None]
+        fell = one.status is Status.SUPERSEDED and (known is None or one.changed_at <= known)
+        if after is None and fell:
+            ends.append(one.changed_at)  # what took its place was erased; that it ended is known all the same
+        standing = [other for other in line if other.status is Status.ACTIVE and other.no != one.no]
+        return Fact(
+            id=one.id,
+            space=one.space,
+            subject=one.subject,
+            attribute=one.attribute,
+            value=None if one.value is None else parse(one.value),
+            text=one.text,
+            kind=one.kind,
+            valid_from=one.valid_from,
+            valid_to=min(ends, default=None),
+            recorded_at=one.recorded_at,
+            status=one.status,
+            trust=one.trust,
+            confidence=one.confidence,
+            replaces=before.id if before is not None and before.status in _TOLD else None,
+            replaced_by=after.id if after is not None and after.status in _TOLD else None,
+            contradicted_by=tuple(other.id for other in standing if other.differs(one))
+            if one.status is Status.ACTIVE
+            else (),
+            needs_review=one.needs_review,
+        )
+
+    def _changes(self, line: Sequence[FactRow], start: datetime, end: datetime | None) -> list[FactChange]:
+        def asked(at: datetime) -> bool:
+            return start <= at and (end is None or at < end)
+
+        found: list[FactChange] = []
+        for one in line:
+            rivals = self._rivals(one, line)
+            fact = self._fact(one, rivals, None)
+            if one.status is Status.ARCHIVED:
+                if asked(one.changed_at):
+                    found.append(FactChange(at=one.changed_at, what="forgotten", fact=fact))
+                continue
+            if not asked(one.recorded_at):
+                continue
+            before, after = predecessor(one, rivals), successor(one, rivals)
+            if after is not None and after.recorded_at <= one.recorded_at:
+                what = "late"
+            elif before is not None:
+                what = "replaced"
+            else:
+                what = "contradicts" if fact.contradicted_by else "new"
+            told = before is not None and before.status in _TOLD and what == "replaced"
+            found.append(
+                FactChange(
+                    at=one.recorded_at,
+                    what=what,
+                    fact=fact,
+                    before=self._fact(before, rivals, None) if told and before is not None else None,
+                )
+            )
+        return found
