@@ -69,6 +69,7 @@ class Settings:
     privacy: Mapping[str, object] = field(default_factory=dict)
     user: UserSettings = field(default_factory=UserSettings)
     user_dir: Path | None = None
+    router: Mapping[str, object] = field(default_factory=dict)
     user_keys: Mapping[str, Any] = field(default_factory=dict, repr=False)
     key_file: Path | None = None
     key_command: str | None = field(default=None, repr=False)
@@ -128,6 +129,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "encryption": dict,
     "privacy": dict,
     "user": dict,
+    "router": dict,
     "llm_timeout_s": float,
     "llm_max_tokens": int,
 }
@@ -135,7 +137,7 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy", "user"})  # too much for a variable
+_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy", "user", "router"})  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -234,6 +236,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         privacy=_privacy(values),
         user=parse_user_settings(cast("Mapping[str, object]", values.get("user", {})), CONFIG_FILE),
         user_dir=Path(environ[_USER_DIR]).expanduser() if environ.get(_USER_DIR) else None,
+        router=cast("Mapping[str, object]", values.get("router", {})),
         user_keys=_user_keys(environ),
         key_file=_key_file(values, environ),
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,

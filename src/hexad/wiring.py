@@ -269,10 +269,6 @@ class Parts(StreamUpkeep):
         base = self.base
         return ProjectContexts(base.stores, self.bundles, clock=base.clock, counter=CharacterCounter())
 
-    def _finish_contexts(self) -> None:
-        if "contexts" in self.__dict__:
-            self.contexts.close()
-
     def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
         if self._worker is not None:

@@ -33,7 +33,7 @@ class QueryText:
 
     `words` are looked for, `phrases` must stand there as they are; everything else narrows what may answer. `since`
     and `until` are as they were typed: an age such as `2w`, or a date; `moment` tells their time. `problems` say
-    which parts cannot be understood (yet), in the order of the text.
+    which parts cannot be understood (yet), in the order of the text; `refused` those of them whose value is none.
     """
 
     words: tuple[str, ...] = ()
@@ -48,6 +48,7 @@ class QueryText:
     since: str | None = None
     until: str | None = None
     problems: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -56,8 +57,9 @@ class QueryText:
 
     @property
     def narrows(self) -> bool:
-        """Whether it says more than words."""
-        return replace(self, words=(), problems=()) != QueryText()
+        """Whether it is written in the language: it has a pair, or is nothing but phrases. Else it is a sentence."""
+        pairs = replace(self, words=(), phrases=(), problems=(), refused=()) != QueryText()
+        return pairs or (bool(self.phrases) and not self.words)
 
 
 def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> QueryText:
@@ -164,7 +166,7 @@ def _until(found: QueryText, value: str) -> QueryText:
 
 
 def _problem(found: QueryText, told: str) -> QueryText:
-    return replace(found, problems=(*found.problems, told))
+    return replace(found, problems=(*found.problems, told), refused=(*found.refused, told))
 
 
 _PARTS: Final[dict[str, Callable[[QueryText, str], QueryText]]] = {

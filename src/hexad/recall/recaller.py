@@ -87,6 +87,19 @@ class Recaller:
         self._changes = changes
         self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
 
+    def beside(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
+        """Return a recaller of the same store with its own way to embed a question; it notes nothing that it hands out."""
+        return Recaller(
+            self._stores,
+            self._fulltext,
+            self._index,
+            embed_query=None if self._embed_query is None else wrap(self._embed_query),
+            handouts=None,
+            changes=self._changes,
+            clock=self._clock,
+            calibrated=self._calibrated,
+        )
+
     def recall(self, query: str, options: RecallOptions) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
         started = self._clock.monotonic()

@@ -17,7 +17,7 @@ from hexad.model.memory import JSONValue
 
 _INDENT: Final = "  "
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0[0-9]+")
 _SPECIAL: Final = re.compile(r'[,:"\\\[\]{}\x00-\x1f]')
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -1,0 +1,48 @@
+"""The router of a store and the layers that it asks, built when a context is first asked for: a recall does without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hexad.facade.context import ContextNeeds, Contexts, Source
+from hexad.model.layers import LayerSource, MemoryLayer
+from hexad.recall.layers.vector import QuestionCache, RecalledLayer
+from hexad.recall.route import parse_settings
+from hexad.text.tokens import CharacterCounter
+
+if TYPE_CHECKING:
+    from hexad.wiring import Parts
+
+
+def build_contexts(parts: Parts) -> Contexts:
+    """Return the router of one store."""
+    base = parts.base
+    return Contexts(
+        ContextNeeds(
+            sources=_sources(parts),
+            stores=base.stores,
+            clock=base.clock,
+            counter=CharacterCounter(),
+            handouts=None if base.db.readonly else parts.handouts,
+            settings=parse_settings(base.settings.router),
+            generator_for=base.models.generator_for,
+        )
+    )
+
+
+def _sources(parts: Parts) -> Mapping[MemoryLayer, Source]:
+    """Return what gives each layer that there is; the code graph has none yet."""
+    recaller = parts.recaller.beside(QuestionCache)
+
+    def recalled(name: MemoryLayer) -> LayerSource:
+        return RecalledLayer(name, recaller, parts.stores.memories)
+
+    return {
+        MemoryLayer.SESSION: lambda: parts.session_layer,
+        MemoryLayer.PROJECT: partial(recalled, MemoryLayer.PROJECT),
+        MemoryLayer.USER: lambda: parts.user_layer,
+        MemoryLayer.GOVERNANCE: partial(recalled, MemoryLayer.GOVERNANCE),
+        MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
+    }

@@ -1,0 +1,386 @@
+"""The router's calls: a plan, a context of all layers, their items as a list, and the whole of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from threading import Lock
+from typing import Final
+
+from hexad.clock import Clock
+from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.model.layers import (
+    EvidenceBlock,
+    FusedContext,
+    LayerSource,
+    MemoryItem,
+    MemoryLayer,
+    MemoryQuery,
+    Plan,
+    ScoredItem,
+)
+from hexad.model.parse import parse_choice, parse_time, quoted, word_list
+from hexad.model.query import Filters, Hit
+from hexad.model.query_text import QueryText, moment, parse_query_text
+from hexad.recall.handouts import Handouts
+from hexad.recall.layers.vector import item_of
+from hexad.recall.pack import Answered, fuse, pack
+from hexad.recall.parallel import Ask, Fetched, LayerPool, in_turn
+from hexad.recall.question import check_query
+from hexad.recall.route import RouteModel, RouteSettings, Wanted, plan
+from hexad.storage.stores import Stores
+from hexad.text.instructions import instructions_in
+from hexad.text.normalize import slug, slugs
+from hexad.text.tokens import TokenCounter
+
+NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
+LIMIT_MOST: Final = 1_000
+
+Source = Callable[[], LayerSource | None]
+"""Gives a layer; None where the store has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextNeeds:
+    """What the router is handed; a layer without a source is absent."""
+
+    sources: Mapping[MemoryLayer, Source]
+    stores: Stores
+    clock: Clock
+    counter: TokenCounter
+    handouts: Handouts | None
+    settings: RouteSettings
+    generator_for: Callable[[str | None], RouteModel | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """What else may be asked of a context: filters as `recall` takes them, and how it answers."""
+
+    space: str | Sequence[str] | None = None
+    kinds: Sequence[str] | None = None
+    tags: Sequence[str] | None = None
+    path: str | None = None
+    since: datetime | str | None = None
+    until: datetime | str | None = None
+    as_of: datetime | str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """A question, taken apart and planned."""
+
+    text: str
+    plan: Plan
+    query: MemoryQuery
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class Contexts:
+    """Routes questions to the layers of one store."""
+
+    def __init__(self, needs: ContextNeeds) -> None:
+        self._needs = needs
+        self._pool = LayerPool(needs.clock)
+        self._lock = Lock()
+        self._built: dict[MemoryLayer, LayerSource | None] = {}
+        self._warm: set[MemoryLayer] = set()
+
+    def plan(
+        self,
+        question: str,
+        *,
+        max_tokens: int = 2_000,
+        layers: Iterable[str] | None = None,
+        deterministic: bool = False,
+        model: str | None = None,
+        narrowed: Narrowed | None = None,
+    ) -> Plan:
+        """Return how a question would be answered; nothing is asked of a layer."""
+        wanted = Wanted(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
+        return self._asked(question, wanted, narrowed or Narrowed(), model).plan
+
+    def context(
+        self,
+        task: str,
+        *,
+        wanted: Wanted,
+        narrowed: Narrowed,
+        form: str | None = None,
+        details: bool = True,
+        model: str | None = None,
+    ) -> FusedContext:
+        """Return what all layers know of a task, within its tokens."""
+        started = self._needs.clock.monotonic()
+        asked = self._asked(task, wanted, narrowed, model)
+        asked.timings["plan"] = self._ms(started)
+        answered = self._answers(asked)
+        before = self._needs.clock.monotonic()
+        found = pack(
+            task,
+            asked.plan,
+            answered,
+            counter=self._needs.counter,
+            form=form,
+            details=details,
+            notes=_said(answered),
+        )
+        asked.timings["pack"] = self._ms(before)
+        asked.timings["total"] = self._ms(started)
+        self._note(found)
+        return replace(found, timings_ms=asked.timings)
+
+    def query(self, text: str, *, wanted: Wanted, narrowed: Narrowed, limit: int) -> tuple[ScoredItem, ...]:
+        """Return the items of all layers that answer best, without duplicates and contradictions."""
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
+            raise InvalidInput(f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
+        asked = self._asked(text, replace(wanted, limit=max(limit, 20)), narrowed, None)
+        return fuse(self._answers(asked), asked.plan).items[:limit]
+
+    def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
+        """Return the whole of what a context showed as a summary. Raises `NotFound` for an id that is not there."""
+        item = _item(what)
+        wanted = item.memory_id or item.id if item is not None else what.id if isinstance(what, Hit) else what
+        if not isinstance(wanted, str):
+            raise InvalidInput(
+                f"{quoted(wanted)} is nothing to expand; give an item of a context, a hit, or an id."
+            )
+        found = self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else None
+        if found is None:
+            found = item or self._of_layer(wanted)
+        if found is None:
+            raise NotFound(
+                f"There is nothing with the id {quoted(wanted)}; give one that a context shows in brackets."
+            )
+        if item is not None:
+            found = replace(found, layer=item.layer)
+        if max_tokens is None:
+            return replace(found, summary=None)
+        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+            raise InvalidInput(f"max_tokens = {max_tokens!r} must be a whole number, at least 1.")
+        cut = self._needs.counter.truncate(found.text, max_tokens)
+        notes = found.notes if cut == found.text else (*found.notes, f"Cut to {max_tokens} tokens.")
+        return replace(found, summary=None, text=cut, notes=notes)
+
+    def busy(self) -> int:
+        """Return how many questions to layers are worked on, late ones among them."""
+        return self._pool.busy()
+
+    def close(self) -> None:
+        """End the threads that ask layers; one that is late is waited for: it reads the store."""
+        self._pool.close()
+
+    # Asking -----------------------------------------------------------------------------------------------------
+
+    def _asked(self, question: str, wanted: Wanted, narrowed: Narrowed, model: str | None) -> _Asked:
+        question = check_query(question)
+        typed = parse_query_text(question, names=NAMES)
+        if not typed.narrows:
+            typed = QueryText(words=(question,))
+        if typed.refused:
+            raise InvalidInput(f"{typed.refused[0]}.")
+        now = self._needs.clock.now()
+        if typed.layers and wanted.layers is None:
+            wanted = replace(wanted, layers=_layers(typed.layers))
+        text = question if not typed.narrows else typed.text
+        generator = (
+            None if model is None else self._needs.generator_for(None if model == "default" else model)
+        )
+        found = plan(text, wanted, self._needs.settings, model=generator)
+        query = MemoryQuery(
+            text=text,
+            now=now,
+            filters=self._filters(typed, narrowed, now),
+            task_type=found.task_type,
+            query_class=found.query_class,
+            asks_why=found.asks_why,
+            as_of=parse_time(narrowed.as_of, "as_of"),
+            deterministic=wanted.deterministic,
+        )
+        return _Asked(text=text, plan=found, query=query)
+
+    def _filters(self, typed: QueryText, narrowed: Narrowed, now: datetime) -> Filters:
+        given = narrowed.space
+        spaces = (given,) if isinstance(given, str) else None if given is None else word_list(given, "space")
+        if typed.space is not None:
+            spaces = (*(spaces or ()), typed.space)
+        for name in spaces or ():
+            self._needs.stores.spaces.get(name)
+        kinds = (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)
+        tags = (*word_list(narrowed.tags or (), "tags"), *typed.tags)
+        since, until = parse_time(narrowed.since, "since"), parse_time(narrowed.until, "until")
+        return Filters(
+            spaces=spaces,
+            kinds=tuple(map(slug, kinds)) or None,
+            tags=slugs(tags) or None,
+            path=typed.path or narrowed.path,
+            since=since if typed.since is None else moment(typed.since, "since", now=now),
+            until=until if typed.until is None else moment(typed.until, "until", now=now),
+            pinned=typed.pinned,
+            text=typed.phrases or None,
+            roles=self._needs.stores.roles,
+        )
+
+    def _answers(self, asked: _Asked) -> Answered:
+        planned = {layer.layer: layer for layer in asked.plan.layers}
+        sources, broken = self._sources(planned)
+        if not asked.query.deterministic:
+            before = self._needs.clock.monotonic()
+            if self._make_warm(sources):
+                asked.timings["warm"] = self._ms(before)
+        asks: dict[MemoryLayer, Ask] = {
+            layer: _ask(source, asked.query, planned[layer].limit) for layer, source in sources.items()
+        }
+        if asked.plan.deadline_ms is None:
+            fetched = in_turn(asks, clock=self._needs.clock)
+        else:
+            deadlines = {layer: planned[layer].deadline_ms or asked.plan.deadline_ms for layer in asks}
+            fetched = self._pool.fetch(asks, deadlines_ms=deadlines, total_ms=asked.plan.deadline_ms)
+        asked.timings.update(fetched.timings_ms)
+        return _answered(asked.query, fetched, broken, planned, sources)
+
+    def _sources(
+        self, wanted: Iterable[MemoryLayer]
+    ) -> tuple[dict[MemoryLayer, LayerSource], dict[MemoryLayer, str]]:
+        """Return the layers that are there, built when they are first asked, and those that cannot be."""
+        broken: dict[MemoryLayer, str] = {}
+        with self._lock:
+            for layer in wanted:
+                if layer not in self._built and layer in self._needs.sources:
+                    try:
+                        self._built[layer] = self._needs.sources[layer]()
+                    except HexadError as error:
+                        broken[layer] = str(error)
+            found = {layer: source for layer in wanted if (source := self._built.get(layer)) is not None}
+        return found, broken
+
+    def _make_warm(self, sources: Mapping[MemoryLayer, LayerSource]) -> bool:
+        """Let layers load what only their first answer has to wait for, before the clock runs."""
+        cold = [layer for layer in sources if layer not in self._warm]
+        for layer in cold:
+            self._warm.add(layer)
+            warm = getattr(sources[layer], "warm", None)
+            if callable(warm):
+                with suppress(HexadError):  # the question itself will say it
+                    warm()
+        return bool(cold)
+
+    def _ms(self, started: float) -> float:
+        return round((self._needs.clock.monotonic() - started) * 1000, 3)
+
+    # Single items -----------------------------------------------------------------------------------------------
+
+    def _memory(self, memory_id: str) -> MemoryItem | None:
+        memories = self._needs.stores.memories
+        try:
+            with self._needs.stores.db.read():
+                no = memories.resolve(memory_id)
+                memory = memories.by_no([no])[no]
+        except (NotFound, InvalidInput):
+            return None
+        hit = Hit(memory=memory, chunk=None, score=0.0, parts={}, layer="")
+        layer = MemoryLayer.VECTOR if memory.source is not None else MemoryLayer.PROJECT
+        layer = MemoryLayer.GOVERNANCE if memory.kind == "decision" else layer
+        if self._needs.handouts is not None:
+            self._needs.handouts.note_texts([(no, memory.raw, memory.raw)], at=self._needs.clock.now())
+        return item_of(hit, layer, now=self._needs.clock.now())
+
+    def _of_layer(self, item_id: str) -> MemoryItem | None:
+        for source in self._sources(MemoryLayer)[0].values():
+            find = getattr(source, "item", None)
+            found = find(item_id) if callable(find) else None
+            if isinstance(found, MemoryItem):
+                return found
+        return None
+
+    def _note(self, found: FusedContext) -> None:
+        """Let `last_used_at` and the echo check know what was shown."""
+        if self._needs.handouts is None:
+            return
+        memories = self._needs.stores.memories
+        blocks = [block for block in (*found.system_items, *found.evidence_blocks) if block.item.memory_id]
+        shown: list[tuple[int, str, str]] = []
+        for block in blocks:
+            known = memories.identify(memory_id=str(block.item.memory_id))
+            if known is not None:
+                shown.append((known.no, block.text, block.item.text))
+        self._needs.handouts.note_texts(shown, at=self._needs.clock.now())
+
+
+def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> Ask:
+    return lambda: source.items(query, limit=limit)
+
+
+def _answered(
+    query: MemoryQuery,
+    fetched: Fetched,
+    broken: Mapping[MemoryLayer, str],
+    planned: Iterable[MemoryLayer],
+    sources: Mapping[MemoryLayer, LayerSource],
+) -> Answered:
+    items = {
+        layer: [_marked(item) for item in some if _passes(item, query)]
+        for layer, some in fetched.items.items()
+    }
+    return Answered(
+        items=items,
+        late=tuple(sorted(fetched.late, key=lambda layer: layer.rank)),
+        failed={**broken, **fetched.failed},
+        absent=tuple(layer for layer in planned if layer not in sources and layer not in broken),
+    )
+
+
+def _passes(item: MemoryItem, query: MemoryQuery) -> bool:
+    """Whether an item passes the filters, whatever its layer made of them."""
+    filters = query.filters
+    if item.memory_id is None and (filters.tags or filters.path is not None or filters.spaces is not None):
+        return False
+    low = item.text.casefold()
+    return (
+        (filters.spaces is None or item.space in filters.spaces)
+        and (filters.kinds is None or slug(item.kind) in filters.kinds)
+        and (filters.since is None or item.at >= filters.since)
+        and (filters.until is None or item.at < filters.until)
+        and (query.as_of is None or item.at <= query.as_of)
+        and (filters.pinned is None or item.pinned == filters.pinned)
+        and (item.memory_id is not None or all(word.casefold() in low for word in filters.text or ()))
+    )
+
+
+def _marked(item: MemoryItem) -> MemoryItem:
+    """Return an item with what of its text reads as instructions; memories know it since they were written."""
+    if item.instruction_like or item.memory_id is not None or item.layer is MemoryLayer.SESSION:
+        return item
+    found = instructions_in(item.text)
+    return replace(item, instruction_like=found) if found else item
+
+
+def _item(what: object) -> MemoryItem | None:
+    if isinstance(what, EvidenceBlock | ScoredItem):
+        return what.item
+    return what if isinstance(what, MemoryItem) else None
+
+
+def _layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
+    if names is None:
+        return None
+    chosen = [parse_choice(MemoryLayer, name, "layers") for name in word_list(names, "layers")]
+    if not chosen:
+        raise InvalidInput(
+            f"layers is empty; name some of {', '.join(MemoryLayer)}, or leave it out for all."
+        )
+    return tuple(sorted(set(chosen), key=lambda layer: layer.rank))
+
+
+def parse_layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
+    """Return the layers of these names in the order of authority, None for None. Raises `InvalidInput`."""
+    return _layers(names)
+
+
+def _said(answered: Answered) -> tuple[str, ...]:
+    notes = [f"The layer {layer} failed: {reason}" for layer, reason in (answered.failed or {}).items()]
+    if answered.late:
+        notes.append(f"Did not answer in time: {', '.join(answered.late)}.")
+    return tuple(notes)
