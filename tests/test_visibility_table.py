@@ -17,6 +17,7 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
 from hexad.facade.quarantine import QuarantineFacade
+from hexad.facade.session import SessionFacade
 from hexad.facade.spaces import SpacesFacade
 from hexad.facade.xdb import Xdb
 
@@ -118,6 +119,7 @@ WHOLE: dict[str, Call] = {
 """Calls about all of a store: refused to an actor from whom anything is hidden, without a word of what."""
 
 ELSEWHERE = {
+    "session": "each of its calls is in a table below",
     "xdb": "each of its calls is in a table below",
     "clock": "no memory", "path": "no memory", "close": "no memory", "wait_for_background": "no memory",
     "ingest": "writes; what it reads is the caller's own file", "enqueue": "writes", "watch": "writes",
@@ -142,6 +144,11 @@ STREAM = """
     warm_tokens windows
 """
 """The experience database has sessions and lenses, and no roles: docs/security.md says so."""
+SESSION = """
+    add_steps add_turn clear_notes close_file current end get handle inactive_after list mark_step note on_task_end
+    open_file place record_edit resumable resume set_task set_ticket snapshot start state tend
+"""
+"""Working sets are of sessions, and as little as these of roles."""
 
 
 def _public(kind: type) -> set[str]:
@@ -153,6 +160,7 @@ def test_no_public_call_is_missing_from_the_tables() -> None:
     assert _public(SpacesFacade) == set(SPACES)
     assert _public(QuarantineFacade) == set(QUARANTINE)
     assert _public(Xdb) == set(STREAM.split())
+    assert _public(SessionFacade) == set(SESSION.split())
 
 
 def _outcome(call: Callable[[], object]) -> object:
