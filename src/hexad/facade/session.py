@@ -289,7 +289,9 @@ class SessionFacade(_Calls):
         'You were working on login feature (just now). Resume?'
         """
         found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
-        return None if found is None else Resumable(working_set=found, as_of=self._desk.needs.clock.now())
+        if found is None or found.is_empty:
+            return None
+        return Resumable(working_set=found, as_of=self._desk.needs.clock.now())
 
     def resume(
         self, session_id: str | None = None, *, folder: str | Path | None = None, shared: bool = False

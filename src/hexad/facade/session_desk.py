@@ -104,12 +104,12 @@ class Desk:
         )
 
     def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
-        """Return the working set that one would go on with here; None where there is none.
+        """Return the working set that one would go on with here, an empty one where there is no other; None for none.
 
         With `shared` it may be one that a living process has in hand.
         """
-        found = self.sets.latest(place)
-        return next((one for one in found if (shared or not one.active) and not one.is_empty), None)
+        found = [one for one in self.sets.latest(place) if shared or not one.active]
+        return next((one for one in found if not one.is_empty), found[0] if found else None)
 
     def now(self) -> WorkingSet | None:
         """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing."""

@@ -90,7 +90,7 @@ class SessionLayer:
 
     def _of_working_sets(self, asked: _Asked) -> Iterator[_Found]:
         current = self._needs.current()
-        if current is not None:
+        if current is not None and not current.is_empty:
             yield from _of_set(current, asked, now=True)
         for one in self._needs.others(_OTHER_SETS):
             if current is None or one.id != current.id:
