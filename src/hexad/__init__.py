@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
     from hexad.model.contract import Spend
+    from hexad.model.decision import Decision, Why
     from hexad.model.document import (
         CopiesReport,
         CopyState,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         StreamReport,
         TimestepRecord,
     )
+    from hexad.model.facts import Fact, FactChange, Review
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.layers import (
@@ -82,7 +84,8 @@ if TYPE_CHECKING:
     from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
     from hexad.model.privacy import ExportItem, Scope, WipeReport
-    from hexad.model.query import Dropped, Explanation, Hit, Hits
+    from hexad.model.project_facts import Category, ComponentSummary, Detected, Finding, ProjectFact
+    from hexad.model.query import Dropped, Explanation, Hit, Hits, Replaced
     from hexad.model.query_text import QueryText, parse_query_text
     from hexad.model.source import Skip
     from hexad.model.spacefiles import (
@@ -157,6 +160,7 @@ _HOMES: Final = {
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
     "hexad.model.concept": ("PackReport",),
+    "hexad.model.decision": ("Decision", "Why"),
     "hexad.model.document": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
@@ -167,6 +171,8 @@ _HOMES: Final = {
         "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
     ),
+    "hexad.model.facts": ("Fact", "FactChange", "Review"),
+    "hexad.model.project_facts": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.experience.compression": ("compress_records",),
     "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
@@ -181,7 +187,7 @@ _HOMES: Final = {
         "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryLayer", "MemoryQuery", "Plan",
         "QueryClass", "ScoredItem", "TaskType", "Weights",
     ),
-    "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits"),
+    "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
     "hexad.model.query_text": ("QueryText", "parse_query_text"),
     "hexad.model.source": ("Skip",),
     "hexad.model.spacefiles": (
@@ -222,12 +228,14 @@ __all__ = [
     "BudgetExceeded",
     "BudgetLine",
     "Bundle",
+    "Category",
     "Chunk",
     "Citation",
     "Clock",
     "Comment",
     "CompactionRecord",
     "CompactionTrigger",
+    "ComponentSummary",
     "CompressedRecord",
     "CompressionLevel",
     "CompressionReport",
@@ -239,7 +247,9 @@ __all__ = [
     "ContextWindow",
     "CopiesReport",
     "CopyState",
+    "Decision",
     "DeleteReport",
+    "Detected",
     "Document",
     "DocumentType",
     "DocumentVersion",
@@ -257,8 +267,11 @@ __all__ = [
     "ExportItem",
     "ExportReport",
     "ExternalOrdering",
+    "Fact",
+    "FactChange",
     "Fidelity",
     "FileConflict",
+    "Finding",
     "FolderReport",
     "FrozenClock",
     "FusedContext",
@@ -297,6 +310,7 @@ __all__ = [
     "Plan",
     "Progress",
     "ProjectContext",
+    "ProjectFact",
     "Prompt",
     "ProviderError",
     "QueryClass",
@@ -306,9 +320,11 @@ __all__ = [
     "Receipt",
     "ReindexReport",
     "Relevance",
+    "Replaced",
     "Reply",
     "RestoreReport",
     "Resumable",
+    "Review",
     "Scope",
     "ScoredItem",
     "ScratchNote",
@@ -347,6 +363,7 @@ __all__ = [
     "Turn",
     "Verified",
     "Weights",
+    "Why",
     "WipeReport",
     "WorkingCopy",
     "WorkingSet",

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from hexad.facade.context import ContextNeeds, Contexts, Source
 from hexad.model.layers import LayerSource, MemoryLayer
+from hexad.recall.layers.governance import GovernanceLayer
+from hexad.recall.layers.project import ProjectLayer
 from hexad.recall.layers.vector import QuestionCache, RecalledLayer
 from hexad.recall.route import parse_settings
+from hexad.storage.decisions import Decisions
+from hexad.storage.facts import Facts
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
@@ -34,15 +38,19 @@ def build_contexts(parts: Parts) -> Contexts:
 
 def _sources(parts: Parts) -> Mapping[MemoryLayer, Source]:
     """Return what gives each layer that there is; the code graph has none yet."""
-    recaller = parts.recaller.beside(QuestionCache)
+    base, recaller = parts.base, parts.recaller.beside(QuestionCache)
 
     def recalled(name: MemoryLayer) -> LayerSource:
         return RecalledLayer(name, recaller, parts.stores.memories)
 
     return {
         MemoryLayer.SESSION: lambda: parts.session_layer,
-        MemoryLayer.PROJECT: partial(recalled, MemoryLayer.PROJECT),
+        MemoryLayer.PROJECT: lambda: ProjectLayer(
+            recalled(MemoryLayer.PROJECT), Facts(base.db, roles=base.stores.roles), base.stores.spaces
+        ),
         MemoryLayer.USER: lambda: parts.user_layer,
-        MemoryLayer.GOVERNANCE: partial(recalled, MemoryLayer.GOVERNANCE),
+        MemoryLayer.GOVERNANCE: lambda: GovernanceLayer(
+            recalled(MemoryLayer.GOVERNANCE), Decisions(base.db, roles=base.stores.roles)
+        ),
         MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
     }

@@ -9,16 +9,23 @@ from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput
-from hexad.model.facts import Fact, FactChange, FactRow, Review, family_of, predecessor, successor
+from hexad.model.facts import (
+    LINE,
+    TOLD,
+    Fact,
+    FactChange,
+    FactRow,
+    Review,
+    fact_of,
+    family_of,
+    predecessor,
+    successor,
+)
 from hexad.model.memory import Memory, Status
 from hexad.model.parse import parse_text, parse_time, quoted
-from hexad.storage.codec import parse
 from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
 
-_LINE: Final = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
-"""A value that was forgotten still ended what was before it: forgetting the newest does not bring back the last but one."""
-_TOLD: Final = (Status.ACTIVE, Status.SUPERSEDED)
 _NAME_LIMIT: Final = 500
 
 
@@ -42,7 +49,7 @@ class FactsFacade:
         self._stores, self._clock = needs.stores, needs.clock
         self._facts = Facts(needs.stores.db, roles=needs.stores.roles)
 
-    # Asking ---------------------------------------------------------------------------------------------------------
+    # Asking ----------------------------------------------------------------------------------------------------
 
     def current(
         self, subject: str | None = None, attribute: str | None = None, *, space: str | None = None
@@ -97,8 +104,9 @@ class FactsFacade:
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     ann = {"subject": "ann", "attribute": "city"}
         ...     for city, since in (("Rome", "2026-03-01"), ("Oslo", "2024-05-01")):
-        ...         _ = hx.remember(f"Ann lives in {city}.", subject="ann", attribute="city", value=city, valid_from=since)
+        ...         _ = hx.remember(f"Ann lives in {city}.", value=city, valid_from=since, **ann)
         ...     [(fact.value, str(fact.valid_to)[:10]) for fact in hx.facts.history("ann", "city")]
         [('Oslo', '2026-03-01'), ('Rome', 'None')]
         """
@@ -125,7 +133,7 @@ class FactsFacade:
         with self._stores.db.read():
             self._check_space(space)
             for look, space_no in self._facts.changed(since=start, until=None, space=space):
-                line = self._facts.line(look, space_no=space_no, statuses=_LINE)
+                line = self._facts.line(look, space_no=space_no, statuses=LINE)
                 changes += self._changes(line, start, end)
         return sorted(changes, key=lambda change: (change.at, change.fact.id, change.what))
 
@@ -147,7 +155,7 @@ class FactsFacade:
             self._check_space(space)
             return self._facts.to_review(space=space)
 
-    # Saying ---------------------------------------------------------------------------------------------------------
+    # Saying ----------------------------------------------------------------------------------------------------
 
     def reviewed(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Say that a memory that was marked still holds, and return it. Raises `NotFound` as `Hexad.get` does."""
@@ -183,14 +191,14 @@ class FactsFacade:
         """Return the attributes that hold several values at once."""
         return self._facts.declared()
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Inside ----------------------------------------------------------------------------------------------------
 
     def _lines(self, subject: str | None, attribute: str | None, space: str | None) -> list[list[FactRow]]:
         parse_text(subject, "subject")
         parse_text(attribute, "attribute")
         self._check_space(space)
         return [
-            self._facts.line(look, space_no=space_no, statuses=_LINE)
+            self._facts.line(look, space_no=space_no, statuses=LINE)
             for look, space_no in self._facts.looks(subject, attribute, space=space)
         ]
 
@@ -199,7 +207,7 @@ class FactsFacade:
             self._stores.spaces.get(space)
 
     def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
-        return [self._fact(one, self._rivals(one, line), known) for one in line if one.status in _TOLD]
+        return [fact_of(one, self._rivals(one, line), known_at=known) for one in line if one.status in TOLD]
 
     def _rivals(self, one: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
         """Return the facts against which one is held: of its family, and none where an attribute holds several."""
@@ -213,39 +221,10 @@ class FactsFacade:
         line = [
             row
             for look, space_no in looks
-            for row in self._facts.line(look, space_no=space_no, statuses=_LINE)
+            for row in self._facts.line(look, space_no=space_no, statuses=LINE)
         ]
         own = next(row for row in line if row.no == no)
-        return self._fact(own, self._rivals(own, line), None)
-
-    def _fact(self, one: FactRow, line: Sequence[FactRow], known: datetime | None) -> Fact:
-        after, before = successor(one, line), predecessor(one, line)
-        ends = [end for end in (one.valid_to, after.valid_from if after else None) if end is not None]
-        fell = one.status is Status.SUPERSEDED and (known is None or one.changed_at <= known)
-        if after is None and fell:
-            ends.append(one.changed_at)  # what took its place was erased; that it ended is known all the same
-        standing = [other for other in line if other.status is Status.ACTIVE and other.no != one.no]
-        return Fact(
-            id=one.id,
-            space=one.space,
-            subject=one.subject,
-            attribute=one.attribute,
-            value=None if one.value is None else parse(one.value),
-            text=one.text,
-            kind=one.kind,
-            valid_from=one.valid_from,
-            valid_to=min(ends, default=None),
-            recorded_at=one.recorded_at,
-            status=one.status,
-            trust=one.trust,
-            confidence=one.confidence,
-            replaces=before.id if before is not None and before.status in _TOLD else None,
-            replaced_by=after.id if after is not None and after.status in _TOLD else None,
-            contradicted_by=tuple(other.id for other in standing if other.differs(one))
-            if one.status is Status.ACTIVE
-            else (),
-            needs_review=one.needs_review,
-        )
+        return fact_of(own, self._rivals(own, line))
 
     def _changes(self, line: Sequence[FactRow], start: datetime, end: datetime | None) -> list[FactChange]:
         def asked(at: datetime) -> bool:
@@ -254,7 +233,7 @@ class FactsFacade:
         found: list[FactChange] = []
         for one in line:
             rivals = self._rivals(one, line)
-            fact = self._fact(one, rivals, None)
+            fact = fact_of(one, rivals)
             if one.status is Status.ARCHIVED:
                 if asked(one.changed_at):
                     found.append(FactChange(at=one.changed_at, what="forgotten", fact=fact))
@@ -268,13 +247,13 @@ class FactsFacade:
                 what = "replaced"
             else:
                 what = "contradicts" if fact.contradicted_by else "new"
-            told = before is not None and before.status in _TOLD and what == "replaced"
+            told = before is not None and before.status in TOLD and what == "replaced"
             found.append(
                 FactChange(
                     at=one.recorded_at,
                     what=what,
                     fact=fact,
-                    before=self._fact(before, rivals, None) if told and before is not None else None,
+                    before=fact_of(before, rivals) if told and before is not None else None,
                 )
             )
         return found

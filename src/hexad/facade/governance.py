@@ -50,7 +50,7 @@ class GovernanceFacade:
         self._needs, self._stores = needs, needs.stores
         self._decisions = Decisions(needs.stores.db, roles=needs.stores.roles)
 
-    # Deciding ---------------------------------------------------------------------------------------------------------
+    # Deciding ----------------------------------------------------------------------------------------------------
 
     def decide(
         self,
@@ -135,9 +135,9 @@ class GovernanceFacade:
             )[0]
             if old is not None:
                 self._take_place(memory, old, at=at)
+            no = self._stores.memories.number(memory.id)
             for name in depends_on:
                 premise = self._stores.memories.resolve_one(name)
-                no = self._stores.memories.number(memory.id)
                 if premise == no:
                     raise InvalidInput(
                         f"depends_on = {name!r} is the decision itself; name what it rests on."
@@ -172,11 +172,12 @@ class GovernanceFacade:
             raise Conflict(f"Decision {old.id!r} says exactly this; nothing was changed.")
         if memory.status is not Status.ACTIVE or memory.supersedes != old.memory_id:
             return  # it waits for a review, or the old one is trusted more
+        assert memory.supersedes is not None  # what is erased is not replaceable
         no = self._stores.memories.number(memory.supersedes)
         if self._needs.catalog.archive(no, at=at):
             self._stores.memories.set_status(no, Status.SUPERSEDED, at=at)
 
-    # Asking -----------------------------------------------------------------------------------------------------------
+    # Asking ----------------------------------------------------------------------------------------------------
 
     def get(self, id: str) -> Decision:
         """Return a decision by its id, or by that of its memory. Raises `NotFound`."""

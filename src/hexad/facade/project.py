@@ -11,12 +11,13 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, NotFound
 from hexad.facade.governance import IMPORTANCE, SPACE, GovernanceFacade
+from hexad.facade.project_reading import COMPONENT, SUMMARY, ProjectReading, component_of, key_of
 from hexad.index.catalog import Catalog
 from hexad.ingest.detect_project import look_at
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.decision import TITLE_LIMIT, Decision, check_title, said_in
 from hexad.model.memory import Citation, JSONValue, Memory, Outcome, Trust
-from hexad.model.parse import parse_choice, parse_path, parse_time, parse_whole, quoted, word_list
+from hexad.model.parse import parse_choice, parse_path, parse_time, word_list
 from hexad.model.project_facts import (
     DRAFT,
     INFERRED_MOST,
@@ -31,16 +32,11 @@ from hexad.model.project_facts import (
     risen,
     value_text,
 )
-from hexad.model.query import Filters
 from hexad.storage.stores import Stores
 from hexad.text.looks import look_of
 
-COMPONENT: Final = "component"
-SUMMARY: Final = "summary"
 _INFERRED: Final = 0.4
 _CITED_MOST: Final = 10
-_KEY_LIMIT: Final = 200
-_MOST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +53,7 @@ class ProjectNeeds:
     wake: Callable[[], None]
 
 
-class ProjectFacade:
+class ProjectFacade(ProjectReading):
     """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.
 
     Facts are memories in the space `project`: recall finds them, erasure reaches them, `hx.facts` tells their history.
@@ -65,9 +61,10 @@ class ProjectFacade:
     """
 
     def __init__(self, needs: ProjectNeeds) -> None:
-        self._needs, self._stores = needs, needs.stores
+        super().__init__(needs.stores, needs.governance, name=needs.name)
+        self._needs = needs
 
-    # Saying ---------------------------------------------------------------------------------------------------------
+    # Saying ----------------------------------------------------------------------------------------------------
 
     def remember(
         self,
@@ -99,7 +96,7 @@ class ProjectFacade:
         ...     fact.text, {key: one.value for key, one in hx.project.get_tech_stack().items()}
         ('Tech stack: database is PostgreSQL.', {'database': 'PostgreSQL'})
         """
-        kind, name = parse_category(category), _key(key)
+        kind, name = parse_category(category), key_of(key)
         if value is None:
             raise InvalidInput(
                 f"value = None says nothing of {name!r}; give a text, a number, a list or an object."
@@ -109,7 +106,7 @@ class ProjectFacade:
             text=fact_text(kind, name, value, component=component),
             space=space,
             kind=kind.kind,
-            subject=component or self._needs.name,
+            subject=component or self._name,
             attribute=name,
             value=value,
             importance=importance,
@@ -178,8 +175,8 @@ class ProjectFacade:
             text="",
             space=space,
             kind=Category.DECISION.kind,
-            subject=None if key is None else component or self._needs.name,
-            attribute=None if key is None else _key(key),
+            subject=None if key is None else component or self._name,
+            attribute=None if key is None else key_of(key),
             importance=importance,
             tags=None if tags is None else word_list(tags, "tags"),
         )
@@ -201,12 +198,12 @@ class ProjectFacade:
                 text=summary,
                 space=space,
                 kind=COMPONENT,
-                subject=_key(name, "name"),
+                subject=key_of(name, "name"),
                 attribute=SUMMARY,
                 citations=tuple(Citation(path=path) for path in word_list(files, "files")) or None,
             )
         )
-        return _component(memory)
+        return component_of(memory)
 
     def observe(
         self,
@@ -241,7 +238,7 @@ class ProjectFacade:
                 f"confidence = {confidence!r} is not possible for what was inferred; give more than 0 and at most "
                 f"{INFERRED_MOST}, or say it with remember."
             )
-        name = _key(key)
+        name = key_of(key)
         return self._observed(
             Finding(
                 category=kind,
@@ -262,7 +259,7 @@ class ProjectFacade:
             text=fact_text(finding.category, finding.key, finding.value, component=component),
             space=space,
             kind=finding.category.kind,
-            subject=component or self._needs.name,
+            subject=component or self._name,
             attribute=finding.key,
             value=finding.value,
             confidence=finding.confidence,
@@ -292,7 +289,7 @@ class ProjectFacade:
         if not found:
             raise NotFound(f"No {category} fact {key!r} is known; `hx.project.get({category!r})` lists them.")
         one = found[0]
-        about = None if look_of(one.component) == look_of(self._needs.name) else one.component
+        about = None if look_of(one.component) == look_of(self._name) else one.component
         return self.remember(category=category, key=one.key, value=one.value, component=about, space=space)
 
     def done(self, key: str, *, component: str | None = None, space: str = SPACE) -> ProjectFact:
@@ -305,89 +302,7 @@ class ProjectFacade:
             self._needs.catalog.archive(no, at=self._needs.clock.now())
             return project_fact(self._stores.memories.by_no([no])[no])
 
-    # Asking -----------------------------------------------------------------------------------------------------------
-
-    def get(
-        self,
-        category: str | None = None,
-        *,
-        key: str | None = None,
-        component: str | None = None,
-        min_confidence: float = 0.0,
-        drafts: bool = True,
-        space: str = SPACE,
-        limit: int = 200,
-    ) -> list[ProjectFact]:
-        """Return the facts that stand, the most important first, then the surest, then by key.
-
-        `drafts=False` leaves out what was inferred. An empty list when nothing is known.
-        """
-        parse_whole(limit, "limit", least=1)
-        kinds = [parse_category(category)] if category is not None else list(Category)
-        wanted = (
-            None if key is None else look_of(_key(key)),
-            None if component is None else look_of(component),
-        )
-        found = [
-            one
-            for one in map(project_fact, self._memories([kind.kind for kind in kinds], space))
-            if one.confidence >= min_confidence
-            and (drafts or not one.draft)
-            and wanted[0] in (None, look_of(one.key))
-            and wanted[1] in (None, look_of(one.component))
-        ]
-        found.sort(key=lambda one: (-one.importance, -one.confidence, one.key, one.memory_id))
-        return found[:limit]
-
-    def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
-        """Return the patterns of the project: how things are done again and again in it."""
-        return self.get(Category.PATTERN, min_confidence=min_confidence, space=space)
-
-    def get_conventions(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
-        """Return the conventions of the project: what was agreed on, or is kept to."""
-        return self.get(Category.CONVENTION, min_confidence=min_confidence, space=space)
-
-    def get_todos(self, *, component: str | None = None, space: str = SPACE) -> list[ProjectFact]:
-        """Return the todos that are open, technical debt among them, the most important first."""
-        return self.get(Category.TODO, component=component, space=space)
-
-    def get_decisions(
-        self, *, in_force: bool | None = True, space: str | None = None, limit: int = 50
-    ) -> list[Decision]:
-        """Return the decisions of the project, the newest first: `hx.governance.query` of those in force."""
-        return self._needs.governance.query(space=space, in_force=in_force, limit=limit)
-
-    def get_tech_stack(
-        self, *, component: str | None = None, min_confidence: float = 0.0, space: str = SPACE
-    ) -> dict[str, ProjectFact]:
-        """Return what the project is built with, by key, in the order of the keys.
-
-        Where components differ, the fact about the whole project stands under the key; `component` asks for its own.
-        """
-        found = self.get(
-            Category.TECH_STACK, component=component, min_confidence=min_confidence, space=space, limit=_MOST
-        )
-        whole = look_of(self._needs.name)
-        stack: dict[str, ProjectFact] = {}
-        for one in sorted(found, key=lambda one: look_of(one.component) != whole):
-            stack.setdefault(one.key, one)
-        return dict(sorted(stack.items()))
-
-    def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
-        """Return the summaries of the components, by name."""
-        found = [
-            _component(memory) for memory in self._memories([COMPONENT], space) if memory.attribute == SUMMARY
-        ]
-        return sorted(found, key=lambda one: (one.name, one.memory_id))
-
-    def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
-        """Return the summary of a component. Raises `NotFound`."""
-        for one in self.components(space=space):
-            if look_of(one.name) == look_of(name):
-                return one
-        raise NotFound(f"No component {name!r} is known; `hx.project.components()` lists them.")
-
-    # Looking ------------------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------------------------------------------------------------
 
     def detect(
         self, root: str | Path | None = None, *, space: str = SPACE, dry_run: bool = False
@@ -431,25 +346,7 @@ class ProjectFacade:
             differs=tuple(differs),
         )
 
-    # Inside -------------------------------------------------------------------------------------------------------------
-
-    def _memories(self, kinds: list[str], space: str) -> list[Memory]:
-        if self._stores.spaces.find(space) is None:
-            return []
-        filters = Filters(spaces=(space,), kinds=tuple(kinds), roles=self._stores.roles)
-        with self._stores.db.read():
-            numbers = self._stores.memories.numbers(filters)
-            found = self._stores.memories.by_no(numbers)
-        return [found[no] for no in numbers]
-
-    def _standing(self, draft: Draft) -> list[ProjectFact]:
-        """Return the facts that stand under the key of a draft."""
-        key, subject = look_of(draft.attribute or ""), look_of(draft.subject or "")
-        return [
-            one
-            for one in map(project_fact, self._memories([draft.kind or ""], draft.space))
-            if look_of(one.key) == key and look_of(one.component) == subject
-        ]
+    # Inside ----------------------------------------------------------------------------------------------------
 
     def _same(self, draft: Draft) -> ProjectFact | None:
         return next((one for one in self._standing(draft) if one.text == draft.text), None)
@@ -464,23 +361,3 @@ class ProjectFacade:
         if memory.receipt is not None and memory.receipt.outcome is Outcome.EVIDENCE:
             memory = replace(self._stores.memories.get(memory.id), receipt=memory.receipt)
         return project_fact(memory)
-
-
-def _component(memory: Memory) -> ComponentSummary:
-    return ComponentSummary(
-        memory_id=memory.id,
-        name=memory.subject or "",
-        summary=memory.raw,
-        files=tuple(one.path for one in memory.citations),
-        updated_at=memory.updated_at,
-        replaces=memory.supersedes,
-        needs_review=memory.metadata.get("needs_review") is True,
-    )
-
-
-def _key(key: object, name: str = "key") -> str:
-    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or not key.isprintable():
-        raise InvalidInput(
-            f"{name} = {quoted(key)} cannot be used; give 1 to {_KEY_LIMIT} printable characters."
-        )
-    return key.strip()

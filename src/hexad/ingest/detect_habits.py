@@ -29,8 +29,10 @@ _TEST_PATTERNS: Final[Sequence[tuple[str, re.Pattern[str]]]] = tuple(
     for name, pattern in (
         ("test_*.py", r"test_\w+\.py"), ("*_test.py", r"\w+_test\.py"), ("*_test.go", r"\w+_test\.go"),
         ("*.test.*", r"[\w.-]+\.test\.[cm]?[jt]sx?"), ("*.spec.*", r"[\w.-]+\.spec\.[cm]?[jt]sx?"),
-        ("*_spec.rb", r"\w+_spec\.rb"), ("*_test.rb", r"\w+_test\.rb"), ("*Test.*", r"\w+Test\.(?:java|kt|php|cs|scala)"),
-        ("*Tests.*", r"\w+Tests\.(?:java|kt|cs|swift)"), ("*_test.exs", r"\w+_test\.exs"), ("*_test.dart", r"\w+_test\.dart"),
+        ("*_spec.rb", r"\w+_spec\.rb"), ("*_test.rb", r"\w+_test\.rb"),
+        ("*Test.*", r"\w+Test\.(?:java|kt|php|cs|scala)"),
+        ("*Tests.*", r"\w+Tests\.(?:java|kt|cs|swift)"), ("*_test.exs", r"\w+_test\.exs"),
+        ("*_test.dart", r"\w+_test\.dart"),
     )
 )  # fmt: skip
 _TEST_FOLDERS: Final = frozenset({"tests", "test", "spec", "__tests__", "specs"})

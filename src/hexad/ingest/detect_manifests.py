@@ -38,7 +38,7 @@ def reader_of(name: str) -> tuple[str, Callable[[str], Manifest | None]] | None:
     """Return the ecosystem of a file and what reads its text, by the file's name; None for no such file."""
     for pattern, ecosystem, read in _READERS:
         if pattern.fullmatch(name):
-            return ecosystem, lambda text, ecosystem=ecosystem, read=read: _read(ecosystem, read, text)  # type: ignore[misc]
+            return ecosystem, lambda text, ecosystem=ecosystem, read=read: _read(ecosystem, read, text)
     return None
 
 

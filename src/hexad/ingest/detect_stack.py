@@ -33,9 +33,11 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "aiohttp": ("aiohttp",), "Litestar": ("litestar",), "Tornado": ("tornado",), "Express": ("express",),
         "Fastify": ("fastify",), "NestJS": ("@nestjs/core",), "Koa": ("koa",), "Hono": ("hono",),
         "Next.js": ("next",), "Nuxt": ("nuxt",), "Remix": ("@remix-run/react",), "Astro": ("astro",),
-        "SvelteKit": ("@sveltejs/kit",), "Rails": ("rails",), "Sinatra": ("sinatra",), "Laravel": ("laravel/framework",),
+        "SvelteKit": ("@sveltejs/kit",), "Rails": ("rails",), "Sinatra": ("sinatra",),
+        "Laravel": ("laravel/framework",),
         "Symfony": ("symfony/framework-bundle",), "Axum": ("axum",), "Actix": ("actix-web",), "Rocket": ("rocket",),
-        "Gin": ("github.com/gin-gonic/gin",), "Echo": ("github.com/labstack/echo*",), "Chi": ("github.com/go-chi/chi*",),
+        "Gin": ("github.com/gin-gonic/gin",), "Echo": ("github.com/labstack/echo*",),
+        "Chi": ("github.com/go-chi/chi*",),
         "Fiber": ("github.com/gofiber/fiber*",), "Spring Boot": ("org.springframework.boot:*",),
         "Quarkus": ("io.quarkus:*",), "Ktor": ("io.ktor:*",), "Phoenix": ("phoenix",),
         "ASP.NET Core": ("microsoft.aspnetcore.*",), "Vapor": ("vapor",),
@@ -47,11 +49,14 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     },
     "database": {
         "PostgreSQL": (
-            "psycopg", "psycopg2", "psycopg2-binary", "asyncpg", "pg", "postgres", "tokio-postgres", "github.com/lib/pq",
+            "psycopg", "psycopg2", "psycopg2-binary", "asyncpg", "pg", "postgres", "tokio-postgres",
+            "github.com/lib/pq",
             "github.com/jackc/pgx*", "org.postgresql:postgresql", "npgsql", "postgrex", "pg8000",
         ),
-        "MySQL": ("mysqlclient", "pymysql", "mysql", "mysql2", "aiomysql", "github.com/go-sql-driver/mysql", "com.mysql:*"),
-        "SQLite": ("aiosqlite", "better-sqlite3", "sqlite3", "rusqlite", "github.com/mattn/go-sqlite3", "apsw*", "ecto-sqlite3"),
+        "MySQL": ("mysqlclient", "pymysql", "mysql", "mysql2", "aiomysql", "github.com/go-sql-driver/mysql",
+        "com.mysql:*"),
+        "SQLite": ("aiosqlite", "better-sqlite3", "sqlite3", "rusqlite", "github.com/mattn/go-sqlite3", "apsw*",
+        "ecto-sqlite3"),
         "MongoDB": ("pymongo", "motor", "mongodb", "mongoose", "go.mongodb.org/mongo-driver*", "mongoid"),
         "Redis": ("redis", "ioredis", "aioredis", "github.com/redis/go-redis*", "redis-rs", "predis/predis"),
         "DuckDB": ("duckdb",), "ClickHouse": ("clickhouse-connect", "clickhouse-driver", "@clickhouse/client"),
@@ -71,11 +76,13 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "Mocha": ("mocha",), "AVA": ("ava",), "Playwright": ("@playwright/test", "playwright", "pytest-playwright"),
         "Cypress": ("cypress",), "RSpec": ("rspec", "rspec-rails"), "Minitest": ("minitest",),
         "PHPUnit": ("phpunit/phpunit",), "Pest": ("pestphp/pest",), "JUnit": ("junit:junit", "org.junit.jupiter:*"),
-        "Kotest": ("io.kotest:*",), "Testify": ("github.com/stretchr/testify",), "xUnit": ("xunit",), "NUnit": ("nunit",),
+        "Kotest": ("io.kotest:*",), "Testify": ("github.com/stretchr/testify",), "xUnit": ("xunit",),
+        "NUnit": ("nunit",),
         "proptest": ("proptest",),
     },
     "linter": {
-        "Ruff": ("ruff",), "Flake8": ("flake8",), "Pylint": ("pylint",), "ESLint": ("eslint",), "Biome": ("@biomejs/biome",),
+        "Ruff": ("ruff",), "Flake8": ("flake8",), "Pylint": ("pylint",), "ESLint": ("eslint",),
+        "Biome": ("@biomejs/biome",),
         "oxlint": ("oxlint",), "RuboCop": ("rubocop",), "PHPStan": ("phpstan/phpstan",), "Credo": ("credo",),
     },
     "formatter": {
@@ -84,7 +91,8 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     },
     "type_checker": {"mypy": ("mypy",), "Pyright": ("pyright", "basedpyright"), "TypeScript": ("typescript",)},
     "bundler": {
-        "Vite": ("vite",), "webpack": ("webpack",), "esbuild": ("esbuild",), "Rollup": ("rollup",), "Parcel": ("parcel",),
+        "Vite": ("vite",), "webpack": ("webpack",), "esbuild": ("esbuild",), "Rollup": ("rollup",),
+        "Parcel": ("parcel",),
         "Turbopack": ("turbopack",), "tsup": ("tsup",),
     },
     "validation": {"Pydantic": ("pydantic",), "attrs": ("attrs",), "Zod": ("zod",), "Yup": ("yup",), "Joi": ("joi",)},
@@ -205,5 +213,5 @@ def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
         ):
             wanted = table.get(name) if isinstance(table, Mapping) else None
             if isinstance(wanted, str) and wanted.strip() and key not in found:
-                found |= {key: finding for finding in _finding(key, {wanted.strip(): [one.path]}, DECLARED)}
+                found[key] = _finding(key, {wanted.strip(): [one.path]}, DECLARED)[0]
     return list(found.values())

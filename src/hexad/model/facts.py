@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,11 @@ from hexad.model.memory import JSONValue, Status, Trust, format_time
 
 KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
 """Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""
+
+LINE: Final = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
+"""What ends what was before it. A forgotten value does: forgetting the newest does not bring back the last but one."""
+TOLD: Final = (Status.ACTIVE, Status.SUPERSEDED)
+"""What is told of a line."""
 
 
 def family_of(kind: str) -> str:
@@ -163,3 +169,36 @@ def predecessor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
     """Return the fact that one took the place of: the last earlier one that yields to it."""
     earlier = [other for other in line if other.yields_to(fact)]
     return max(earlier, key=lambda other: other.order) if earlier else None
+
+
+def fact_of(one: FactRow, line: Sequence[FactRow], *, known_at: datetime | None = None) -> Fact:
+    """Return a fact as it stands in its line, with the time in which it held.
+
+    `line` are the facts against which it is held; `known_at` is when it is looked at, None for now.
+    """
+    after, before = successor(one, line), predecessor(one, line)
+    ends = [end for end in (one.valid_to, after.valid_from if after else None) if end is not None]
+    if after is None and one.status is Status.SUPERSEDED and (known_at is None or one.changed_at <= known_at):
+        ends.append(one.changed_at)  # what took its place was erased; that it ended is known all the same
+    standing = [other for other in line if other.status is Status.ACTIVE and other.no != one.no]
+    return Fact(
+        id=one.id,
+        space=one.space,
+        subject=one.subject,
+        attribute=one.attribute,
+        value=None if one.value is None else json.loads(one.value),
+        text=one.text,
+        kind=one.kind,
+        valid_from=one.valid_from,
+        valid_to=min(ends, default=None),
+        recorded_at=one.recorded_at,
+        status=one.status,
+        trust=one.trust,
+        confidence=one.confidence,
+        replaces=before.id if before is not None and before.status in TOLD else None,
+        replaced_by=after.id if after is not None and after.status in TOLD else None,
+        contradicted_by=tuple(other.id for other in standing if other.differs(one))
+        if one.status is Status.ACTIVE
+        else (),
+        needs_review=one.needs_review,
+    )

@@ -37,11 +37,33 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """What a memory took the place of: the value that held before, since when, and until when."""
+
+    id: str
+    text: str
+    value: JSONValue
+    valid_from: datetime
+    valid_to: datetime
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "value": self.value,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": format_time(self.valid_to),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One recalled memory and why it was recalled.
 
     `parts` maps a signal to its contribution; the values sum to `score`. `why` says in words what each arm
     saw. `chunk` is the span that answers best, `text` its text and `lines` its lines in the source.
+    `replaced` is what the memory took the place of, where it is the current value of something that was otherwise.
     """
 
     memory: Memory
@@ -50,6 +72,7 @@ class Hit:
     parts: Mapping[str, float]
     layer: str
     why: tuple[str, ...] = ()
+    replaced: Replaced | None = None
 
     @property
     def id(self) -> str:
@@ -101,6 +124,7 @@ class Hit:
             "lines": list(self.lines) if self.lines else None,
             "chunk_id": self.chunk.chunk_id if self.chunk else None,
             "memory": self.memory.to_dict(),
+            **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
         }
 
 

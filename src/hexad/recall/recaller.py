@@ -88,7 +88,7 @@ class Recaller:
         self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
 
     def beside(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
-        """Return a recaller of the same store with its own way to embed a question; it notes nothing that it hands out."""
+        """Return a recaller of the same store with its own way to embed a question; it notes no handouts."""
         return Recaller(
             self._stores,
             self._fulltext,
@@ -285,6 +285,7 @@ class Recaller:
             dropped = []  # but what the caller's own budget drops is always said
         memories = self._stores.memories.by_no([one.no for one in kept])
         chunks = self._stores.memories.chunks_of([one.no for one in kept])
+        replaced = self._stores.memories.replaced(list(memories.values()))
         hits: list[tuple[int, Hit]] = []
         spent = 0
         for one in kept:
@@ -299,6 +300,7 @@ class Recaller:
                 parts=parts,
                 layer=layer_of(memory),
                 why=why_of(found, one.no, parts),
+                replaced=replaced.get(memory.id),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:

@@ -16,7 +16,10 @@ from hexad.storage.connection import Connection, Database, Row, SQLValue
 from hexad.storage.memory_rows import seen_by_sql
 
 _GENERATED: Final = re.compile(r"mem_([0-9A-HJKMNP-TV-Z]{26})")
-_FROM: Final = "FROM decision_records d LEFT JOIN memories m ON m.no = d.memory_no LEFT JOIN spaces s ON s.no = m.space_no"
+_FROM: Final = (
+    "FROM decision_records d LEFT JOIN memories m ON m.no = d.memory_no"
+    " LEFT JOIN spaces s ON s.no = m.space_no"
+)
 
 
 class Decisions:

@@ -59,8 +59,9 @@ CREATE INDEX decision_records_superseding ON decision_records(supersedes) WHERE 
 CREATE TRIGGER decision_records_stay BEFORE DELETE ON decision_records
 BEGIN SELECT raise(ABORT, 'decision_records is append-only: a decision is superseded, or its texts are erased'); END;
 CREATE TRIGGER decision_records_keep BEFORE UPDATE ON decision_records
-WHEN NOT (OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.receipt IS NOT NULL AND NEW.no = OLD.no AND NEW.id = OLD.id
-  AND NEW.created_at = OLD.created_at AND NEW.supersedes IS OLD.supersedes AND NEW.memory_no IS NULL
+WHEN NOT (OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.receipt IS NOT NULL
+  AND NEW.no = OLD.no AND NEW.id = OLD.id AND NEW.created_at = OLD.created_at AND NEW.supersedes IS OLD.supersedes
+  AND NEW.memory_no IS NULL
   AND NEW.project_id || NEW.title || NEW.description || NEW.rationale || NEW.created_by = ''
   AND NEW.alternatives_json = '[]' AND NEW.links_json = '[]')
 BEGIN SELECT raise(ABORT, 'decision_records is append-only: a decision is superseded, or its texts are erased'); END;
@@ -75,7 +76,8 @@ CREATE VIEW decisions AS
 _KNOWN_DECISIONS: Final = """
 INSERT INTO decision_records(id, memory_no, project_id, title, description, rationale, alternatives_json, links_json,
     created_by, created_at)
-  SELECT 'dec_' || hex(randomblob(13)), no, coalesce(metadata ->> '$.project', ''), coalesce(metadata ->> '$.title', summary_micro, raw), raw, '',
+  SELECT 'dec_' || hex(randomblob(13)), no, coalesce(metadata ->> '$.project', ''),
+         coalesce(metadata ->> '$.title', summary_micro, raw), raw, '',
          '[]', '[]', trust, created_at
   FROM memories WHERE kind = 'decision' ORDER BY no
 """

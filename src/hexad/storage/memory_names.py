@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.model.memory import Status, Trust
+from hexad.model.memory import Memory, Status, Trust
 from hexad.model.parse import is_text, quoted
+from hexad.model.query import Replaced
+from hexad.storage.codec import from_micros, parse
 from hexad.storage.connection import Database, SQLValue
 from hexad.storage.derivations import by_trust
 from hexad.storage.memory_rows import seen_sql
@@ -145,6 +148,28 @@ class MemoryNames:
             (memory_id, *params),
         )
         return Trust(cast("str", row[0])) if row else None
+
+    def replaced(self, memories: Sequence[Memory]) -> dict[str, Replaced]:
+        """Return what memories took the place of, by their own ids: what is superseded, not forgotten, not hidden."""
+        newer = {one.supersedes: one for one in memories if one.supersedes is not None}
+        if not newer:
+            return {}
+        seen, params = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.id, coalesce(m.summary_micro, m.raw), m.value, m.happened_at FROM memories m"
+            f" WHERE m.id IN (SELECT value FROM json_each(?)) AND m.status = 'superseded'{seen}",
+            (json.dumps(sorted(newer)), *params),
+        )
+        return {
+            (one := newer[cast("str", old)]).id: Replaced(
+                id=cast("str", old),
+                text=cast("str", text),
+                value=None if value is None else parse(value),
+                valid_from=from_micros(cast("int", since)),
+                valid_to=one.valid_from or one.created_at,
+            )
+            for old, text, value, since in rows
+        }
 
     def facts_about(self, space_no: int, look: str) -> list[tuple[str, str, str | None, str]]:
         """Return `(id, trust, value as JSON, content hash)` of a space's active facts whose keys look so.

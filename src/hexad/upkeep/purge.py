@@ -26,8 +26,8 @@ class Purger:
     ) -> int:
         """Remove these memories, leaving tombstones with `reason`; returns how many there were.
 
-        `receipt` is the id of the erasure that it is part of. Joins the transaction around it. Their ids can be given again. What a source brought is not brought
-        again by an ingest as long as it is unchanged.
+        `receipt` is the id of the erasure that it is part of. Joins the transaction around it. Their ids can be given
+        again. What a source brought is not brought again by an ingest as long as it is unchanged.
         """
         if not numbers:
             return 0
