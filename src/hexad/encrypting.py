@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 from hexad.clock import Clock, SystemClock
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
-from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.key_change import (
+    Key,
+    KeyChange,
+    UserKeyChange,
+    alone,
+    changed,
+    make_user_layer,
+    require_unchanged,
+    user_folder,
+)
 from hexad.model.checked import flags_checked
 from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
 from hexad.opening import directory_of, not_a_file, open
-from hexad.storage.conversion import Conversion, UnsealedLogs
 from hexad.storage.encryption import (
     RECORD,
     EncryptionRecord,
@@ -21,7 +28,6 @@ from hexad.storage.encryption import (
     establish,
     opens_with_same,
     read_record,
-    unlock,
 )
 from hexad.storage.files import atomic_write, ensure_dir
 from hexad.storage.key_sources import (
@@ -33,16 +39,10 @@ from hexad.storage.key_sources import (
     PROVIDERS,
     KeyGiven,
     fetch,
-    forget,
-    key_file_of,
     keyring_is_usable,
 )
-from hexad.storage.leases import OpenLock
-from hexad.storage.store_parts import Form, state_of
-from hexad.storage.switching import FOLDER, end_interrupted, recover
-
-Key = bytes | str | Path | None
-_ATTEMPTS: Final = 3
+from hexad.storage.store_parts import state_of
+from hexad.storage.user_place import is_there
 
 
 def init(
@@ -90,6 +90,7 @@ def encrypt(
     provider: str | None = None,
     key: Key = None,
     dry_run: bool = False,
+    user: bool = False,
     progress: Callable[[EncryptionProgress], object] | None = None,
     clock: Clock | None = None,
 ) -> EncryptionReport:
@@ -97,20 +98,22 @@ def encrypt(
 
     `provider` keeps the key: `"keyring"`, `"key_file"`, `"passphrase"`, `"command"`, or `"program"` (`key` with 32
     bytes). Without it, it is what `key` stands for, what `hexad.toml` or the environment names, else the system's
-    keyring, or a key file where there is none. `dry_run` only says how much would be written.
+    keyring, or a key file where there is none. `dry_run` only says how much would be written. With `user` it is the
+    user layer, made where there is none; `path` is then its folder, and the environment names its key in variables of
+    its own (HEXAD_USER_PASSPHRASE, HEXAD_USER_KEY_FILE, HEXAD_USER_KEY_COMMAND).
 
     Raises `StoreLocked`, naming the processes that have the store open, `Conflict` for one that is encrypted,
     `LimitExceeded` where the disk has no room for it twice. Killed before the end, the next open undoes or ends it.
     """
-    task = _Task(directory_of(path), "encrypt", progress=progress, clock=clock or SystemClock())
+    task = _task(path, "encrypt", user=user, make=not dry_run, progress=progress, clock=clock)
     if read_record(task.directory) is not None:
         raise Conflict(f"{task.directory} is encrypted already; `hexad rekey` gives it another key.")
-    unlock(task.directory, KeyGiven())  # which says so where the record of an encrypted one is gone
-    given = _given(task.directory, key)
-    chosen = choose(provider, given, load_settings(task.directory))
+    task.unlock(KeyGiven())  # which says so where the record of an encrypted one is gone
+    given = task.given(key)
+    chosen = choose(provider, given, task.settings)
     if dry_run:
         return task.plan(provider=chosen)
-    return task.run(None, lambda: establish(task.directory, given, provider=chosen), given)
+    return task.run(None, lambda: establish(task.protected, given, provider=chosen), given)
 
 
 @flags_checked
@@ -119,16 +122,17 @@ def decrypt(
     *,
     key: Key = None,
     dry_run: bool = False,
+    user: bool = False,
     progress: Callable[[EncryptionProgress], object] | None = None,
     clock: Clock | None = None,
 ) -> EncryptionReport:
-    """Make an encrypted store a plain one, and return what was done. `key` is as for `open`.
+    """Make an encrypted store a plain one, and return what was done. `key` is as for `open`, `user` as for `encrypt`.
 
     Raises as `encrypt` does, `Conflict` for a plain store, `AccessDenied` without its key.
     """
-    task = _Task(directory_of(path), "decrypt", progress=progress, clock=clock or SystemClock())
-    given = _given(task.directory, key)
-    old = _opened(task.directory, given)
+    task = _task(path, "decrypt", user=user, make=not dry_run, progress=progress, clock=clock)
+    given = task.given(key)
+    old = _opened(task, given)
     if dry_run:
         return task.plan(provider=None)
     return task.run(old, None, given, key=key)
@@ -143,22 +147,24 @@ def rekey(
     provider: str | None = None,
     wrap_only: bool = False,
     dry_run: bool = False,
+    user: bool = False,
     progress: Callable[[EncryptionProgress], object] | None = None,
     clock: Clock | None = None,
 ) -> EncryptionReport:
     """Give an encrypted store new keys, and return what was done: the old ones open nothing of it any more.
 
     `key` opens it as it is, `new_key` and `provider` say where the new key is; without them the provider stays, and
-    HEXAD_NEW_PASSPHRASE or HEXAD_NEW_KEY_COMMAND may say it. With `wrap_only` only the master key changes: nothing is
-    written anew, and who kept the old record and the old key can still read the store.
+    HEXAD_NEW_PASSPHRASE or HEXAD_NEW_KEY_COMMAND may say it. `user` is as for `encrypt`. With
+    `wrap_only` only the master key changes: nothing is written anew, and who kept the old record and the old key can
+    still read the store.
 
     Raises as `encrypt` does, with `wrap_only` too, `Conflict` for a plain store and for one whose key was changed
     meanwhile, `InvalidInput` for a new key that is the old one.
     """
-    task = _Task(directory_of(path), "rekey", progress=progress, clock=clock or SystemClock())
-    given = _given(task.directory, key)
-    old = _opened(task.directory, given)
-    settings = load_settings(task.directory)
+    task = _task(path, "rekey", user=user, make=not dry_run, progress=progress, clock=clock)
+    given = task.given(key)
+    old = _opened(task, given)
+    settings = task.settings
     new = KeyGiven.of(new_key, passphrase=settings.new_passphrase, command=settings.new_key_command)
     if provider is None and not new.explicit:
         provider = old.record.place.provider
@@ -169,7 +175,7 @@ def rekey(
         return task.plan(provider=chosen, record_alone=wrap_only)
 
     def made() -> Unlocked:
-        found = establish(task.directory, new, provider=chosen, keys=old.keys if wrap_only else None)
+        found = establish(task.protected, new, provider=chosen, keys=old.keys if wrap_only else None)
         if _same_secret(old.record, found.record, new):
             raise InvalidInput("The new key is the old one; give another.")
         return found
@@ -179,8 +185,9 @@ def rekey(
     return task.run(old, made, new, key=key)
 
 
-def encryption_state(path: str | Path | None = None) -> EncryptionState | None:
-    """Return how the store for a path is encrypted, None for a plain one; no key is needed. Raises `NotFound`.
+def encryption_state(path: str | Path | None = None, *, user: bool = False) -> EncryptionState | None:
+    """Return how the store for a path is encrypted, None for a plain one; no key is needed. Raises `NotFound`. `user`
+    asks about the user layer, which `path` is then the folder of.
 
     >>> import hexad, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -188,8 +195,8 @@ def encryption_state(path: str | Path | None = None) -> EncryptionState | None:
     ...     hexad.encryption_state(folder).provider
     'passphrase'
     """
-    record = read_record(directory_of(path))
-    return None if record is None else state_of(record)
+    record = read_record(user_folder(path) if user else directory_of(path))
+    return None if record is None else state_of(record, user=user)
 
 
 def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
@@ -215,186 +222,49 @@ def _same_secret(record: EncryptionRecord, made: EncryptionRecord, new: KeyGiven
     return made.place.provider != PASSPHRASE and opens_with_same(record, fetch(made.place, new))
 
 
-def _require_kept(made: Unlocked, given: KeyGiven) -> None:
-    """Raise `AccessDenied` where a provider does not give back what it gave: the store could never be opened."""
-    if made.record.place.provider not in (PASSPHRASE, PROGRAM):
-        made.record.keys(fetch(made.record.place, given))
-
-
 def _given(directory: Path, key: Key) -> KeyGiven:
     return KeyGiven.of(key, **load_settings(directory).key_sources)
 
 
-def _opened(directory: Path, given: KeyGiven) -> Unlocked:
+def _task(
+    path: str | Path | None,
+    what: str,
+    *,
+    user: bool,
+    make: bool,
+    progress: Callable[[EncryptionProgress], object] | None,
+    clock: Clock | None,
+) -> KeyChange:
+    clock = clock or SystemClock()
+    if not user:
+        return KeyChange(directory_of(path), what, progress=progress, clock=clock)
+    folder = user_folder(path)
+    if not is_there(folder) and not (make and what == "encrypt"):
+        raise NotFound(f"There is no user layer in {folder}; `hexad prefs set` makes one.")
+    make_user_layer(folder, clock)
+    return UserKeyChange(folder, what, progress=progress, clock=clock)
+
+
+def _opened(task: KeyChange, given: KeyGiven) -> Unlocked:
     """Return the keys of an encrypted store, with the record that they are from."""
+    directory = task.directory
     record = read_record(directory)
     if record is None:
         raise Conflict(f"{directory} is not encrypted; `hexad encrypt` encrypts it.")
-    keys = unlock(directory, given)
+    keys = task.unlock(given)
     if keys is None:
-        raise _changed(directory)
-    _require_unchanged(directory, record)
+        raise changed(directory)
+    require_unchanged(directory, record)
     return Unlocked(record=record, keys=keys)
-
-
-def _require_unchanged(directory: Path, record: EncryptionRecord | None) -> None:
-    """Raise `Conflict` where the store has another record than the one that was read: its keys may be others."""
-    if read_record(directory) != record:
-        raise _changed(directory)
-
-
-def _changed(directory: Path) -> Conflict:
-    return Conflict(f"The encryption of {directory} was changed meanwhile; look again. Nothing was done.")
 
 
 def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
     """Write the record of a store that is not there yet."""
     given = _given(directory, key)
     chosen = choose(provider, given, load_settings(directory))
-    with _alone(directory, "create an encrypted store", clock):
+    with alone(directory, "create an encrypted store", clock):
         if (directory / DATABASE).exists():
             raise Conflict(f"There is a store at {directory} already; it was left as it was.")
         if read_record(directory) is not None:
             return  # killed before there was a database: its key opens what is made now
         atomic_write(directory / RECORD, establish(directory, given, provider=chosen).record.encoded())
-
-
-@contextmanager
-def _alone(directory: Path, doing: str, clock: Clock) -> Iterator[OpenLock]:
-    lock = OpenLock(directory, clock=clock, purpose=f"hexad, to {doing}")
-    try:
-        with lock.alone(f"{doing} at {directory}"):
-            end_interrupted(directory)
-            yield lock
-    finally:
-        lock.close()
-
-
-class _Task:
-    """One change of one store's encryption."""
-
-    def __init__(
-        self,
-        directory: Path,
-        what: str,
-        *,
-        progress: Callable[[EncryptionProgress], object] | None,
-        clock: Clock,
-    ) -> None:
-        self.directory, self._what, self._clock = directory, what, clock
-        self._progress = progress or (lambda _progress: None)
-        if not (directory / DATABASE).exists():
-            raise NotFound(f"There is no store at {directory}.")
-        if (directory / FOLDER).exists():
-            lock = OpenLock(directory, clock=clock, purpose=f"hexad {what}")
-            try:
-                recover(directory, lock)
-            finally:
-                lock.close()
-
-    def plan(self, *, provider: str | None, record_alone: bool = False) -> EncryptionReport:
-        """Return what would be done; with `record_alone` nothing but the record is written."""
-        if record_alone:
-            where = str(self.directory)
-            return EncryptionReport(path=where, what=self._what, provider=provider, dry_run=True)
-        return self._report(self._conversion(None, None), provider=provider, dry_run=True)
-
-    def run(
-        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven, *, key: Key = None
-    ) -> EncryptionReport:
-        """Carry the change out, with the store alone. `make` makes the new key when all is ready for it."""
-        found = None if old is None else old.record
-        with _alone(self.directory, self._what, self._clock):
-            _require_unchanged(self.directory, found)
-            self._conversion(old, None).require_space()
-        for attempt in range(_ATTEMPTS):
-            self._seal_logs(key)
-            try:
-                with _alone(self.directory, self._what, self._clock):
-                    return self._convert(old, make, given)
-            except UnsealedLogs as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
-        raise AssertionError("the last attempt returns or raises")
-
-    def _conversion(self, old: Unlocked | None, new: Unlocked | None) -> Conversion:
-        keys = [None if one is None else one.keys for one in (old, new)]
-        return Conversion(self.directory, what=self._what, old=keys[0], new=keys[1])
-
-    def _convert(
-        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven
-    ) -> EncryptionReport:
-        found = None if old is None else old.record
-        _require_unchanged(self.directory, found)
-        made = None if make is None else make()
-        try:
-            if made is not None:
-                _require_kept(made, given)
-            conversion = self._conversion(old, made)
-            conversion.require_space()
-            total, done = conversion.size_bytes, 0
-
-            def step(size: int, name: str) -> None:
-                nonlocal done
-                done += size
-                self._progress(EncryptionProgress(done=done, total=max(total, done), current=name))
-
-            conversion.run(None if made is None else made.record, step=step)
-        except BaseException:
-            record = read_record(self.directory)
-            if made is not None and not (self.directory / FOLDER).exists() and record == found:
-                forget(made.record.place)
-            raise
-        return self._report(conversion, record=None if made is None else made.record)
-
-    def rewrap(self, old: Unlocked, make: Callable[[], Unlocked], given: KeyGiven) -> EncryptionReport:
-        """Change the master key alone, with the store alone: the data key in the record has to be that of the files."""
-        with _alone(self.directory, self._what, self._clock):
-            _require_unchanged(self.directory, old.record)
-            made = make()
-            try:
-                _require_kept(made, given)
-                atomic_write(self.directory / RECORD, made.record.encoded())
-            except BaseException:
-                if read_record(self.directory) == old.record:
-                    forget(made.record.place)
-                raise
-        place = made.record.place
-        return EncryptionReport(
-            path=str(self.directory),
-            what=self._what,
-            provider=place.provider,
-            key_id=place.id,
-            key_file=key_file_of(place),
-        )
-
-    def _seal_logs(self, key: Key) -> None:
-        """Bring what was recorded into segments: logs are of one process, and are not converted."""
-        if not (self.directory / "stream").is_dir():
-            return
-        with open(
-            self.directory, embedder=None, generator=None, clock=self._clock, background=False, key=key
-        ) as hx:
-            hx.xdb.seal()
-
-    def _report(
-        self,
-        conversion: Conversion,
-        *,
-        record: EncryptionRecord | None = None,
-        provider: str | None = None,
-        dry_run: bool = False,
-    ) -> EncryptionReport:
-        written = conversion.of(Form.FILE, Form.DATABASE)
-        return EncryptionReport(
-            path=str(self.directory),
-            what=self._what,
-            provider=provider if record is None else record.place.provider,
-            key_id=None if record is None else record.place.id,
-            key_file=None if record is None else key_file_of(record.place),
-            files=len(written),
-            bytes=sum(part.bytes for part in written),
-            needed_bytes=conversion.needed_bytes,
-            left=tuple(part.name for part in conversion.of(Form.UNKNOWN)),
-            dry_run=dry_run,
-        )

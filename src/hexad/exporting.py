@@ -21,6 +21,7 @@ from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
 from hexad.storage.own_files import unsealed
 from hexad.storage.sealed_files import SealedReader
+from hexad.storage.user_holdings import SECTIONS as USER_SECTIONS
 from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def export(
     if subject is not None and scope is not None:
         raise InvalidInput("Give a subject or a scope, not both.")
     scope = Scope.PROJECT.value if scope is None else scope
+    if subject is None and parse_scope(scope, session) is Scope.USER:
+        return _user_items(parts)
     held = _held(parts, holdings, scope, session=session, subject=subject)
     head: dict[str, JSONValue] = {
         "format": FORMAT,
@@ -62,6 +65,29 @@ def export(
         "left_out": _LEFT_OUT,
     }
     return _items(parts, holdings, held, head)
+
+
+def _user_items(parts: Parts) -> Iterator[ExportItem]:
+    """Return what the user layer holds; whether it may be read shows before the first item is asked for."""
+    user = parts.user
+    user.counts()
+    head: dict[str, JSONValue] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"hexad {__version__}",
+        "scope": Scope.USER.value,
+        "user_id": user.user_id,
+        "store": str(user.path),
+        "exported_at": format_time(parts.clock.now()),
+        "left_out": {"keys": _LEFT_OUT["keys"]},
+    }
+
+    def items() -> Iterator[ExportItem]:
+        yield ExportItem(section="export", value=head)
+        for section, row in user.held():
+            yield ExportItem(section=section, value=row)
+
+    return items()
 
 
 def write_export(
@@ -154,6 +180,8 @@ def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offse
     require_owner(parts.base.actor, parts.everything, doing="a list of what is held")
     parse_whole(limit, "limit", least=1)
     parse_whole(offset, "offset", least=0)
+    if parse_scope(scope, session) is Scope.USER:
+        raise InvalidInput("The user layer holds no memories: `hx.user` lists what it holds.")
     holdings = Holdings(parts.base.db)
     held = _held(parts, holdings, scope, session=session, subject=None)
     return holdings.page(held, limit=limit, offset=offset)
@@ -229,6 +257,7 @@ def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
     for item in items:
         said = json.dumps(item.value, ensure_ascii=False)
         if item.section == "export":
+            left = [*(USER_SECTIONS if item.value["scope"] == Scope.USER else SECTION_NAMES)]
             yield f'{{"export": {said}'
             continue
         if item.section == current:

@@ -70,6 +70,7 @@ class UserUpkeep:
                 may_see=actor.is_owner or actor.role is None,
                 actor=actor.describe(),
                 purpose=actor.agent or "library",
+                noted=self._note_learning,
             )
         )
 
@@ -110,12 +111,20 @@ class UserUpkeep:
         if not meta.get(_LEARNED) and not self.everything.memories.numbers(kinds, limit=1):
             return None
         try:
-            report = self.user.learn()
+            return self.user.learn()
         except HexadError as error:
             log.warning("Nothing was learned across projects: %s", error)
             return None
-        meta.put(_LEARNED, self.base.clock.now().isoformat() if self.base.settings.user.learning else "")
-        return report
+
+    def _note_learning(self) -> None:
+        learning = self.base.settings.user.learning
+        self.everything.meta.put(_LEARNED, self.base.clock.now().isoformat() if learning else "")
+
+    def retract_user(self) -> None:
+        """Take out of the user layer what this project published; raises where that cannot be done."""
+        if self.everything.meta.get(_LEARNED):
+            self.user.retract()
+            self.everything.meta.put(_LEARNED, "")
 
     def learn_when_due(self) -> None:
         """Learn once a day, and at once where a project that had published takes part no more."""

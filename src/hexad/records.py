@@ -130,8 +130,11 @@ class RecordCalls:
         belongs to (`memories`, `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what
         is left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
 
-        Raises `NotFound` for a session that there is not, and for `"user"`: there is no user layer. `InvalidInput` for
-        another scope or one beside a `subject`, `AccessDenied` for an actor from whom anything is hidden.
+        `"user"` is what the user layer holds of whoever opened the store: preferences, patterns, rules, what projects
+        published.
+
+        Raises `NotFound` for a session that there is not, `InvalidInput` for another scope or one beside a `subject`,
+        `AccessDenied` for an actor from whom anything is hidden.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -295,7 +298,8 @@ class RecordCalls:
 
         `"session"` is what `forget(session=…, purge=True)` does. `"project"` does that with every session and every
         space, and removes documents and tags; spaces stay, empty, with their policies. The ledger keeps its records
-        without their contents. It is for the store's owner, who has to `confirm`; `dry_run` only says what would go.
+        without their contents, and what the project published to the user layer goes. `"user"` removes what that holds
+        of whoever opened the store. It is for the store's owner, who has to `confirm`; `dry_run` only says what would go.
 
         Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
         """

@@ -39,6 +39,11 @@ def wipe(
             f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
         )
 
+    if chosen is Scope.USER:
+        user = parts.user
+        gone = user.wipe(confirm=confirm, dry_run=dry_run)
+        return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=gone)
+
     def forget(**given: str | bool | None) -> ErasureReceipt:
         return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
 
@@ -55,6 +60,8 @@ def wipe(
                 "`sessions()` lists those that were recorded."
             )
         return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
+    if not dry_run:
+        parts.retract_user()  # the first: where it cannot be done nothing is gone yet
     receipts = [forget(session=one) for one in sessions]
     receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)

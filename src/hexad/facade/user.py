@@ -315,6 +315,7 @@ class UserFacade(UserKnown):
             for held_one in mined.remove:
                 store.preferences.remove(held_one.preference.key, held_one.preference.value)
             rules = store.patterns.replace_derived(mined.rules)
+        needs.noted()
         return replace(self._report(published, mined), published=new, retracted=gone, rules=rules)
 
     def _report(self, published: Published, mined: Mined, *, dry_run: bool = False) -> LearningReport:
@@ -343,7 +344,7 @@ class UserFacade(UserKnown):
         store = self._desk.reading()
         if store is None or not store.projects.published(self._needs.project_id()):
             return 0
-        return self._desk.leave(self._desk.writing())
+        return self._desk.leave(self._desk.writing(removes=True))
 
     def stated(self) -> list[Stated]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""

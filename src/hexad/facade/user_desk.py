@@ -30,7 +30,8 @@ _STATED: Final = "stated"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserNeeds:
     """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
-    `facts` are the project's, `hidden` the spaces that hide anything, `stated` what the user's own file says.
+    `facts` are the project's, `hidden` the spaces that hide anything, `stated` what the user's own file says; `noted`
+    is told when the project published.
     """
 
     folder: Path
@@ -51,6 +52,7 @@ class UserNeeds:
     may_see: bool
     actor: str
     purpose: str
+    noted: Callable[[], None]
 
 
 class UserDesk:
@@ -76,8 +78,8 @@ class UserDesk:
                 return self._open(readonly=self.needs.readonly or self._refused())
             return self._store
 
-    def writing(self) -> UserStore:
-        """Return the layer to write to, made where it is not there.
+    def writing(self, *, removes: bool = False) -> UserStore:
+        """Return the layer to write to, made where it is not there. What only `removes` may do so in every layer.
 
         Raises `AccessDenied` for an actor that is not the owner, and for an encrypted project where the layer is
         plain; `StorageFailure` in a store that was opened read-only.
@@ -88,7 +90,7 @@ class UserDesk:
                 "Cannot write to the user layer: the store was opened read-only. Open it for writing."
             )
         with self._lock:
-            if self._refused():
+            if not removes and self._refused():
                 raise AccessDenied(
                     f"This project is encrypted, and the user layer in {self.needs.folder} is not: what was learned "
                     "here would be readable there. Encrypt it (`hexad encrypt --user`), or say in hexad.toml that it "
@@ -162,6 +164,7 @@ class UserDesk:
         with store.db.transaction():
             gone = store.projects.retract(project)
         store.holdings.clear()
+        self.needs.noted()
         return gone
 
     def read_file(self, store: UserStore) -> int:

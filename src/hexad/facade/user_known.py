@@ -153,7 +153,7 @@ class UserKnown:
 
     def forget(self, row_id: str) -> None:
         """Remove one thing for good by its id, such as `preference-3`. Raises `NotFound`."""
-        if not isinstance(row_id, str) or not self._desk.writing().holdings.remove(row_id):
+        if not isinstance(row_id, str) or not self._desk.writing(removes=True).holdings.remove(row_id):
             raise NotFound(
                 f"There is no {quoted(row_id)} in the user layer; `hexad prefs list --all` shows ids."
             )
@@ -185,7 +185,7 @@ class UserKnown:
             raise AccessDenied(
                 "A wipe of the user layer is for good; confirm it (confirm=True). A dry run shows what would go."
             )
-        return {} if self._desk.reading() is None else self._desk.writing().holdings.wipe()
+        return {} if self._desk.reading() is None else self._desk.writing(removes=True).holdings.wipe()
 
     def check(self) -> list[str]:
         """Return in words what is wrong with the layer's file; an empty list when all is well, or there is none."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hexad.errors import InvalidInput, NotFound
+from hexad.errors import InvalidInput
 from hexad.model.memory import JSONValue
 from hexad.model.parse import quoted
 
@@ -39,7 +39,7 @@ class Scope(StrEnum):
     """What `export`, and `hexad memory list|wipe|export --scope`, are about."""
 
     USER = "user"
-    """What is known of a person across projects. This version keeps no such thing."""
+    """What is known of a person across projects, in the user layer."""
     PROJECT = "project"
     """All of the store."""
     SESSION = "session"
@@ -60,18 +60,13 @@ class ExportItem:
 def parse_scope(scope: str, session: str | None) -> Scope:
     """Return the scope of that name; a session is named for `session`, and for nothing else.
 
-    Raises `InvalidInput`, and `NotFound` for `user`: there is no user layer.
+    Raises `InvalidInput`.
     """
     try:
         found = Scope(scope)
     except ValueError:
         valid = ", ".join(member.value for member in Scope)
         raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from None
-    if found is Scope.USER:
-        raise NotFound(
-            "There is no user layer in this version: nothing is kept about a user across projects. "
-            "Ask for scope 'project' or 'session', or for a person by subject."
-        )
     if (found is Scope.SESSION) != (session is not None):
         raise InvalidInput(
             "Scope 'session' needs a session's id; give session."
@@ -87,7 +82,7 @@ def parse_scope(scope: str, session: str | None) -> Scope:
 class WipeReport:
     """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
 
-    `tags` are those of the whole project, which no receipt counts.
+    `tags` are those of the whole project, which no receipt counts; `user` are rows of the user layer.
     """
 
     scope: Scope
@@ -95,6 +90,7 @@ class WipeReport:
     dry_run: bool
     receipts: Sequence[ErasureReceipt] = ()
     tags: int = 0
+    user: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def documents(self) -> int:
@@ -114,6 +110,7 @@ class WipeReport:
             for one in receipt.erased:
                 if receipt in whole or one.place not in told:
                     found[one.place] = found.get(one.place, 0) + one.count
+        found.update(self.user)
         return {**found, "tags": self.tags} if self.tags else found
 
     def to_dict(self) -> dict[str, JSONValue]:

@@ -26,7 +26,8 @@ class Suggestion:
     @property
     def text(self) -> str:
         """The suggestion as one says it."""
-        return f"You typically use {self.value} for {self.key} ({self.because}). Want me to set that up?"
+        key = self.key.replace("_", " ")
+        return f"You typically use {self.value} for {key} ({self.because}). Want me to set that up?"
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""

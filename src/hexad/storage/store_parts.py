@@ -39,6 +39,7 @@ CIPHERS: Final = {
     "keys of the store and of its ledger": _AES,
 }
 """With what each part of an encrypted store is encrypted."""
+USER_CIPHERS: Final = {"preferences, patterns, what projects published (user.db)": _AEGIS}
 LOGS: Final = "stream/log"
 SEGMENTS: Final = "stream/segments"
 
@@ -140,9 +141,12 @@ def _head(path: Path) -> bytes:
         return b""  # it went just now
 
 
-def state_of(record: EncryptionRecord) -> EncryptionState:
-    """Return what may be said of how a store is encrypted."""
+def state_of(record: EncryptionRecord, *, user: bool = False) -> EncryptionState:
+    """Return what may be said of how a store, or the `user` layer, is encrypted."""
     place = record.place
     return EncryptionState(
-        provider=place.provider, key_id=place.id, key_file=key_file_of(place), parts=dict(CIPHERS)
+        provider=place.provider,
+        key_id=place.id,
+        key_file=key_file_of(place),
+        parts=dict(USER_CIPHERS if user else CIPHERS),
     )

@@ -71,12 +71,14 @@ class State:
         finally:
             hx.close()
 
-    def ask_passphrase(self) -> bool:
-        """Ask whoever sits at the terminal for the store's passphrase; return whether there is one to try."""
+    def ask_passphrase(self, *, user: bool = False) -> bool:
+        """Ask whoever sits at the terminal for the store's passphrase, or the user layer's; return whether there is
+        one to try.
+        """
         if self.passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
             return False
         try:
-            found = hexad.encryption_state(self.store)
+            found = hexad.encryption_state(None if user else self.store, user=user)
         except hexad.HexadError:
             return False
         if found is None or found.provider != "passphrase":

@@ -20,7 +20,6 @@ _PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 _PASSPHRASE: Final = "passphrase"
 _OWNER: Final = "owner"
 _SHORTEST: Final = 8  # the library refuses what is shorter; here it is asked for again, before it is repeated
-_NO_USER_LAYER: Final = "There is no user layer yet; `hexad encrypt` encrypts all that Hexad keeps."
 
 
 def _named(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
@@ -43,18 +42,19 @@ def provider_options(function: Function) -> Function:
     )
 
 
-def new_key(provider: str | None, key_file: Path | None, *, new: bool = False) -> str | Path | None:
+def new_key(
+    provider: str | None, key_file: Path | None, *, new: bool = False, user: bool = False
+) -> str | Path | None:
     """Return what is to open a store from now on; a passphrase is asked for, twice, where there is a terminal."""
     if key_file is not None:
         if provider not in (None, "key_file"):
             raise click.UsageError(f"--key-file and --provider {provider} contradict each other.")
         return key_file
-    settings = load_settings(None)
-    given = settings.new_passphrase if new else settings.passphrase
+    given = load_settings(None).new_passphrase if new else _passphrase(user)
     if provider != _PASSPHRASE or given is not None:
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        name = "HEXAD_NEW_PASSPHRASE" if new else "HEXAD_PASSPHRASE"
+        name = "HEXAD_NEW_PASSPHRASE" if new else f"HEXAD_{'USER_' * user}PASSPHRASE"
         raise click.UsageError(f"There is no terminal to ask for the passphrase on: set {name}.")
     found: str = click.prompt(
         "New passphrase", hide_input=True, confirmation_prompt=True, err=True, value_proc=_long_enough
@@ -68,9 +68,9 @@ def _long_enough(typed: str) -> str:
     return typed
 
 
-def _meant(provider: str | None, key_file: Path | None) -> str | None:
+def _meant(provider: str | None, key_file: Path | None, user: bool) -> str | None:
     """Return the provider that is asked for: by the command, else by the hexad.toml of the store."""
-    if provider is not None or key_file is not None:
+    if provider is not None or key_file is not None or user:
         return provider
     named = load_settings(find_store(Path(state().store or "."))).encryption.get("provider")
     return str(named) if named else None
@@ -109,12 +109,15 @@ def warn_of_place(store: str | Path, given: Path | None) -> None:
 
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Only say how much would be written.")
+_user = click.option(
+    "--user", is_flag=True, help="The user layer, with a key of its own, in place of the project's store."
+)
 
 
 @click.command(cls=Command)
 @provider_options
 @_dry_run
-@click.option("--user", is_flag=True, help="The user's own layer; there is none yet.")
+@_user
 def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user: bool) -> None:
     """Encrypt all of the store.
 
@@ -124,25 +127,26 @@ def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user:
     overwritten, which means little on an SSD: see docs/encryption.md.
     """
     _require_owner()
-    if user:
-        raise hexad.InvalidInput(_NO_USER_LAYER)
     with _shown("Encrypting") as progress:
         _say(
             hexad.encrypt(
-                state().store,
+                _place(user),
                 provider=provider,
-                key=None if dry_run else new_key(_meant(provider, key_file), key_file),
+                key=None if dry_run else new_key(_meant(provider, key_file, user), key_file, user=user),
                 dry_run=dry_run,
+                user=user,
                 progress=progress,
             ),
             key_file,
+            user=user,
         )
 
 
 @click.command(cls=Command)
 @_dry_run
+@_user
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def decrypt(*, dry_run: bool, yes: bool) -> None:
+def decrypt(*, dry_run: bool, yes: bool, user: bool) -> None:
     """Make an encrypted store plain.
 
     Afterwards whoever can read its files can read everything in it.
@@ -150,14 +154,17 @@ def decrypt(*, dry_run: bool, yes: bool) -> None:
     _require_owner()
     if not dry_run:
         confirm(
-            "Decrypt the store, so that whoever can read its files can read all of it?",
+            f"Decrypt the {'user layer' if user else 'store'}, so that whoever can read its files can read all of it?",
             yes=yes,
             without="see with --dry-run what would be written",
         )
     with _shown("Decrypting") as progress:
         _say(
             _with_passphrase(
-                lambda key: hexad.decrypt(state().store, key=key, dry_run=dry_run, progress=progress)
+                lambda key: hexad.decrypt(
+                    _place(user), key=key, dry_run=dry_run, user=user, progress=progress
+                ),
+                user=user,
             )
         )
 
@@ -166,7 +173,8 @@ def decrypt(*, dry_run: bool, yes: bool) -> None:
 @provider_options
 @click.option("--wrap-only", is_flag=True, help="Change only the provider or the passphrase, in a moment.")
 @_dry_run
-def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_run: bool) -> None:
+@_user
+def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_run: bool, user: bool) -> None:
     """Give the store new keys.
 
     Everything is written anew, and the old key opens nothing of it any more; backups that were made before keep
@@ -175,42 +183,55 @@ def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_r
     whoever kept the old .hexad/encryption.json and the old key can still read it.
     """
     _require_owner()
-    there = hexad.encryption_state(state().store)
+    there = hexad.encryption_state(_place(user), user=user)
     stays = provider is None and key_file is None and there is not None
     chosen = there.provider if stays and there is not None else provider
-    if there is not None and there.provider == _PASSPHRASE and load_settings(None).passphrase is None:
-        _ask_for_present()
+    if there is not None and there.provider == _PASSPHRASE and _passphrase(user) is None:
+        _ask_for_present(user)
     new = None if dry_run else new_key(chosen, key_file, new=True)
     with _shown("Encrypting anew") as progress:
         _say(
             _with_passphrase(
                 lambda key: hexad.rekey(
-                    state().store,
+                    _place(user),
                     key=key,
                     new_key=new,
                     provider=provider,
                     wrap_only=wrap_only,
                     dry_run=dry_run,
+                    user=user,
                     progress=progress,
-                )
+                ),
+                user=user,
             ),
             key_file,
+            user=user,
         )
 
 
-def _ask_for_present() -> None:
+def _place(user: bool) -> str | None:
+    """Return what is meant: the project's store, or the user layer wherever that is."""
+    return None if user else state().store
+
+
+def _passphrase(user: bool) -> str | None:
+    settings = load_settings(None)
+    return settings.user_keys["passphrase"] if user else settings.passphrase
+
+
+def _ask_for_present(user: bool) -> None:
     """Ask for the passphrase that opens the store, before a new one; raises `AccessDenied` for a wrong one."""
-    if state().ask_passphrase():
-        hexad.decrypt(state().store, key=state().passphrase, dry_run=True)
+    if state().ask_passphrase(user=user):
+        hexad.decrypt(_place(user), key=state().passphrase, dry_run=True, user=user)
 
 
 def _with_passphrase(
-    work: Callable[[str | None], hexad.EncryptionReport],
+    work: Callable[[str | None], hexad.EncryptionReport], *, user: bool
 ) -> hexad.EncryptionReport:
     try:
         return work(state().passphrase)
     except hexad.AccessDenied:
-        if not state().ask_passphrase():
+        if not state().ask_passphrase(user=user):
             raise
     return work(state().passphrase)
 
@@ -229,7 +250,7 @@ def _require_owner() -> None:
         )
 
 
-def _say(report: hexad.EncryptionReport, given: Path | None = None) -> None:
+def _say(report: hexad.EncryptionReport, given: Path | None = None, *, user: bool = False) -> None:
     if state().json:
         print_json(report.to_dict())
         return
@@ -243,7 +264,8 @@ def _say(report: hexad.EncryptionReport, given: Path | None = None) -> None:
     else:
         click.echo(f"{what} written anew" if report.files else "The key was changed")
         click.echo(said_key(report.provider, report.key_file))
-        warn_of_variable(report.key_file)
-        warn_of_place(report.path, given)
+        if not user:
+            warn_of_variable(report.key_file)
+            warn_of_place(report.path, given)
     for name in report.left:
         note(f"{clean(name)} is no part of a store, and stays as it is.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -36,7 +37,7 @@ def scope_options(function: Function) -> Function:
     return click.option(
         "--scope",
         type=click.Choice(SCOPES),
-        help="Everything of the project, of one session, or of a user; this version keeps nothing of a user.",
+        help="Everything of the project, of one session, or of you: the user layer, shared by all projects.",
     )(function)
 
 
@@ -50,6 +51,9 @@ def check_scope(scope: str | None, session: str | None) -> None:
 
 def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> None:
     """List the memories of a scope, whatever their status, and say what else is held."""
+    if scope == hexad.Scope.USER:
+        _list_user(limit=limit, offset=offset)
+        return
     with state().opened() as hx:
         found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
         held = hx.xdb.session_totals()
@@ -72,6 +76,24 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
 
 
+def _list_user(*, limit: int, offset: int) -> None:
+    """List what the user layer holds."""
+    if limit < 1 or offset < 0:
+        raise click.UsageError("--limit is at least 1, --offset at least 0.")
+    with state().opened() as hx:
+        rows = list(islice(hx.user.held(), offset, offset + limit))
+    if state().json:
+        print_json([{"list": section, **row} for section, row in rows])
+        return
+    for section, row in rows:
+        said = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
+        click.echo(f"{section}  {clean(said)}")
+    if not rows:
+        note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
+    if len(rows) == limit:
+        note(f"{count(limit, 'row')}, and maybe more: --limit and --offset show them.")
+
+
 def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
     """Remove all of a scope, after asking, and say what went."""
     with state().opened() as hx:
@@ -81,6 +103,7 @@ def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> 
         else:
             there = ", ".join(f"{place}: {number:,}" for place, number in planned.counts().items())
             of = "the project" if session is None else f"the session {clean(session)!r}"
+            of = "the user layer, of all projects," if scope == hexad.Scope.USER else of
             if there:
                 confirm(f"Remove everything of {of} for good ({there})?", yes=yes, without=DRY_RUN)
             with meter("Wiping", clock=hx.clock, unit="memories") as show:
@@ -88,7 +111,7 @@ def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> 
     if state().json:
         print_json(report.to_dict())
         return
-    click.echo(f"{clean(session or 'project')}  {'would be wiped' if dry_run else 'wiped'}")
+    click.echo(f"{clean(session or scope)}  {'would be wiped' if dry_run else 'wiped'}")
     counts = ", ".join(f"{place}: {number:,}" for place, number in report.counts().items())
     note(counts or "There is nothing of it.")
     say_removed(report.receipts)
