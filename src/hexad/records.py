@@ -299,7 +299,7 @@ class RecordCalls:
         `"session"` is what `forget(session=…, purge=True)` does. `"project"` does that with every session and every
         space, and removes documents and tags; spaces stay, empty, with their policies. The ledger keeps its records
         without their contents, and what the project published to the user layer goes. `"user"` removes what that holds
-        of whoever opened the store. It is for the store's owner, who has to `confirm`; `dry_run` only says what would go.
+        of whoever opened the store. It is for the store's owner, who has to `confirm`; `dry_run` says what would go.
 
         Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
         """

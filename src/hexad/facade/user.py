@@ -21,7 +21,7 @@ from hexad.model.user import (
     parse_confidence,
     value_text,
 )
-from hexad.model.user_answers import LearningReport, Resolved, Suggestion
+from hexad.model.user_answers import LearningReport, ResolvedPreference, Suggestion
 from hexad.recall.layers.user import Stated
 from hexad.storage.user_place import UserStore
 from hexad.storage.user_preferences import SAID, Held, look
@@ -132,7 +132,7 @@ class UserFacade(UserKnown):
             if one.preference.confidence >= least and kind in (None, one.preference.source)
         ]
 
-    def preference(self, key: str) -> Resolved | None:
+    def preference(self, key: str) -> ResolvedPreference | None:
         """Return what holds for a key in this project: one statement, with a note where others are near.
 
         An exception of this project comes before what is usual, and says why. None where nothing is known, or nothing

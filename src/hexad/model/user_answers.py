@@ -45,7 +45,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class ResolvedPreference:
     """What holds for a key here: one statement, what else there is, and a note where that matters."""
 
     key: str
@@ -70,7 +70,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LearnedChange:
     """One thing that learning changed, and why. `before` and `after` are confidences, None where it was not there."""
 
     what: str
@@ -100,7 +100,7 @@ class LearningReport:
     published: int = 0
     retracted: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
-    changes: Sequence[Change] = ()
+    changes: Sequence[LearnedChange] = ()
     rules: int = 0
     skipped: str | None = None
     dry_run: bool = False

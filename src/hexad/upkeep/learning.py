@@ -30,7 +30,7 @@ from hexad.model.user import (
     mined_confidence,
     raised,
 )
-from hexad.model.user_answers import Change
+from hexad.model.user_answers import LearnedChange
 from hexad.storage.user_preferences import MINED, Held, look
 
 TOGETHER_LEAST: Final = 0.8
@@ -51,7 +51,7 @@ class Mined:
     put: Sequence[Held] = ()
     remove: Sequence[Held] = ()
     rules: Sequence[UserRule] = ()
-    changes: Sequence[Change] = ()
+    changes: Sequence[LearnedChange] = ()
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ def mine(
     known = {(one.preference.key, look(one.preference.value)): one for one in held}
     put: list[Held] = []
     remove: list[Held] = []
-    changes: list[Change] = []
+    changes: list[LearnedChange] = []
     for pair in sorted(book.uses.keys() | known.keys()):
         before = known.get(pair)
         after, reason = _weighed(book, pair, before, user_id=user_id, drift_projects=drift_projects)
@@ -211,10 +211,10 @@ def _moved(before: Held, base_now: float | None) -> float:
     return min(max(one.confidence + base_now - before.base, CONFIDENCE_LEAST), INFERRED_MOST)
 
 
-def _change(what: str, before: Held | None, after: Held | None, reason: str) -> Change:
+def _change(what: str, before: Held | None, after: Held | None, reason: str) -> LearnedChange:
     one = after or before
     assert one is not None
-    return Change(
+    return LearnedChange(
         what=what,
         key=one.preference.key,
         value=one.preference.value,

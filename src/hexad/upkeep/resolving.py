@@ -15,7 +15,7 @@ from hexad.model.user import (
     Suppression,
     UserRule,
 )
-from hexad.model.user_answers import Resolved, Suggestion
+from hexad.model.user_answers import ResolvedPreference, Suggestion
 from hexad.storage.user_preferences import look
 
 NEAR: Final = 0.15
@@ -51,7 +51,7 @@ class Here:
         return len({one.project_id for one in self.values})
 
 
-def resolve(key: str, here: Here) -> Resolved | None:
+def resolve(key: str, here: Here) -> ResolvedPreference | None:
     """Return what holds for a key here: this project's exception before what is usual; None where nothing is known."""
     known, exception = here.of(key), here.exceptions.get(key)
     first = known[0] if known else None
@@ -59,7 +59,7 @@ def resolve(key: str, here: Here) -> Resolved | None:
         usual = exception.usual or (None if first is None else first.value)
         usually = "" if usual is None else f"Usually uses {usual} for {_said(key)}; "
         text = f"{usually}{exception.value} in this project, because {exception.reason.rstrip('.')}."
-        return Resolved(
+        return ResolvedPreference(
             key=key,
             value=exception.value,
             statement=text[0].upper() + text[1:],
@@ -76,7 +76,7 @@ def resolve(key: str, here: Here) -> Resolved | None:
     if near:
         names = " and ".join(f"{one.value} ({one.confidence:.2f})" for one in near)
         note = f"{first.value} ({first.confidence:.2f}) is only just ahead of {names}."
-    return Resolved(
+    return ResolvedPreference(
         key=key,
         value=first.value,
         statement=statement(first, here, also),
