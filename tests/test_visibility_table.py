@@ -16,6 +16,9 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
+from hexad.facade.facts import FactsFacade
+from hexad.facade.governance import GovernanceFacade
+from hexad.facade.project import ProjectFacade
 from hexad.facade.quarantine import QuarantineFacade
 from hexad.facade.session import SessionFacade
 from hexad.facade.spaces import SpacesFacade
@@ -53,6 +56,15 @@ READS: dict[str, Call] = {
         [(hit.id, hit.text, hit.memory) for hit in hx.recall(query, follow_links=True)]
         for query in ("when does it close", "canteen soup", "zan")
     ],
+    "plan": lambda hx, _: hx.plan("when does the merger close").to_dict(),
+    "context": lambda hx, _: [
+        (found := hx.context(task, deterministic=True)).rendered["json"] + found.rendered["markdown"]
+        for task in ("when does it close", "canteen soup", "zan", "why plans kind:decision")
+    ],
+    "query": lambda hx, _: [
+        [one.item.id for one in hx.query(text, deterministic=True)] for text in ("when does it close", "zan", "since:9y")
+    ],
+    "expand": _each(lambda hx, name: hx.expand(name)),
     "recall_context": lambda hx, _: [
         hx.recall_context("plans", "canteen", include_raw=True, limit=100, backend=backend).to_dict()
         for backend in ("basic", "patricia", "raptor", "hybrid", "temporal")
@@ -103,6 +115,29 @@ READS: dict[str, Call] = {
         memory.status,
     ),
     "remember_raw": lambda hx, _: hx.remember_raw("plans", "note", SECRET + " Indeed.").receipt,
+    "facts": lambda hx, _: [
+        hx.facts.current("bid", "price"),
+        hx.facts.as_of("2030-01-01", space="plans"),
+        hx.facts.history("bid"),
+        hx.facts.what_changed("2000-01-01"),
+        hx.facts.contradictions(),
+        hx.facts.needs_review(),
+        _each(lambda hx, name: hx.facts.reviewed(name))(hx, _),
+    ],
+    "governance": lambda hx, _: [
+        hx.governance.query(),
+        hx.governance.query("merger", in_force=True),
+        [hx.governance.why(topic).to_dict() for topic in ("merger", "plans/merger", "spring")],
+        _each(lambda hx, name: hx.governance.get(name))(hx, _),
+        _each(lambda hx, name: hx.governance.history(name))(hx, _),
+        _outcome(lambda: hx.governance.decide("Sell it", supersedes="hidden", space="plans")),
+    ],
+    "project": lambda hx, _: [
+        hx.project.get(space="plans"),
+        hx.project.get_decisions(),
+        hx.project.get_tech_stack(space="plans"),
+        hx.project.components(space="plans"),
+    ],
     "quarantine": lambda hx, _: [_outcome(hx.quarantine.list), _outcome(lambda: hx.quarantine.get("bad"))],
 }  # fmt: skip
 """Calls on memories that come to the same, whether there is something hidden or not."""
@@ -149,6 +184,19 @@ SESSION = """
     open_file place record_edit resumable resume set_task set_ticket snapshot start state tend
 """
 """Working sets are of sessions, and as little as these of roles."""
+FACTS = {
+    "current": "above", "as_of": "above", "history": "above", "what_changed": "above", "contradictions": "above",
+    "needs_review": "above", "reviewed": "above", "declare": "writes", "declared": "names of attributes, no memory",
+}  # fmt: skip
+GOVERNANCE = {
+    "query": "above", "why": "above", "get": "above", "history": "above", "decide": "above", "record": "as decide",
+    "supersede": "as decide",
+}  # fmt: skip
+PROJECT = """
+    get get_patterns get_conventions get_todos get_decisions get_tech_stack components component remember
+    remember_decision remember_component observe confirm done detect
+"""
+"""All of them read memories as `get`, or write as `remember` does."""
 
 
 def _public(kind: type) -> set[str]:
@@ -160,6 +208,9 @@ def test_no_public_call_is_missing_from_the_tables() -> None:
     assert _public(SpacesFacade) == set(SPACES)
     assert _public(QuarantineFacade) == set(QUARANTINE)
     assert _public(Xdb) == set(STREAM.split())
+    assert _public(FactsFacade) == set(FACTS)
+    assert _public(GovernanceFacade) == set(GOVERNANCE)
+    assert _public(ProjectFacade) == set(PROJECT.split())
     assert _public(SessionFacade) == set(SESSION.split())
 
 

@@ -30,6 +30,12 @@ class ProjectKnowledge:
         def writing(self) -> Writing:
             """The write path."""
 
+    def settle_fact(self, no: int) -> None:
+        """Let a memory that is back in recall stand among the facts of its key, in the caller's transaction."""
+        memory = self.base.stores.memories.by_no([no])[no]
+        if memory.subject is not None or memory.attribute is not None:
+            self.writing.writer.settle(memory, now=self.base.clock.now())
+
     @cached_property
     def facts(self) -> FactsFacade:
         """Facts over time."""

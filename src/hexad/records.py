@@ -328,6 +328,7 @@ class RecordCalls:
                 f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
             )
         self._parts.catalog.restore(no, at=self._parts.clock.now())
+        self._parts.settle_fact(no)
 
     def pin(self, *names: str, space: str | None = None) -> Memory:
         """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.

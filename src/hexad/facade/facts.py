@@ -207,7 +207,20 @@ class FactsFacade:
             self._stores.spaces.get(space)
 
     def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
-        return [fact_of(one, self._rivals(one, line), known_at=known) for one in line if one.status in TOLD]
+        """Return what is told of a line: the same value again, without another one between, is told once."""
+        told: list[tuple[FactRow, Fact]] = []
+        for one in line:
+            if one.status not in TOLD:
+                continue
+            rivals = self._rivals(one, line)
+            last = next(
+                (pair for pair in reversed(told) if family_of(pair[0].kind) == family_of(one.kind)), None
+            )
+            goes_on = last is not None and not last[0].differs(one) and last[0].trust.rank >= one.trust.rank
+            if goes_on and rivals and last is not None and last[1].holds_at(one.valid_from):
+                continue
+            told.append((one, fact_of(one, rivals, known_at=known)))
+        return [fact for _, fact in told]
 
     def _rivals(self, one: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
         """Return the facts against which one is held: of its family, and none where an attribute holds several."""

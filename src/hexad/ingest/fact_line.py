@@ -13,7 +13,7 @@ from datetime import datetime
 from hexad.index.catalog import Catalog
 from hexad.model.decision import DECISION, said_in
 from hexad.model.facts import FactRow, family_of, predecessor, successor
-from hexad.model.memory import Memory, Outcome, Receipt, Status
+from hexad.model.memory import Memory, Outcome, Status
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
@@ -102,9 +102,6 @@ class FactLine:
 
 def _noted(memory: Memory, note: str) -> Memory:
     receipt = memory.receipt
-    assert receipt is not None  # what was just written always has one
-    return replace(memory, receipt=_with_note(receipt, note))
-
-
-def _with_note(receipt: Receipt, note: str) -> Receipt:
-    return replace(receipt, notes=(*receipt.notes, note))
+    if receipt is None:  # nothing was written: it was brought back
+        return memory
+    return replace(memory, receipt=replace(receipt, notes=(*receipt.notes, note)))

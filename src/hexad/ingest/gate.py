@@ -113,16 +113,23 @@ class Gate:
     def _at_that_time(
         self, draft: Draft, repeated: Identity | None, *, content_hash: str, space_no: int
     ) -> Identity | None:
-        """Return the fact that a draft repeats, given when it holds: after another value it is a fact anew."""
+        """Return the fact that a draft repeats, given when it holds: the same since another time is a fact of its own.
+
+        Were it not, what stands between the two would decide by the order in which all of them arrive.
+        """
         look = look_of_fact(draft.subject, draft.attribute)
         assert look is not None
-        line = Facts(self._stores.db, roles=self._stores.roles).line(look, space_no=space_no)
         value = None if draft.value is None else dump(draft.value)
-        same = [one for one in line if (one.value, one.content_hash) == (value, content_hash)]
-        for one in same:
-            if one.valid_from == draft.valid_from:
+        if repeated is not None and self._since(repeated) == draft.valid_from:
+            return repeated
+        for one in Facts(self._stores.db, roles=self._stores.roles).line(look, space_no=space_no):
+            if (one.value, one.content_hash, one.valid_from) == (value, content_hash, draft.valid_from):
                 return self._stores.memories.identify_no(one.no)
-        return repeated if all(one.value == value for one in line) else None
+        return None
+
+    def _since(self, known: Identity) -> datetime:
+        memory = self._stores.memories.by_no([known.no])[known.no]
+        return memory.valid_from or memory.created_at
 
     def holds(self, draft: Draft, *, content_hash: str) -> bool:
         """Return whether the store has this text as the memory that `draft` would be; asked without a lock.

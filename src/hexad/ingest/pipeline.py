@@ -22,7 +22,7 @@ from hexad.ingest.gate import Gate, Verdict
 from hexad.ingest.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.policies import PolicyBook
 from hexad.ingest.prepare import Prepared, Preparer
-from hexad.ingest.records import carried, merged, new_memory, same, since_before, with_tags
+from hexad.ingest.records import carried, merged, new_memory, same, with_tags
 from hexad.ingest.redaction import Redactor
 from hexad.ingest.semantic import new_chunks
 from hexad.ingest.validate import validate
@@ -105,6 +105,11 @@ class Pipeline:
     def _decided(self, prepared: Sequence[Prepared]) -> dict[str, tuple[Policies, RedactionRules]]:
         return {space: self._policies.decided(space) for space in {one.draft.space for one in prepared}}
 
+    def settle(self, memory: Memory, *, now: datetime) -> Memory:
+        """Return a fact that is back in recall as it stands among those of its key, in the caller's transaction."""
+        space_no = self._stores.spaces.get(memory.space).no
+        return self._line.settled(memory, space_no=space_no, now=now)
+
     def rules_of(self, name: str) -> RedactionRules:
         """Return what is redacted in the space of that name."""
         return self._policies.rules(name)
@@ -182,7 +187,6 @@ class Pipeline:
         if verdict.outcome is Outcome.ECHO:
             return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
         memories.add_evidence(no, at=one.now, trust=one.draft.trust)
-        one = since_before(one, memories.by_no([no])[no])
         if one.draft.tags is not None:
             one = with_tags(one, tuple(sorted({*memories.by_no([no])[no].tags, *slugs(one.draft.tags)})))
         memory = self._change(replace(one, fresh=False), verdict, policies, space_no=space_no, source_no=None)

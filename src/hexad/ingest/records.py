@@ -263,16 +263,6 @@ def _sections(old: Memory) -> tuple[Section, ...]:
     )
 
 
-def since_before(one: Prepared, old: Memory) -> Prepared:
-    """Return a fact that is said again as one that holds since the earlier of both times."""
-    draft = one.draft
-    if draft.attribute is None or draft.valid_from is None:
-        return one
-    if draft.valid_from < (old.valid_from or old.created_at):
-        return one
-    return one.said(replace(draft, valid_from=None), one.meaning)
-
-
 def with_tags(one: Prepared, tags: tuple[str, ...]) -> Prepared:
     """Return the same with these tags."""
     meaning: Meaning = replace(one.meaning, tags=tags)

@@ -149,6 +149,9 @@ def hit_lines(
     verbatim = memory.kind in _VERBATIM
     for line in excerpt(hit.text, query=query, room=room - 6, verbatim=verbatim, limit=lines):
         yield f"    {click.style('│', dim=True)} {line}"
+    if hit.replaced is not None:
+        until = f"{hit.replaced.valid_to:%Y-%m-%d}"
+        yield from hanging(f"replaces, until {until}: {hit.replaced.text}", indent=4, room=room)
     if explain:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
         yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)
