@@ -112,6 +112,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "encryption": ("encryption", _module("encryption")),
     "erasure": ("erasure", _module("erasure")),
     "poisoning": ("poisoning", _module("poisoning")),
+    "sessions": ("sessions", _module("sessions")),
 }
 GROUPS = {
     "latency": ("recall", "remember", "ingest"),
