@@ -46,7 +46,9 @@ PARTS = {
     "hexad.audit": "audit",
     "hexad.facade": "facade",
     "hexad.engine": "engine",
+    "hexad.asking": "engine",
     "hexad.auditing": "engine",
+    "hexad.contexting": "engine",
     "hexad.deciding": "engine",
     "hexad.describing": "engine",
     "hexad.encrypting": "engine",
@@ -117,7 +119,11 @@ TABLE_EXCEPTIONS = {
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 _LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
 _LATE_SESSION = "a recall from a cold start has no session"
+_LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("hexad.asking", "hexad.contexting"): _LATE_ROUTER,
+    ("hexad.asking", "hexad.facade.context"): _LATE_ROUTER,
+    ("hexad.asking", "hexad.recall.route"): _LATE_ROUTER,
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.deciding", "hexad.facade.facts"): "a recall from a cold start asks for no facts by their keys",
@@ -232,6 +238,7 @@ BROAD_EXCEPTS = {
         "hexad.providers.generators.function",
         "FunctionGenerator.generate",
     ): "the caller's own function may raise anything",
+    ("hexad.recall.parallel", "asked"): "whatever goes wrong in one layer, the others answer and its name is reported",
     ("hexad.providers.metering", "_said"): "the caller's own generator may raise anything",
     (
         "hexad.providers.generators.hosted",

@@ -80,20 +80,20 @@ class RoutedCalls:
         details: bool = True,
         space: str | Sequence[str] | None = None,
         kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        path: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
         as_of: datetime | str | None = None,
+        wait: bool = False,
         model: str | None = None,
     ) -> FusedContext:
         """Return what all layers know of a task, for a model: at most `max_tokens`, as data, with ids to cite.
 
         All layers are asked at once, each for 50 ms and 150 ms in all; `late`, `failed` and `absent` name those that
-        gave nothing. `deterministic` waits for each of them: the same state then gives the same bytes. `task` may be
-        written in the query language (`layer:project kind:decision since:2w "auth"`, docs/context.md). `layers` None
-        asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the smaller of the first two; `details`
-        False keeps to summaries. `dropped` says what was left out, why, and what it would have cost.
+        gave nothing. `wait` waits for each of them; `deterministic` does too, and then the same state gives the same
+        bytes. `task` is a sentence, or the query language (`layer:project kind:decision since:2w "auth"`:
+        docs/context.md). `layers` None asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the
+        smaller of the first two; `details` False keeps to summaries. `dropped` says what was left out, why, and what
+        it would have cost.
 
         Raises `InvalidInput` for a value that cannot be used, `NotFound` for a space that was never created.
 
@@ -108,10 +108,10 @@ class RoutedCalls:
 
         found = self._parts.router.context(
             task,
-            wanted=Wanted(max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic),
-            narrowed=Narrowed(
-                space=space, kinds=kinds, tags=tags, path=path, since=since, until=until, as_of=as_of
+            wanted=Wanted(
+                max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
             ),
+            narrowed=Narrowed(space=space, kinds=kinds, since=since, until=until, as_of=as_of),
             form=format,
             details=details,
             model=model,

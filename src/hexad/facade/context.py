@@ -61,8 +61,6 @@ class Narrowed:
 
     space: str | Sequence[str] | None = None
     kinds: Sequence[str] | None = None
-    tags: Sequence[str] | None = None
-    path: str | None = None
     since: datetime | str | None = None
     until: datetime | str | None = None
     as_of: datetime | str | None = None
@@ -177,10 +175,10 @@ class Contexts:
     def _asked(self, question: str, wanted: Wanted, narrowed: Narrowed, model: str | None) -> _Asked:
         question = check_query(question)
         typed = parse_query_text(question, names=NAMES)
-        if not typed.narrows:
-            typed = QueryText(words=(question,))
         if typed.refused:
             raise InvalidInput(f"{typed.refused[0]}.")
+        if not typed.narrows:
+            typed = QueryText(words=(question,))
         now = self._needs.clock.now()
         if typed.layers and wanted.layers is None:
             wanted = replace(wanted, layers=_layers(typed.layers))
@@ -209,13 +207,12 @@ class Contexts:
         for name in spaces or ():
             self._needs.stores.spaces.get(name)
         kinds = (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)
-        tags = (*word_list(narrowed.tags or (), "tags"), *typed.tags)
         since, until = parse_time(narrowed.since, "since"), parse_time(narrowed.until, "until")
         return Filters(
             spaces=spaces,
             kinds=tuple(map(slug, kinds)) or None,
-            tags=slugs(tags) or None,
-            path=typed.path or narrowed.path,
+            tags=slugs(typed.tags) or None,
+            path=typed.path,
             since=since if typed.since is None else moment(typed.since, "since", now=now),
             until=until if typed.until is None else moment(typed.until, "until", now=now),
             pinned=typed.pinned,
@@ -276,7 +273,7 @@ class Contexts:
         memories = self._needs.stores.memories
         try:
             with self._needs.stores.db.read():
-                no = memories.resolve(memory_id)
+                no = memories.resolve(memory_id, space=None)
                 memory = memories.by_no([no])[no]
         except (NotFound, InvalidInput):
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 from hexad.errors import HexadError, InvalidInput
 from hexad.model.layers import LayerPlan, MemoryLayer, Plan, QueryClass, TaskType, Weights
@@ -135,12 +135,16 @@ def _number(value: object, name: str, where: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What whoever asks has decided: the room, the layers (None is all), whether to wait for every layer."""
+    """What whoever asks has decided: the room, the layers (None is all), whether to wait for every layer.
+
+    `deterministic` waits too, and asks for nothing but what the stored state says.
+    """
 
     max_tokens: int = 2_000
     layers: tuple[MemoryLayer, ...] | None = None
     deterministic: bool = False
     limit: int | None = None
+    wait: bool = False
 
     def __post_init__(self) -> None:
         most = self.max_tokens
@@ -157,7 +161,8 @@ def plan(
 ) -> Plan:
     """Return how a question is answered: the same plan for the same question, unless a model is asked."""
     found = classify(question)
-    decided, notes = "rules", ()
+    decided: str = "rules"
+    notes: tuple[str, ...] = ()
     if model is not None and not wanted.deterministic:
         found, decided, notes = _by_model(question, found, model)
     layers = _layers(found, wanted, settings)
@@ -171,7 +176,7 @@ def plan(
         layers=layers,
         weights=weights,
         max_tokens=wanted.max_tokens,
-        deadline_ms=None if wanted.deterministic else settings.total_ms,
+        deadline_ms=None if wanted.deterministic or wanted.wait else settings.total_ms,
         decided_by=decided,
         reasons=found.reasons,
         notes=notes,
@@ -197,7 +202,7 @@ def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple
             share=settings.quotas[layer],
             tokens=int(settings.quotas[layer] * wanted.max_tokens),
             limit=wanted.limit or (LIMIT_WANTED if layer in raised else LIMIT),
-            deadline_ms=None if wanted.deterministic else settings.layer_ms,
+            deadline_ms=None if wanted.deterministic or wanted.wait else settings.layer_ms,
         )
         for layer in asked
     )
@@ -232,4 +237,4 @@ def _by_model(question: str, found: Classified, model: RouteModel) -> tuple[Clas
         return found, "rules", (f"Sorted by rules: {error}",)
     except (ValueError, KeyError, TypeError):
         return found, "rules", ("Sorted by rules: the model's answer was no task type and query class.",)
-    return answer, cast("str", reply.model), ()
+    return answer, reply.model, ()

@@ -1,0 +1,107 @@
+"""Questions are sorted by what their words do in them: the lists in tests/data, and what is hard about them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hexad import QueryClass, TaskType
+from hexad.recall.classify import classify
+
+DATA = Path(__file__).parent / "data"
+
+
+def _listed(name: str) -> list[tuple[str, str, str]]:
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    return [(kind, task, question) for kind, task, question in (line.split("\t") for line in lines)]
+
+
+def _right(name: str) -> tuple[float, float, list[str]]:
+    rows = _listed(name)
+    found = [classify(question) for _, _, question in rows]
+    wrong = [
+        f"{question}: {one.query_class} {one.task_type}, not {kind} {task}"
+        for (kind, task, question), one in zip(rows, found, strict=True)
+        if (one.query_class, one.task_type) != (kind, task)
+    ]
+    classes = sum(one.query_class == kind for (kind, _, _), one in zip(rows, found, strict=True))
+    tasks = sum(one.task_type == task for (_, task, _), one in zip(rows, found, strict=True))
+    return classes / len(rows), tasks / len(rows), wrong
+
+
+@pytest.mark.row("A054", "A106")
+def test_questions_that_the_rules_were_made_on_are_sorted_right():
+    classes, tasks, wrong = _right("routing.tsv")
+
+    assert classes >= 0.97, wrong
+    assert tasks >= 0.97, wrong
+
+
+@pytest.mark.row("A054", "A106")
+def test_questions_that_the_rules_were_not_made_on_are_mostly_sorted_right():
+    classes, tasks, wrong = _right("routing_held_out.tsv")
+
+    assert classes >= 0.9, wrong
+    assert tasks >= 0.95, wrong
+
+
+def test_the_lists_share_no_question_and_name_every_kind():
+    made_on, held_out = _listed("routing.tsv"), _listed("routing_held_out.tsv")
+
+    assert not {row[2].lower() for row in made_on} & {row[2].lower() for row in held_out}
+    for rows in (made_on, held_out):
+        assert {row[0] for row in rows} == set(QueryClass)
+        assert {row[1] for row in rows} == set(TaskType)
+
+
+@pytest.mark.row("A054")
+@pytest.mark.parametrize(
+    ("question", "kind", "task"),
+    [
+        ("How is the address book structured?", "architectural", "explain"),
+        ("What is my preferred testing framework?", "user", "explain"),
+        ("Address the review comments.", "procedural", "edit"),
+        ("Which address do we ship from?", "factual", "explain"),
+        ("How is the fix list organised?", "architectural", "explain"),
+        ("Fix the list.", "procedural", "edit"),
+        ("Who decided on the update policy?", "historical", "explain"),
+        ("Update the policy.", "procedural", "edit"),
+        ("design documents", "general", "explain"),
+        ("Design the documents store.", "architectural", "design"),
+    ],
+)
+def test_a_word_counts_by_where_it_stands(question, kind, task):
+    found = classify(question)
+
+    assert (found.query_class, found.task_type) == (kind, task)
+    assert found.reasons or kind == "general"
+
+
+@pytest.mark.row("A071")
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Why did we choose Postgres?", True),
+        ("What was decided about retries?", True),
+        ("List the decisions about logging.", True),
+        ("Show the decision tree of the classifier.", False),
+        ("What port does the server listen on?", False),
+    ],
+)
+def test_only_questions_for_a_reason_or_a_decision_ask_why(question, asks):
+    assert classify(question).asks_why is asks
+
+
+def test_a_question_that_never_ends_is_sorted_at_once():
+    started = time.perf_counter()
+    for question in (
+        "how does a " + "b to " * 5_000,
+        "my " + "x " * 20_000,
+        "the " * 20_000 + "should",
+        "?" * 50_000,
+    ):
+        classify(question)
+
+    assert time.perf_counter() - started < 5
