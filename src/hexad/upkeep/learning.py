@@ -182,7 +182,8 @@ def _weighed(
         confidence = raised(confidence, adopted, most=most)
         reasons.append(f"{adopted} more took it up")
     unused = book.unused(before)
-    drifted = max(unused - drift_projects + 1, 0)
+    # Projects may have set another number: what one has lowered, another does not lower once more.
+    drifted = max(unused - drift_projects + 1, before.drifted) if unused else 0
     if drifted > before.drifted:
         confidence = lowered(confidence, drifted - before.drifted, by=DRIFT)
         reasons.append(f"not in the last {unused} that decided")

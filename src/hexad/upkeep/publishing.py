@@ -18,6 +18,7 @@ PUBLISHED_LEAST: Final = 0.5
 """A draft that is less sure than this is no choice yet."""
 VALUES_LIMIT: Final = 500
 """So many values one project publishes at most."""
+_TAKEN_OUT: Final = "[REDACTED:"
 _VALUE_KEYS: Final = ("value", "name")
 
 
@@ -94,6 +95,8 @@ def _unfit(fact: Memory, hidden: frozenset[str]) -> str | None:
 def _unwritable(attribute: str, value: str) -> str | None:
     if not attribute or not look(value):
         return "empty"
+    if _TAKEN_OUT in value:
+        return "redacted"
     return "too long" if len(value) > VALUE_CHARS_LIMIT else None
 
 
