@@ -268,6 +268,13 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
     return found
 
 
+def _is_test(path: str) -> bool:
+    name = PurePosixPath(path)
+    return bool(_TEST_FOLDERS & set(name.parts[:-1])) or any(
+        pattern.fullmatch(name.name) for _, pattern in _TEST_PATTERNS
+    )
+
+
 # Naming -------------------------------------------------------------------------------------------------------------
 
 
@@ -281,7 +288,7 @@ def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[
     if not by_suffix:
         return found
     suffix = min(by_suffix, key=lambda one: (-by_suffix[one], one))
-    main = [path for path in code if PurePosixPath(path).suffix == suffix]
+    main = [path for path in code if PurePosixPath(path).suffix == suffix and not _is_test(path)]
     sample = main[:: max(1, len(main) // 40)][:40]
     texts = {path: text for path in sample if (text := text_of(path)) is not None}
     definition = _DEFINITIONS.get(
