@@ -101,6 +101,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "recall": ("latency", _module("latency")),
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),
+    "context": ("context", _module("context")),
     "bundles": ("bundles", _module("bundles")),
     "stream": ("stream", _module("stream")),
     "stream-questions": ("stream_questions", _module("stream_questions")),

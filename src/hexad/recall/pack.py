@@ -91,12 +91,12 @@ def pack(
     if form is not None and form not in FORMATS:
         raise InvalidInput(f"format = {form!r} is not known; choose one of {', '.join(FORMATS)}, or None.")
     ranked = fuse(answered, plan)
-    tried = [
-        _Packing(task, plan, answered, ranked, counter, one, details=details).packed()
-        for one in ((form,) if form is not None else FORMATS[:2])
-    ]
-    best = max(tried, key=lambda one: (len(one.blocks), -one.tokens, -FORMATS.index(one.form)))
-    return _context(task, plan, answered, best, counter, timings_ms=timings_ms or {}, notes=notes)
+    rows = _Rows()
+    packing = _Packing(task, plan, answered, ranked, counter, form or "toon", rows, details=details)
+    best = packing.packed()
+    if form is None and counter.count(_render("json", task, best.blocks, answered, rows)) < best.tokens:
+        best = _Packing(task, plan, answered, ranked, counter, "json", rows, details=details).packed()
+    return _context(task, plan, answered, best, counter, rows, timings_ms=timings_ms or {}, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +119,12 @@ class _Packing:
         ranked: Ranked,
         counter: TokenCounter,
         form: str,
+        rows: _Rows,
         *,
         details: bool,
     ) -> None:
         self._task, self._plan, self._answered, self._ranked = task, plan, answered, ranked
-        self._counter, self._form, self._details = counter, form, details
+        self._counter, self._form, self._rows, self._details = counter, form, rows, details
         self._columns = _columns(ranked.items)
         self._prices: dict[tuple[str, str], int] = {}
 
@@ -190,7 +191,7 @@ class _Packing:
         key = (one.item.id, shown)
         if key not in self._prices:
             text = one.item.text if shown == "text" else one.item.summary or one.item.text
-            row = _row(one, text, self._columns)
+            row = self._rows.row(one, text, self._columns)
             if self._form == "markdown":
                 cost = self._counter.count(_markdown_item(one, text) + "\n")
             elif self._form == "toon":
@@ -201,7 +202,7 @@ class _Packing:
         return self._prices[key]
 
     def _rendered_tokens(self, blocks: Sequence[EvidenceBlock]) -> int:
-        return self._counter.count(_render(self._form, self._task, blocks, self._answered))
+        return self._counter.count(_render(self._form, self._task, blocks, self._answered, self._rows))
 
 
 def _too_small(one: ScoredItem, price: int, most: int, head: int) -> LeftOut:
@@ -215,6 +216,7 @@ def _context(
     answered: Answered,
     best: _Packed,
     counter: TokenCounter,
+    rows: _Rows,
     *,
     timings_ms: Mapping[str, float],
     notes: Sequence[str],
@@ -222,7 +224,7 @@ def _context(
     state = [block for block in best.blocks if block.item.layer in STATE_LAYERS]
     evidence = [block for block in best.blocks if block.item.layer not in STATE_LAYERS]
     rendered = (
-        {form: _render(form, task, best.blocks, answered) for form in FORMATS}
+        {form: _render(form, task, best.blocks, answered, rows) for form in FORMATS}
         if best.head_fits
         else dict.fromkeys(FORMATS, "")
     )
@@ -257,13 +259,33 @@ def _shown_order(block: EvidenceBlock) -> tuple[int, tuple[float, int, float, st
 # Forms ----------------------------------------------------------------------------------------------------------------
 
 
-def _render(form: str, task: str, blocks: Iterable[EvidenceBlock], answered: Answered) -> str:
+class _Rows:
+    """Items as rows, each made once: a context is rendered several times until it fits."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, int], JSONObject] = {}
+
+    def row(self, one: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
+        """Return the fields of an item that have a column, in the columns' order."""
+        key = (one.item.id, len(text))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = _fields(one, text)
+        return {name: made[name] for name in columns}
+
+    def used(self, blocks: Iterable[EvidenceBlock]) -> tuple[str, ...]:
+        """Return the columns that some block needs."""
+        some = [self.row(block.scored, block.text, _SOMETIMES) for block in blocks]
+        return (*_ALWAYS, *(name for name in _SOMETIMES if any(row[name] for row in some)))
+
+
+def _render(form: str, task: str, blocks: Iterable[EvidenceBlock], answered: Answered, made: _Rows) -> str:
     shown = sorted(blocks, key=_shown_order)
     if form == "markdown":
         return _markdown(task, shown, answered)
-    columns = _columns([block.scored for block in shown])
+    columns = made.used(shown)
     rows = {
-        name: [_row(block.scored, block.text, columns) for block in shown if block.item.layer in layers]
+        name: [made.row(block.scored, block.text, columns) for block in shown if block.item.layer in layers]
         for name, layers in (("state", STATE_LAYERS), ("evidence", EVIDENCE_LAYERS))
     }
     document: dict[str, JSONValue] = {
@@ -293,9 +315,9 @@ def _columns(items: Iterable[ScoredItem]) -> tuple[str, ...]:
     return (*_ALWAYS, *(name for name in _SOMETIMES if name in used))
 
 
-def _row(one: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
+def _fields(one: ScoredItem, text: str) -> JSONObject:
     item = one.item
-    fields: dict[str, JSONValue] = {
+    return {
         "id": item.id,
         "layer": item.layer.value,
         "kind": _line(item.kind),
@@ -304,7 +326,6 @@ def _row(one: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
         "text": defused(text),
         **_extras(one),
     }
-    return {name: fields[name] for name in columns}
 
 
 def _extras(one: ScoredItem) -> dict[str, str]:

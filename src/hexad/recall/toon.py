@@ -20,7 +20,7 @@ _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0[0-9]+")
 _SPECIAL: Final = re.compile(r'[,:"\\\[\]{}\x00-\x1f]')
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def encode(value: JSONValue) -> str:
@@ -140,4 +140,4 @@ def _needs_quotes(text: str) -> bool:
 
 def _quoted(text: str) -> str:
     text = _CONTROL.sub("\ufffd", text)
-    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+    return '"' + text.translate(_ESCAPES) + '"'
