@@ -148,6 +148,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.personal", "hexad.upkeep.publishing"): _LATE_USER,
     ("hexad.sessioning", "hexad.facade.session"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.facade.session_desk"): _LATE_SESSION,
+    ("hexad.sessioning", "hexad.facade.session_line"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.recall.layers.session"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.storage.session_texts"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.text.masking"): _LATE_SESSION,

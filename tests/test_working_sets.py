@@ -661,3 +661,27 @@ def test_what_is_held_of_sessions_is_exported(hx: Hexad) -> None:
         of_session["state"]["scratchpad"][0]["text"],  # type: ignore[index]
     )
     assert [of_session] == told(subject="ada")
+
+
+def test_steps_that_do_not_fit_leave_the_task_as_it_was_and_begin_nothing(hx: Hexad) -> None:
+    too_many = [f"step {one}" for one in range(SUBSTEPS_LIMIT + 1)]
+    with pytest.raises(hexad.LimitExceeded, match="101"):
+        hx.session.start("too much at once", steps=too_many)
+    assert [] == hx.session.list()
+
+    hx.session.start("login feature", steps=["tokens"])
+    with pytest.raises(hexad.LimitExceeded, match="101"):
+        hx.session.set_task("too much at once", steps=too_many)
+    assert "login feature" == current(hx).task
+
+
+def test_steps_of_two_programs_that_are_too_many_together_are_all_kept(opened: Opener) -> None:
+    hx, other = opened(), opened()
+    begun = hx.session.start("login feature")
+    other.session.resume(begun.id)
+
+    hx.session.add_steps(*(f"here {one}" for one in range(60)))
+    other.session.add_steps(*(f"there {one}" for one in range(60)))
+    other.session.snapshot()
+
+    assert 120 == len(hx.session.snapshot().substeps)

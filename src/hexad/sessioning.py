@@ -41,7 +41,8 @@ class SessionUpkeep:
     @cached_property
     def desk(self) -> Desk:
         """The working sets that this process has in hand."""
-        from hexad.facade.session_desk import Desk, DeskNeeds
+        from hexad.facade.session_desk import Desk
+        from hexad.facade.session_line import DeskNeeds
 
         base = self.base
         return Desk(

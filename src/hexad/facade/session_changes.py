@@ -55,6 +55,12 @@ def steps_added(texts: Sequence[str]) -> Change:
     return change
 
 
+def planned(change: Change, texts: Sequence[str]) -> Change:
+    """Make a change, and add steps after it."""
+    add = steps_added(texts)
+    return lambda one: add(change(one))
+
+
 def step_marked(text: str, *, done: bool) -> Change:
     """Mark the step that says this."""
 
@@ -156,15 +162,25 @@ def at(moment: datetime, change: Change) -> Change:
 # What must hold before a change -----------------------------------------------------------------------------------
 
 
-def require_room(one: WorkingSet, *, steps: Sequence[str] = (), file: str | None = None) -> None:
-    """Raise `LimitExceeded` for more steps or open files than a working set has room for."""
-    known = {step.text for step in one.substeps}
-    count = len(known | set(steps))
-    if count > SUBSTEPS_LIMIT:
-        raise LimitExceeded(
-            f"A task has up to {SUBSTEPS_LIMIT} steps, these would be {count}; name larger ones, or end the task."
-        )
-    if file is not None and len({each.path for each in one.open_files} | {file}) > OPEN_FILES_LIMIT:
+def require_steps(change: Change) -> Callable[[WorkingSet], None]:
+    """Return what raises `LimitExceeded` where a change would leave more steps than a task may have.
+
+    Asked before a change is made, never after: what was made must stand on top of what another program wrote, too.
+    """
+
+    def check(one: WorkingSet) -> None:
+        count = len(change(one).substeps)
+        if count > max(SUBSTEPS_LIMIT, len(one.substeps)):
+            raise LimitExceeded(
+                f"A task has up to {SUBSTEPS_LIMIT} steps, these would be {count}; name larger ones, or end the task."
+            )
+
+    return check
+
+
+def require_room(one: WorkingSet, file: str) -> None:
+    """Raise `LimitExceeded` for more open files than a working set has room for."""
+    if len({each.path for each in one.open_files} | {file}) > OPEN_FILES_LIMIT:
         raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open; close some with `close_file`.")
 
 

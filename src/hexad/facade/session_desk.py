@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.facade import session_changes as changes
 from hexad.facade.session_changes import Change
-from hexad.ids import IdSource
+from hexad.facade.session_line import DeskNeeds, Line, moved, require_going_on
 from hexad.ingest.sources.gitdir import Checkout, checkout
 from hexad.model.working_set import Boundary, TaskEnd, WorkingSet, Workplace
 from hexad.observe import log
-from hexad.storage.connection import Database
 from hexad.storage.ending import Turn, at_end, forget
 from hexad.storage.working_sets import TaskEnding, WorkingSets
 
@@ -32,42 +30,6 @@ SNAPSHOT_S: Final = 1.0
 PENDING_LIMIT: Final = 200
 INACTIVE_AFTER: Final = timedelta(minutes=30)
 """Who changes nothing for so long has gone: others are then offered to go on with the session."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeskNeeds:
-    """What it is handed. `folder` is where work is done when nobody says; `mask` takes secrets out of a text."""
-
-    db: Database
-    clock: Clock
-    ids: IdSource
-    owner: str
-    alive: Callable[[], Collection[str]]
-    folder: Path
-    mask: Callable[[str], str]
-    background: bool
-
-
-@dataclass(slots=True, eq=False)
-class Line:
-    """One line of work; `state` is its working set with what waits in `pending`. `checkout` None: it
-    has come to its end.
-    """  # fmt: skip
-
-    state: WorkingSet
-    checkout: Checkout | None
-    folder: Path
-    stamp: tuple[int, ...] = ()
-    pending: list[Change] = field(default_factory=list)
-    saved_s: float = -1.0
-    resting: bool = False
-    guest: bool = False
-    """Whether another process has it in hand too: it stays with that one."""
-
-    def apply(self, change: Change) -> None:
-        """Make a change, and have it written."""
-        self.state = change(self.state)
-        self.pending.append(change)
 
 
 class Desk:
@@ -140,7 +102,7 @@ class Desk:
         if known is not None:
             self.current = known
             return known
-        back = changes.at(self.needs.clock.now(), lambda there: _moved(changes.resumed(there), where.place))
+        back = changes.at(self.needs.clock.now(), lambda there: moved(changes.resumed(there), where.place))
         saved = self.sets.save(back(one), [back], owner=self.needs.owner, guest=one.active)
         return self._take(saved, where, guest=one.active)
 
@@ -166,7 +128,7 @@ class Desk:
     # Changing ---------------------------------------------------------------------------------------------------
 
     def change(
-        self, line: Line, change: Change, *, check: Callable[[WorkingSet], None] | None = None
+        self, line: Line, change: Change, *, check: Callable[[WorkingSet], object] | None = None
     ) -> WorkingSet:
         """Make a change in memory and have it written soon; a checkout of another branch is noticed before it.
 
@@ -176,7 +138,7 @@ class Desk:
         self.needs.db.require_writable()
         self.look_at_branch(line)
         with self._lock:
-            _require_going_on(line)
+            require_going_on(line)
             if check is not None:
                 check(line.state)
             now = self.needs.clock.now()
@@ -269,7 +231,7 @@ class Desk:
         """Work on another ticket from here on: it ends the task, unless there was no ticket before."""
         self.look_at_branch(line)
         with self._lock:
-            _require_going_on(line)
+            require_going_on(line)
             before = line.state.ticket
         if before is None or before == ticket:
             return self.change(line, changes.ticket_set(ticket))
@@ -281,7 +243,7 @@ class Desk:
         with self._saving:
             if line.state.is_empty:
                 with self._lock:
-                    line.apply(lambda one: replace(_moved(one, following.place), ticket=following.ticket))
+                    line.apply(lambda one: replace(moved(one, following.place), ticket=following.ticket))
                 return self._save(line, owner=self.needs.owner)
             left = self._left(following, boundary)
             with self._lock:
@@ -314,7 +276,7 @@ class Desk:
         """End a line; it is on the disk, and announced, when this returns."""
         with self._saving:
             with self._lock:
-                _require_going_on(line)
+                require_going_on(line)
                 now = self.needs.clock.now()
                 line.apply(changes.at(now, changes.ended(boundary, at=now, outcome=outcome)))
             ended = self._save(line, owner=None)
@@ -421,12 +383,3 @@ class Desk:
             raise InvalidInput(
                 "The store was opened before a fork and has its sessions there; open it again."
             )
-
-
-def _moved(one: WorkingSet, place: Workplace) -> WorkingSet:
-    return replace(one, place=place)
-
-
-def _require_going_on(line: Line) -> None:
-    if line.checkout is None:
-        raise NotFound(f"Session {line.state.id!r} has ended; `hx.session.resume` goes on with it.")

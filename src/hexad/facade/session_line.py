@@ -1,0 +1,62 @@
+"""A line of work that a process has in hand, and what the desk that keeps it is handed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hexad.clock import Clock
+from hexad.errors import NotFound
+from hexad.facade.session_changes import Change
+from hexad.ids import IdSource
+from hexad.ingest.sources.gitdir import Checkout
+from hexad.model.working_set import WorkingSet, Workplace
+from hexad.storage.connection import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskNeeds:
+    """What it is handed. `folder` is where work is done when nobody says; `mask` takes secrets out of a text."""
+
+    db: Database
+    clock: Clock
+    ids: IdSource
+    owner: str
+    alive: Callable[[], Collection[str]]
+    folder: Path
+    mask: Callable[[str], str]
+    background: bool
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One line of work; `state` is its working set with what waits in `pending`. `checkout` None: it
+    has come to its end.
+    """  # fmt: skip
+
+    state: WorkingSet
+    checkout: Checkout | None
+    folder: Path
+    stamp: tuple[int, ...] = ()
+    pending: list[Change] = field(default_factory=list)
+    saved_s: float = -1.0
+    resting: bool = False
+    guest: bool = False
+    """Whether another process has it in hand too: it stays with that one."""
+
+    def apply(self, change: Change) -> None:
+        """Make a change, and have it written."""
+        self.state = change(self.state)
+        self.pending.append(change)
+
+
+def moved(one: WorkingSet, place: Workplace) -> WorkingSet:
+    """Return a working set as one of another place."""
+    return replace(one, place=place)
+
+
+def require_going_on(line: Line) -> None:
+    """Raise `NotFound` for a line that has come to its end."""
+    if line.checkout is None:
+        raise NotFound(f"Session {line.state.id!r} has ended; `hx.session.resume` goes on with it.")
