@@ -74,14 +74,20 @@ class Desk:
         return next((one for one in found if not one.is_empty), found[0] if found else None)
 
     def now(self) -> WorkingSet | None:
-        """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing."""
-        line = self.current
-        if line is not None:
-            try:
-                return self.refreshed(line)
-            except NotFound:
-                pass  # it was erased
-        return self.offered(self.checkout(None).place, shared=True)
+        """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing.
+
+        A look alone: a checkout of another branch is seen, and ends nothing.
+        """
+        line, where = self.current, None
+        if line is not None and line.checkout is not None:
+            where = line.checkout if line.checkout.stamp() == line.stamp else self.checkout(line.folder)
+            if where.place.branch == line.checkout.place.branch:
+                try:
+                    with self._saving:
+                        return self._refreshed(line)
+                except NotFound:
+                    pass  # it was erased
+        return self.offered((where or self.checkout(None)).place, shared=True)
 
     # Lines ------------------------------------------------------------------------------------------------------
 
