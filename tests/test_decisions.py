@@ -338,3 +338,16 @@ def test_an_unknown_premise_records_nothing(hx: Hexad) -> None:
         hx.governance.decide("Use SQLite", depends_on=["nothing"])
 
     assert ([], 0) == (hx.governance.query(), hx.count())
+
+
+@pytest.mark.row("A050")
+def test_a_rule_of_policy_is_a_decision_with_its_reason_beside_what_is_enforced(hx: Hexad) -> None:
+    hx.spaces.create("logs")
+    hx.governance.decide("Logs are kept for 30 days", rationale="Nobody reads older ones.", tags=["policy"])
+    hx.spaces.set_policy("logs", {"ttl_days": 30})
+
+    why = hx.governance.why("how long are logs kept?")
+
+    assert ["Nobody reads older ones."] == [one.rationale for one in why.decisions]
+    assert ["policy"] == list(hx.recall("logs kept", tags=["policy"])[0].memory.tags)
+    assert 30 == hx.spaces.get("logs").policies["ttl_days"]
