@@ -20,6 +20,9 @@ CALLS: dict[str, tuple[str, Callable[[hexad.Hexad, Any], object]]] = {
     "a purge": ("purge", lambda hx, flag: hx.forget("kept", purge=flag, confirm=True)),
     "a confirmation": ("confirm", lambda hx, flag: hx.forget("kept", purge=True, confirm=flag)),
     "a document's purge": ("purge", lambda hx, flag: hx.xdb.remove_document("a.md", purge=flag)),
+    "a wipe of the user layer": ("confirm", lambda hx, flag: hx.user.wipe(confirm=flag)),
+    "a dry run of learning": ("dry_run", lambda hx, flag: hx.user.learn(dry_run=flag)),
+    "an addition": ("also", lambda hx, flag: hx.user.prefer("db", "Postgres", also=flag)),
     "a tag's removal": ("force", lambda hx, flag: hx.xdb.remove_tag("topic", force=flag)),
 }
 

@@ -153,14 +153,6 @@ def test_an_export_holds_neither_keys_nor_contents_of_the_ledger(hx, clock):
     assert "hexad audit export" in found["export"]["left_out"]["ledger"]
 
 
-@pytest.mark.row("A134")
-def test_there_is_no_user_layer_and_it_says_so(hx):
-    with pytest.raises(NotFound, match="no user layer"):
-        hx.export("user")
-    with pytest.raises(NotFound, match="no user layer"):
-        hx.memories_in("user")
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -254,15 +246,6 @@ def test_the_command_line_lists_a_scope_whatever_the_status(hx, project, capsys)
     )
     (one,) = json.loads(capsys.readouterr().out)
     assert "s1" == one["metadata"]["conversation_session"]
-
-
-@pytest.mark.row("A134", "A136", "A137")
-@pytest.mark.parametrize("command", [["list"], ["export"], ["wipe", "--yes"]])
-def test_the_command_line_says_that_there_is_no_user_layer(hx, project, capsys, command):
-    hx.close()
-
-    assert 3 == main(["-C", str(project), "memory", *command, "--scope", "user"])
-    assert "no user layer" in capsys.readouterr().err
 
 
 @pytest.mark.row("A137")

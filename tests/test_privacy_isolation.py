@@ -165,9 +165,12 @@ with hexad.open(Path(sys.argv[1]), embedder="hashing", background=False) as othe
     assert "[]" == done.stdout.strip()
 
 
-def test_nothing_is_learned_about_a_user_across_projects(both, tmp_path):
-    # No user layer is there yet: nothing of a project is in any place that another one reads.
+@pytest.mark.row("A138")
+def test_nothing_of_a_project_is_where_another_one_reads_until_something_is_learned(both, tmp_path):
     assert not list(tmp_path.rglob("user.db"))
     for hx in both:
-        with pytest.raises(hexad.NotFound, match="no user layer"):
-            hx.export("user")
+        assert ["export"] == [item.section for item in hx.export("user")]
+        hx.maintain()
+    # Neither has a fact of its technology or its conventions: nothing else leaves a project.
+    assert not list(tmp_path.rglob("user.db"))
+    assert not both[0].user.path.exists()

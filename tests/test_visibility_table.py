@@ -22,6 +22,7 @@ from hexad.facade.project import ProjectFacade
 from hexad.facade.quarantine import QuarantineFacade
 from hexad.facade.session import SessionFacade
 from hexad.facade.spaces import SpacesFacade
+from hexad.facade.user import UserFacade
 from hexad.facade.xdb import Xdb
 
 pytestmark = pytest.mark.row("L043", "L170", "A138")
@@ -156,6 +157,7 @@ WHOLE: dict[str, Call] = {
 ELSEWHERE = {
     "session": "each of its calls is in a table below",
     "xdb": "each of its calls is in a table below",
+    "user": "a role sees nothing of it: in test_user_layer",
     "clock": "no memory", "path": "no memory", "close": "no memory", "wait_for_background": "no memory",
     "ingest": "writes; what it reads is the caller's own file", "enqueue": "writes", "watch": "writes",
     "embed_pending": "counts what it computes, for all, as upkeep does", "maintain": "upkeep is for all, and says counts",
@@ -199,6 +201,14 @@ PROJECT = """
 """All of them read memories as `get`, or write as `remember` does."""
 
 
+USER = """
+    accept add_rule allow check close counts exception exceptions expertise forget held learn learns observe offer path
+    patterns prefer preference preferences reject retract rules set_expertise stated suggestions suppress suppressions
+    update_preference user_id wipe
+"""
+"""The user layer is of a person, not of a space: whoever has a role is refused all of it, whatever there is."""
+
+
 def _public(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
@@ -211,6 +221,7 @@ def test_no_public_call_is_missing_from_the_tables() -> None:
     assert _public(FactsFacade) == set(FACTS)
     assert _public(GovernanceFacade) == set(GOVERNANCE)
     assert _public(ProjectFacade) == set(PROJECT.split())
+    assert _public(UserFacade) == set(USER.split())
     assert _public(SessionFacade) == set(SESSION.split())
 
 
