@@ -22,14 +22,17 @@ from hexad.recall.question_words import (
     GENERAL_HEADS,
     HARDLY,
     LAST_CLAUSE,
+    NEGATED,
     NOUN_FOLLOWS,
     NOUNS_TOO,
     OBJECT_BEGINS,
+    OUT_OF,
     PLAIN_REFACTOR,
     POLITE,
     PREPOSITIONS,
     QUESTION,
     RESEARCH_ASKED,
+    UNKNOWN_VERB,
     VERBS,
     WHY,
     WISHED,
@@ -105,6 +108,12 @@ def _head(clause: str) -> tuple[TaskType | None, str]:
     if not words:
         return None, ""
     verb, rest = words[0].strip(".,'"), words[1:]
+    if NEGATED.match(clause):
+        return TaskType.EDIT, "not"
+    if OUT_OF.match(clause):
+        return TaskType.REFACTOR, "out of"
+    if verb in ("give", "show", "tell", "send", "bring") and rest[:1] in (["me"], ["us"]):
+        return TaskType.EXPLAIN, verb
     if verb == "get" and rest[:2] == ["rid", "of"]:
         return TaskType.REFACTOR if "duplicat" in clause else TaskType.EDIT, "get rid of"
     if verb == "turn" and "into" in rest:
@@ -112,6 +121,8 @@ def _head(clause: str) -> tuple[TaskType | None, str]:
     for task, verbs in VERBS.items():
         if verb in verbs and (verb not in NOUNS_TOO or _has_object(rest)):
             return task, verb
+    if UNKNOWN_VERB.match(clause) and not clause.endswith("?"):
+        return TaskType.EDIT, verb
     return None, ""
 
 

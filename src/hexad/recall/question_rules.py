@@ -45,6 +45,53 @@ PAST: Final = (
     r"|said|suggested|switched|told|touched|voted|went|worked|wrote)"
 )
 RULES: Final[Sequence[Rule]] = (
+    _rule(
+        QueryClass.FACTUAL,
+        1.5,
+        r"^(?:tell|give|show|remind) (?:me|us) (?:the|what|which|who|when|where|whether|if|of the) ",
+        "it asks for a fact",
+    ),
+    _rule(
+        QueryClass.USER,
+        3.5,
+        r"(?<!can )(?<!could )(?<!do )(?<!to )\bi (?:\w+ly )?(?:find|refuse|consider|believe"
+        r"|swear by|insist|expect|regret|struggle|mind"
+        r"|feel|own)\b(?! out)"
+        r"|\bmy (?:\w+ ){0,2}?(?:experience|default \w+|knowledge|mistakes|ideal|attention)\b"
+        r"|\b(?:answers?|explanations?|replies|code) (?:to|for) me\b|\byou (?:know|remember) about me\b|\bi like\b",
+        "it asks about somebody",
+    ),
+    _rule(
+        QueryClass.HISTORICAL,
+        3.0,
+        r"(?<!if )\b(?:we|they|you|i|the team|anyone|anybody|somebody|someone|people) (?:\w+ly )?(?!need|feed"
+        r"|seed|speed|exceed|embed|bleed)[a-z]{3,}ed\b"
+        r"|\b(?:won|lost|went wrong|got (?:slower|faster|worse|better|broken))\b|\bsince (?:i|we|you) \w+"
+        r"|\b(?:new|changes?|happened|progress) since\b|\b(?:prompted|led to|triggered|motivated) (?:the|our|this)\b",
+        "it tells what somebody did",
+    ),
+    _rule(
+        QueryClass.ARCHITECTURAL,
+        3.5,
+        rf"^(?:which|what|how many) (?:other )?{PARTS} (?!contains|holds|defines|has|is|are)(?:does|do|(?:\w+)s)\b"
+        r"|\b(?:cycles?|circular (?:imports?|dependenc\w+)) (?:between|among|in)\b"
+        r"|\b(?:inherits? from|subclass(?:es)? of|implementations? of|derives? from)\b"
+        r"|\bpath of (?:a|an|the)\b|\b(?:hooked up|tied|plugged|attached|bound|wired up|glued) (?:to"
+        r"|in|into|together)\b"
+        r"|\bwithout (?:the )?[\w-]+ (?:process|service|server|module|package|component)\b"
+        r"|\bdepends? on\b|\bsource of truth\b",
+        "it asks how parts hang together",
+    ),
+    _rule(
+        QueryClass.PROCEDURAL,
+        3.0,
+        r"^(?:what|which) commands?\b|^what is (?:needed|required|necessary) (?:to|for)\b|^(?:can"
+        r"|could|may) (?:i|we|one) (?!comment|find|see)[a-z]+\b"
+        r"|\b(?:checklist|runbook|playbook|how-?to|walkthrough|cheat ?sheet)\b|^how (?:do|does|can"
+        r"|should) (?:\w+ )?(?:contributors?|maintainers?|reviewers?|admins?|newcomers?|customers?"
+        r"|folks)\b",
+        "it asks how something is done",
+    ),
     # The person who asks.
     _rule(
         QueryClass.USER,
@@ -81,7 +128,7 @@ RULES: Final[Sequence[Rule]] = (
     _rule(
         QueryClass.USER,
         4.0,
-        r"\bi am (?:\w+ )?(?:experienced|fluent|good|familiar|new|strong|weak|comfortable)\b"
+        r"\bi am (?:\w+ )?(?:experienced|fluent|good|familiar|new to|strong|weak|comfortable)\b"
         r"|\bam i (?:\w+ )?(?:experienced|fluent|good|familiar|comfortable)\b|\bdo i (?:want|expect) in\b"
         r"|\bdo i want\b",
         "it asks what somebody knows or wants",
@@ -140,7 +187,8 @@ RULES: Final[Sequence[Rule]] = (
     _rule(
         QueryClass.HISTORICAL,
         3.0,
-        r"^(?:who|what|which(?: \w+)+?)(?: has| have)? (?:first |last |ever |already )?(?:been done"
+        r"^(?:who|what|which(?: (?!is |are |be |was |were )\w+)+?)(?: has| have)? (?:first |last "
+        r"|ever |already )?(?:been done"
         r"|shipped|signed off|started|stopped|built|wrote|got (?:\w+ed)|became|caused"
         r"|[a-z]{3,}(?<!ne)(?<!us)(?<!ne)ed)(?: (?!by default|to\b|in the)|[.?!]*$)",
         "it asks who or what did something",

@@ -11,6 +11,16 @@ from hexad.model.layers import TaskType
 VERBS: Final[Mapping[TaskType, frozenset[str]]] = {
     TaskType.EDIT: frozenset(
         """
+        abort accept align annotate archive ask assert block bring calculate catch center centre check_in choose close
+        combine compile complain compress compute copy count decrease default defer detect display_as document drop_in
+        duplicate emphasise encode encrypt escape exclude execute expand fail fetch filter finish flag force format
+        forward give grant group guard highlight ignore index inject invert join keep let link load lock lower make mark
+        measure memoize mention mute name_it narrow normalise normalize notify number omit order parse pause permit pick
+        pipe place point preserve preview print process protect provide publish push query queue quote read rearrange
+        recalculate record reject reload render reopen repeat rerun reserve respect restrict resume_on retry reuse_it
+        round run sanitise sanitize save schedule scope select serve share shift ship show_it sign silence skip stream
+        strip submit subscribe substitute surface sync synchronise synchronize tag terminate time track translate treat
+        trigger trim tweak unblock unpin upload verify vendor version warn weigh widen work_around
         add append apply adapt adjust allow amend assign attach bump change configure connect convert correct create
         delete deprecate disable drop edit emit enable enforce ensure expose extend fill fix generate handle hide hook
         implement improve include increase initialise initialize insert install integrate introduce limit make migrate
@@ -23,8 +33,8 @@ VERBS: Final[Mapping[TaskType, frozenset[str]]] = {
     TaskType.REFACTOR: frozenset(
         """
         abstract clean cleanup collapse consolidate decompose decouple deduplicate dedupe dry encapsulate extract
-        factor flatten break pull unify inline merge modernise modernize modularise modularize move refactor rename
-        reorder reorganise reorganize reshape restructure reuse rework rewrite separate simplify split streamline tidy
+        factor flatten shorten loosen break pull unify inline merge modernise modernize modularize move
+        refactor rename reorder reorganise reorganize reshape restructure reuse rework rewrite separate simplify split streamline tidy
         unnest untangle
         """.split()
     ),
@@ -46,6 +56,11 @@ VERBS: Final[Mapping[TaskType, frozenset[str]]] = {
 }
 NOUNS_TOO: Final = frozenset(
     """
+    align annotate ask block center centre check close copy count default document duplicate fail fetch filter find
+    finish flag force format forward group guard highlight index join keep link load lock lower mark measure mention
+    narrow number order parse pause permit place point preview process protect push query queue quote read record reload
+    render repeat retry round run save schedule scope search select serve share shift ship sign stream strip surface
+    sync tag time track trigger trim tweak vendor version warn work
     abstract address benchmark build bundle cache change clean contrast design draft edit extract fix go handle hook
     inline limit list log mock model move name outline patch pin plan port print probe process process put raise
     rename repair research reset return revert review rework rewrite say set show sketch sort speed split stop store
@@ -94,7 +109,16 @@ CONTRACTIONS: Final = (
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"\b(i|we|you)'ve\b"), r"\1 have"),
 )
+UNKNOWN_VERB: Final = re.compile(
+    r"^(?!not\b|no\b|all\b|both\b|half\b|what|which|who|where|when|why|how|if\b|as\b|is\b|are\b"
+    r"|there\b|here\b|yes\b|good\b)[a-z]{3,}(?<!ing)(?<!tion)(?<!ness)(?<!ment)(?<!ed)(?<!ly) "
+    r"(?:the|a|an|this|that|these|those|our|every|each|all|any|its|it|them) (?!of\b)[\w'-]+"
+)
+"""A word that we do not know with an object after it: at the head of what is no question that is an order."""
+NEGATED: Final = re.compile(r"^(?:do not|don't|never|stop|no longer) (?!you|we|i\b)[a-z]+")
+OUT_OF: Final = re.compile(r"^(?:get|take|lift|factor|pull|move|keep) .+ (?:out of|apart|away from) ")
 WISHED: Final = re.compile(
+    r"^(?:i|we)(?:'d| would) (?:like|want|love) (?!to\b|an?\b)(?:the |our |every |all )?[\w' -]+? to [a-z]+|"
     r"^(?:the|our|all|every|each|any|an?|this|that|these|users?|it"
     r"|they)\b(?: [\w'/.-]+){0,8} (?:should|must|needs? to|ought to|has to|have to) "
     r"|^(?:i|we) (?:want|need) (?:an?|some|another|support for) (?!overview|explanation|summary|idea"
@@ -115,6 +139,11 @@ DECISION: Final = re.compile(
     r"|\bstory behind\b|\bsettle for\b"
 )
 DESIGN_ASKED: Final = re.compile(
+    r"^(?:i|we)(?:'d| would)? (?:like|want|need|love) an? (?:\w+ )?(?:proposal|design|plan"
+    r"|architecture|concept|schema|sketch|outline) "
+    r"|^(?:what|which|is there) (?:is |would be |are )?(?:an? |the )?(?:\w+ )?ways? to (?:model"
+    r"|structure|design|organi[sz]e|represent|split|lay out|partition|architect|version|layer)\b"
+    r"|^(?:could|can|should|would) (?:we|i|it) .*\b(?:instead of|rather than|get away with|be better off)\b|"
     r"^how (?:should|would|could|can|might|do) (?:we|i|you|one) (?:best )?(?:structure|design|model"
     r"|organi[sz]e|split|architect|approach|lay out|partition|divide|shape|layer)\b"
     r"|^how (?:should|would|could|can|might) (?:we|i|you|one) (?:best )?make .+ (?:extensible"
@@ -134,6 +163,10 @@ DESIGN_ASKED: Final = re.compile(
     r"|^(?:think|work) (?:through|out) (?:a|the|how)\b"
 )
 RESEARCH_ASKED: Final = re.compile(
+    r"\bout there\b|\baccording to (?:others|the literature|benchmarks|users)\b|\bknown (?:exploits"
+    r"|vulnerabilities|issues with|cves)\b|\bthese days\b"
+    r"|^do an? (?:\w+ )?(?:comparison|survey|review|analysis|benchmark|study|evaluation)\b"
+    r"|^how (?:good|mature|fast|reliable|popular|safe) is [\w.+-]+ (?:at|for|in|with|compared)\b|"
     r"^(?:look into|find out|dig into|read up|check (?:whether|if|out|which)|search (?:for|the web)"
     r"|see (?:whether|if|what) )"
     r"|\balternatives (?:to|for)\b|\bpros and cons\b|\bstate of the art\b|\bbest practices?\b"
@@ -157,6 +190,7 @@ PLAIN_REFACTOR: Final = re.compile(
 )
 HARDLY: Final = 1.0
 GENERAL_HEADS: Final = re.compile(
+    r"^what is (?:going on|happening|up|new) (?:with|in)\b|"
     r"^(?:tell (?:me|us) (?:more |something |all )?about|describe|explain|summari[sz]e|recap|continue"
     r"|go on|resume|what (?:do|should|must) (?:you|i|we) know"
     r"|help me understand|give me (?:some |a bit of )?(?:background|context|an idea)|anything"
