@@ -347,3 +347,35 @@ def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(h
         assert found.system_items
         assert "not_answered[1]: session" in found.render("toon")
         assert "session" in found.notes[0]
+
+
+@pytest.mark.row("A006")
+def test_a_context_reaches_no_network(hx, monkeypatch):
+    import socket
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a context went to the network")
+
+    monkeypatch.setattr(socket, "socket", refused)
+    monkeypatch.setattr(socket, "create_connection", refused)
+
+    assert shown(hx.context("why do we deploy with Nomad?", wait=True))
+
+
+@pytest.mark.row("A111")
+def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
+    decision = next(
+        one
+        for one in hx.query("why do we deploy with Nomad?", deterministic=True)
+        if one.item.kind == "decision"
+    )
+    told = decision.to_dict()
+
+    assert {"id", "layer", "text", "recency", "relevance", "confidence", "importance"} <= set(told)
+    assert told["layer"] == "governance"
+    assert told["trust"] == "user"
+    assert told["recency"] == 0
+    assert 0 < told["relevance"] < 1
+    assert told["score"] == sum(told["parts"].values())
+    source = next(one for one in hx.query("layer:vector deploy", deterministic=True))
+    assert source.item.location.startswith("docs/deploys.md") or "deploys.md" in source.item.location

@@ -85,7 +85,7 @@ def test_weights_are_made_parts_of_one_and_bad_ones_are_refused():
     assert settings.weights.relevance == pytest.approx(0.6)
     with pytest.raises(InvalidInput, match="All weights"):
         normalised(replace(DEFAULT_WEIGHTS, relevance=0, recency=0, authority=0, confidence=0, importance=0))
-    with pytest.raises(InvalidInput, match="weights.recency = -1"):
+    with pytest.raises(InvalidInput, match=r"weights\.recency = -1"):
         parse_settings({"weights": {"recency": -1}})
     with pytest.raises(InvalidInput, match="unknown quotas 'sesion'"):
         parse_settings({"quotas": {"sesion": 0.5}})

@@ -28,8 +28,7 @@ def _rule(query_class: QueryClass, weight: float, pattern: str, reason: str) -> 
 LIKING: Final = r"(?:prefer|like|love|enjoy|hate|dislike|avoid|favou?r|tend|trust|value)"
 USUALLY: Final = r"(?:usually|normally|always|generally|typically|mostly|often|never|rarely|personally)"
 NOT_A_TASK: Final = (
-    r"(?! (?:need|have to|must|get|type|call|run|set|put|pass|start|begin|add|find|fix|make|change"
-    r"|install|enter|change"
+    r"(?! (?:need|have to|must|get|type|call|run|set|put|pass|start|begin|add|find|fix|make|change|install|enter"
     r"|supply|specify|configure|access|have access|see|open|send|do\b))"
 )
 PERSONAL: Final = (

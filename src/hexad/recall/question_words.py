@@ -34,7 +34,8 @@ VERBS: Final[Mapping[TaskType, frozenset[str]]] = {
         """
         abstract clean cleanup collapse consolidate decompose decouple deduplicate dedupe dry encapsulate extract
         factor flatten shorten loosen break pull unify inline merge modernise modernize modularize move
-        refactor rename reorder reorganise reorganize reshape restructure reuse rework rewrite separate simplify split streamline tidy
+        refactor rename reorder reorganise reorganize reshape restructure reuse rework rewrite separate
+        simplify split streamline tidy
         unnest untangle
         """.split()
     ),
