@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -136,3 +137,29 @@ with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
     assert {name: list(range(1, 13)) for name in "abcd"} == {
         name: [edit.line for edit in edits if edit.path == f"{name}.py"] for name in "abcd"
     }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_changes_nothing_of_its_parent_s_session(tmp_path: Path) -> None:
+    program = """
+import os, sys
+import hexad
+
+hx = hexad.open(sys.argv[1], embedder=None, background=False)
+hx.session.start("login feature", session_id="one")
+hx.session.note("of the parent")
+child = os.fork()
+if child == 0:
+    try:
+        hx.session.note("of the child")
+    except hexad.InvalidInput as error:
+        print("refused", "before a fork" in str(error), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+hx.close()
+"""
+    out, err = begun(program, str(tmp_path)).communicate(timeout=60)
+
+    assert ("refused True\n", "") == (out, err)
+    with hexad.open(tmp_path, embedder=None) as hx:
+        assert ["of the parent"] == [note.text for note in hx.session.resume().scratchpad]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from datetime import timedelta
 
@@ -285,6 +286,51 @@ def test_how_long_is_long_can_be_set(hx: Hexad, clock: FrozenClock) -> None:
     assert 0 == hx.session.tend()
     with pytest.raises(hexad.InvalidInput, match="positive timedelta"):
         hx.session.inactive_after = timedelta(0)
+
+
+@pytest.mark.row("A087")
+def test_the_background_lets_a_session_rest_by_itself(opened: Opener) -> None:
+    clock = hexad.SystemClock()
+    hx, other = opened(background=True, clock=clock), opened(clock=clock)
+    begun = hx.session.start("login feature")
+    hx.session.inactive_after = timedelta(seconds=1)
+    hx.session.note("the last for now")
+
+    end = time.monotonic() + 30
+    while other.session.get(begun.id).active and time.monotonic() < end:
+        time.sleep(0.05)
+
+    found = other.session.get(begun.id)
+    assert (False, hexad.Boundary.INACTIVITY) == (found.active, found.boundary)
+    assert ["the last for now"] == [one.text for one in found.scratchpad]
+
+
+def test_many_threads_change_one_session_and_nothing_is_lost(opened: Opener) -> None:
+    hx = opened(background=True)
+    hx.session.start("login feature")
+    hx.session.snapshot()
+    errors: list[Exception] = []
+
+    def work(name: int) -> None:
+        try:
+            for one in range(12):
+                hx.session.open_file(f"src/{name}_{one}.py", line=one + 1)
+                if one % 5 == name % 5:
+                    hx.session.snapshot()
+        except Exception as error:  # a thread's own would be lost
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [] == errors
+    wanted = {f"src/{name}_{one}.py" for name in range(8) for one in range(12)}
+    assert wanted == {file.path for file in hx.session.snapshot().open_files}
+    hx.close()
+    assert wanted == {file.path for file in opened().session.resume().open_files}
 
 
 # Boundaries -----------------------------------------------------------------------------------------------------------

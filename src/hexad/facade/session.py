@@ -217,7 +217,7 @@ class SessionFacade(SessionCalls):
     def inactive_after(self, given: timedelta) -> None:
         if not isinstance(given, timedelta) or given <= timedelta(0):
             raise InvalidInput(f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.")
-        self._desk.inactive_after = given
+        self._desk.set_inactive_after(given)
 
     def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
         """Have `listener` called when a task ends here: another ticket, another branch, a fresh start, or `end`.

@@ -332,6 +332,11 @@ class Desk:
                     line.apply(changes.rested(boundary))
             self._save(line, owner=None)
 
+    def set_inactive_after(self, given: timedelta) -> None:
+        """Say after how long without a change a session rests."""
+        self.inactive_after = given
+        self._changed.set()  # the thread may be waiting for longer
+
     def _wake(self) -> None:
         self._changed.set()
         if self._thread is None:
