@@ -1,0 +1,94 @@
+"""Facts come to the same in whatever order they arrive, and what is told of a line never overlaps."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck, given, settings
+
+import hexad
+from hexad import Hexad
+from hexad.model.facts import FactRow, predecessor, successor
+from hexad.model.memory import Status, Trust
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[FactRow]:
+    """Facts of one key, each with its own time."""
+    days = draw(st.lists(st.integers(0, 400), min_size=1, max_size=8, unique=True))
+    return [
+        FactRow(
+            no=number,
+            id=f"mem_{number}",
+            space="default",
+            subject="ann",
+            attribute="city",
+            value=draw(st.sampled_from(['"Oslo"', '"Rome"', '"Bern"'])),
+            content_hash=str(number),
+            text="",
+            kind="note",
+            trust=draw(st.sampled_from(list(Trust))),
+            status=Status.ACTIVE,
+            confidence=1.0,
+            valid_from=START + timedelta(days=day),
+            valid_to=None,
+            recorded_at=START,
+            changed_at=START,
+        )
+        for number, day in enumerate(days)
+    ]
+
+
+@given(lines())
+def test_what_stands_is_never_behind_a_later_value_of_equal_trust(line: list[FactRow]) -> None:
+    standing = [one for one in line if successor(one, line) is None]
+
+    newest = max(line, key=lambda one: one.order)
+    assert newest in standing
+    for one in standing:
+        later = [other for other in standing if other.order > one.order and other.differs(one)]
+        assert all(other.trust.rank < one.trust.rank for other in later)
+
+
+@given(lines())
+def test_who_takes_a_place_is_later_and_trusted_as_much(line: list[FactRow]) -> None:
+    for one in line:
+        after, before = successor(one, line), predecessor(one, line)
+        assert after is None or (after.order > one.order and after.trust.rank >= one.trust.rank)
+        assert before is None or (before.order < one.order and before.trust.rank <= one.trust.rank)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Oslo", "Rome", "Bern"]), st.integers(0, 400)),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda told: told[1],
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_a_store_comes_to_the_same_in_any_order(told: list[tuple[str, int]], random: object) -> None:
+    mixed = list(told)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+
+    assert _line(told) == _line(mixed) == _line(sorted(told, key=lambda one: one[1]))
+
+
+def _line(told: list[tuple[str, int]]) -> object:
+    with hexad.open(":memory:", embedder=None, background=False, clock=hexad.FrozenClock()) as hx:
+        for value, day in told:
+            since = START + timedelta(days=day)
+            hx.remember(
+                f"Ann lives in {value}.", subject="ann", attribute="city", value=value, valid_from=since
+            )
+        assert [] == hx.check()
+        return _shown(hx)
+
+
+def _shown(hx: Hexad) -> object:
+    newest = [fact.value for fact in hx.facts.current("ann", "city")]
+    return newest, [(fact.value, fact.valid_from, fact.valid_to) for fact in hx.facts.history("ann", "city")]
