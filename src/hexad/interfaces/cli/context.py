@@ -39,7 +39,7 @@ _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
 @click.option("--plan", "plan_only", is_flag=True, help="Show how it would be answered, and ask nothing.")
 @click.option("--explain", is_flag=True, help="Also say what was left out and why.")
 def context(task: str, *, plan_only: bool, explain: bool, **options: Any) -> None:
-    """Print what all layers know of TASK, ready to be placed before a model.
+    """Print what all layers know of TASK, for a model.
 
     TASK is a sentence, or the query language: 'layer:project kind:decision since:2w "auth"'. With --json the context
     with all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
