@@ -174,6 +174,30 @@ def test_what_was_stated_drifts_when_the_projects_begun_since_decide_otherwise(t
     assert [1.0, 0.8, 0.64] == sure
 
 
+@pytest.mark.row("A033", "A037", "A097")
+def test_a_pattern_that_three_projects_show_becomes_the_persons_and_each_more_is_evidence(tmp_path, clock):
+    sure = []
+    for number in range(4):
+        clock.advance(days=1)
+        with open_project(tmp_path / f"p{number}", clock) as hx:
+            hx.remember(
+                "Retries.", kind="pattern", subject="x", attribute="errors", value="Retries with backoff"
+            )
+            hx.user.learn()
+            hx.user.learn()
+            sure.append([(one.evidence_count, round(one.confidence, 3)) for one in hx.user.patterns()])
+            assert [] == hx.user.preferences()
+    assert [[], [], [(3, 0.95)], [(4, 0.95)]] == sure
+    with open_project(tmp_path / "p0", clock) as hx:
+        assert ["errors: Retries with backoff"] == [one.description for one in hx.user.patterns("pattern")]
+    for number in range(4):
+        (tmp_path / f"p{number}" / ".hexad" / "hexad.toml").write_text(OFF)
+        with open_project(tmp_path / f"p{number}", clock) as hx:
+            hx.user.learn()
+            left = hx.user.patterns()
+    assert [] == left
+
+
 # Rules ---------------------------------------------------------------------------------------------------------------
 
 

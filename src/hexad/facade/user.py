@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from hexad.errors import AccessDenied, NotFound
 from hexad.facade.user_items import stated_here
@@ -15,6 +18,7 @@ from hexad.model.user import (
     EXPLICIT_CONFIDENCE,
     Preference,
     ProjectException,
+    ProjectValue,
     Source,
     Suppression,
     Verdict,
@@ -26,8 +30,12 @@ from hexad.recall.layers.user import Stated
 from hexad.storage.user_place import UserStore
 from hexad.storage.user_preferences import SAID, Held, look
 from hexad.upkeep.learning import Mined, mine, overridden, said, weighed_again
+from hexad.upkeep.pattern_mining import MinedPatterns, mine_patterns
 from hexad.upkeep.publishing import Published, key_of, publishable
 from hexad.upkeep.resolving import Here, resolve, suggest
+
+_COUNTED: Final = "patterns_counted"
+"""In how many projects each mined pattern was counted when learning last looked."""
 
 
 class UserFacade(UserKnown):
@@ -291,14 +299,15 @@ class UserFacade(UserKnown):
             values = [] if store is None else store.projects.values()
             held = [] if store is None else store.preferences.all()
             others = [one for one in values if one.project_id != needs.project_id()]
+            values = [*others, *(replace(one, begun=one.last_seen) for one in published.values)]
             mined = mine(
-                [*others, *(replace(one, begun=one.last_seen) for one in published.values)],
+                values,
                 held,
                 user_id=self.user_id,
                 at=now,
                 drift_projects=needs.drift_projects,
             )
-            return self._report(published, mined, dry_run=True)
+            return self._report(published, mined, self._patterns(store, values), dry_run=True)
         store = self._desk.writing()
         published = self._published(now)
         with store.db.transaction():
@@ -315,15 +324,29 @@ class UserFacade(UserKnown):
             for held_one in mined.remove:
                 store.preferences.remove(held_one.preference.key, held_one.preference.value)
             rules = store.patterns.replace_derived(mined.rules)
+            shown = self._patterns(store, store.projects.values())
+            for pattern in shown.put:
+                store.patterns.put_pattern(pattern)
+            for pattern in shown.remove:
+                store.patterns.remove_pattern(pattern)
+            store.projects.put_state({_COUNTED: json.dumps(shown.counted, sort_keys=True)})
         needs.noted()
-        return replace(self._report(published, mined), published=new, retracted=gone, rules=rules)
+        report = self._report(published, mined, shown)
+        return replace(report, published=new, retracted=gone, rules=rules)
 
-    def _report(self, published: Published, mined: Mined, *, dry_run: bool = False) -> LearningReport:
+    def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> MinedPatterns:
+        known = [] if store is None else store.patterns.patterns()
+        counted = None if store is None else store.projects.state(_COUNTED)
+        return mine_patterns(values, known, json.loads(counted or "{}"), user_id=self.user_id)
+
+    def _report(
+        self, published: Published, mined: Mined, shown: MinedPatterns, *, dry_run: bool = False
+    ) -> LearningReport:
         return LearningReport(
             projects=mined.projects,
             published=len(published.values),
             left_out=published.left_out,
-            changes=mined.changes,
+            changes=(*mined.changes, *shown.changes),
             rules=len(mined.rules),
             skipped=None if self.learns else "this project does not take part ([user] learning = false)",
             dry_run=dry_run,

@@ -32,6 +32,7 @@ from hexad.model.user import (
 )
 from hexad.model.user_answers import LearnedChange
 from hexad.storage.user_preferences import MINED, Held, look
+from hexad.upkeep.publishing import PATTERN_PREFIX
 
 TOGETHER_LEAST: Final = 0.8
 """In this part of the projects that have the one, and say anything of the other, both stand together in a rule."""
@@ -72,6 +73,8 @@ class _Book:
         self.uses: dict[tuple[str, str], _Use] = {}
         self.saying: dict[str, set[str]] = {}
         for one in values:
+            if one.attribute.startswith(PATTERN_PREFIX):
+                continue  # counts as a project; `pattern_mining` looks at what it says
             pair = (one.attribute, look(one.value))
             use = self.uses.setdefault(pair, _Use(one.value, one.last_seen))
             if one.last_seen >= use.last_seen:

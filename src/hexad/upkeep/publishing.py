@@ -12,7 +12,10 @@ from hexad.model.user import VALUE_CHARS_LIMIT, ProjectValue
 from hexad.storage.user_preferences import look
 from hexad.text.normalize import slug
 
-PUBLISHED_KINDS: Final = ("tech-stack", "convention")
+PATTERN: Final = "pattern"
+PATTERN_PREFIX: Final = "pattern/"
+"""Before the attribute of what a project publishes as a pattern."""
+PUBLISHED_KINDS: Final = ("tech-stack", "convention", PATTERN)
 """Kinds of facts that say how somebody builds; others stay in their project."""
 PUBLISHED_LEAST: Final = 0.5
 """A draft that is less sure than this is no choice yet."""
@@ -64,6 +67,7 @@ def publishable(
             left_out[reason] += 1
             continue
         attribute = key_of(fact.attribute)
+        attribute = f"{PATTERN_PREFIX}{attribute}" if attribute and fact.kind == PATTERN else attribute
         for value in plain_values(fact.value):
             reason = _unwritable(attribute, value) or objection(f"{fact.attribute} = {value}")
             if reason is None and len(found) >= VALUES_LIMIT:
@@ -101,7 +105,7 @@ def _unwritable(attribute: str, value: str) -> str | None:
 
 
 def plain_values(value: JSONValue) -> Iterator[str]:
-    """Yield the plain values that a fact's value says: itself, those of a list, the name that an object has.
+    """Yield the plain values that a fact's value says: itself, those of a list, the name or the one value of an object.
 
     >>> list(plain_values(["pytest", {"name": "ruff", "version": "0.9"}, 3, None, True]))
     ['pytest', 'ruff', '3', 'true']
@@ -114,6 +118,8 @@ def plain_values(value: JSONValue) -> Iterator[str]:
         yield f"{value:g}"
     elif isinstance(value, Mapping):
         named = next((value[key] for key in _VALUE_KEYS if key in value), None)
+        if named is None and len(value) == 1:
+            (named,) = value.values()
         if isinstance(named, str | int | float | list):
             yield from plain_values(named)
     elif isinstance(value, list | tuple):

@@ -25,6 +25,11 @@ _BUILDING: Final = 0.25
 _BUILDING_TASKS: Final = frozenset({TaskType.EDIT, TaskType.DESIGN, TaskType.REFACTOR})
 _SURE: Final = 0.6
 _SECONDS_A_DAY: Final = 86_400
+_SPEAKING: Final = frozenset(
+    "prefer prefers preferred preference preferences usual usually favourite favorite typical typically like likes"
+    " use uses used using want work works know".split()
+)
+"""Words in which one speaks of what somebody prefers, whatever it is."""
 _ALIKE: Final = (
     frozenset({"db", "database", "databases", "datastore", "storage", "sql"}),
     frozenset({"orm", "prisma", "mapper", "model", "models"}),
@@ -58,7 +63,8 @@ class Stated:
     value: str | None = None
     evidence_count: int | None = None
     notes: tuple[str, ...] = ()
-    summary: str | None = None
+    about: str | None = None
+    """What a question is held against, where that is not all of the text: each sentence has words of its frame."""
 
 
 class UserLayer:
@@ -78,7 +84,8 @@ class UserLayer:
         """Return what of a person speaks to the query, best first."""
         if limit < 1 or not _asks_user(query.filters):
             return ()
-        words = tuple(understand(query.text, now=query.now).wanted)
+        wanted = understand(query.text, now=query.now).wanted
+        words = tuple(word for word in wanted if word not in _SPEAKING) or wanted
         found = [
             _item(one, share, query)
             for one in self._stated()
@@ -109,7 +116,7 @@ def _in_time(one: Stated, query: MemoryQuery) -> bool:
 
 def _share(one: Stated, words: Sequence[str], query: MemoryQuery) -> float:
     """Return how much of a question a statement answers, 0 for nothing."""
-    text = f"{one.text} {(one.key or '').replace('_', ' ')}"
+    text = one.about or one.text
     matched = sum(_matches(word, text) for word in words) / len(words) if words else 0.0
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
@@ -133,7 +140,6 @@ def _item(one: Stated, share: float, query: MemoryQuery) -> MemoryItem:
         id=f"user:{one.id}",
         layer=MemoryLayer.USER,
         text=one.text,
-        summary=one.summary,
         recency=max(0.0, (query.now - one.at).total_seconds() / _SECONDS_A_DAY),
         relevance=relevance_of_share(share),
         at=one.at,
@@ -156,6 +162,7 @@ def stated_pattern(one: Pattern) -> Stated:
         id=one.id,
         kind=one.pattern_type.value,
         text=f"Avoids: {one.description}" if avoided else f"Works like this: {one.description}",
+        about=one.description,
         at=one.last_seen,
         since=one.first_seen,
         confidence=one.confidence,
@@ -170,6 +177,7 @@ def stated_expertise(one: Expertise) -> Stated:
         id=one.id,
         kind=EXPERTISE,
         text=f"Expertise in {one.area}: {one.level.value}.",
+        about=f"{one.area} {one.level.value} expertise",
         at=one.last_seen,
         since=one.last_seen,
         confidence=one.confidence,
