@@ -351,3 +351,25 @@ def test_a_rule_of_policy_is_a_decision_with_its_reason_beside_what_is_enforced(
     assert ["Nobody reads older ones."] == [one.rationale for one in why.decisions]
     assert ["policy"] == list(hx.recall("logs kept", tags=["policy"])[0].memory.tags)
     assert 30 == hx.spaces.get("logs").policies["ttl_days"]
+
+
+def test_records_of_decisions_that_were_ingested_are_decisions(hx: Hexad, tmp_path: Path) -> None:
+    records = tmp_path / "records.jsonl"
+
+    def ingest(text: str) -> None:
+        line = {
+            "id": "docs/adr/7.md",
+            "text": text,
+            "kind": "decision",
+            "title": text.split(".", maxsplit=1)[0],
+        }
+        records.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        hx.ingest(records)
+
+    ingest("Use SQLite. It is one file.")
+    found = hx.governance.why("docs/adr/7.md")
+    ingest("Use Postgres. Several write.")
+
+    assert ("docs/adr/7.md", ["Use SQLite"]) == (found.path, [one.title for one in found.decisions])
+    line = hx.governance.history(found.decisions[0].id)
+    assert [("Use SQLite", False), ("Use Postgres", True)] == [(one.title, one.in_force) for one in line]

@@ -155,7 +155,9 @@ def test_what_is_trusted_less_does_not_take_the_place_of_what_is_trusted_more(hx
     pairs = hx.facts.contradictions()
 
     assert ["Rome", "Oslo"] == values(hx), "the one that is trusted more comes first"
-    assert [("Oslo", "Rome")] == [(old.value, new.value) for old, new in pairs]
+    assert [("Rome", "Oslo")] == [(old.value, new.value) for old, new in pairs], (
+        "the one that held before first"
+    )
     assert pairs[0][0].contradicted_by == (pairs[0][1].id,)
 
 
@@ -308,3 +310,14 @@ def test_what_cannot_be_asked_is_said_with_its_value(hx: Hexad) -> None:
     with pytest.raises(NotFound):
         hx.facts.current("ann", space="nowhere")
     assert [] == hx.facts.declared()
+
+
+def test_what_a_review_let_in_contradicts_what_it_stands_beside(hx: Hexad) -> None:
+    city(hx, "Oslo")
+    waiting = city(hx, "Rome", trust="web")
+    assert ("quarantined", []) == (waiting.status, hx.facts.contradictions())
+
+    hx.quarantine.release(waiting.id, why="She wrote so.")
+
+    assert [("Oslo", "Rome")] == [(one.value, other.value) for one, other in hx.facts.contradictions()]
+    assert ["Oslo", "Rome"] == values(hx)

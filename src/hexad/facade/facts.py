@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from typing import Final
 
 from hexad.clock import Clock
@@ -141,10 +142,17 @@ class FactsFacade:
         """Return pairs of facts that contradict each other and both stand, the older one first."""
         with self._stores.db.read():
             self._check_space(space)
-            pairs = self._facts.contradictions(space=space)
-            ids = [memory_id for pair in pairs for memory_id in pair]
-            found = {memory_id: self._of(self._stores.memories.get(memory_id)) for memory_id in ids}
-        return [(found[old], found[new]) for old, new in pairs]
+            lines = [
+                self._facts.line(look, space_no=space_no, statuses=LINE)
+                for look, space_no in self._facts.contested(space=space)
+            ]
+            pairs = [
+                (fact_of(old, self._rivals(old, line)), fact_of(new, self._rivals(new, line)))
+                for line in lines
+                for old, new in combinations([one for one in line if one.status is Status.ACTIVE], 2)
+                if old.differs(new) and new in self._rivals(old, line)
+            ]
+        return pairs
 
     def needs_review(self, *, space: str | None = None) -> list[Review]:
         """Return the memories that rest on something that was superseded or forgotten since.
@@ -227,17 +235,6 @@ class FactsFacade:
         if self._facts.holds_many(one.attribute):
             return []
         return [other for other in line if family_of(other.kind) == family_of(one.kind)]
-
-    def _of(self, memory: Memory) -> Fact:
-        no = self._stores.memories.number(memory.id)
-        looks = self._facts.looks(memory.subject, memory.attribute, space=memory.space)
-        line = [
-            row
-            for look, space_no in looks
-            for row in self._facts.line(look, space_no=space_no, statuses=LINE)
-        ]
-        own = next(row for row in line if row.no == no)
-        return fact_of(own, self._rivals(own, line))
 
     def _changes(self, line: Sequence[FactRow], start: datetime, end: datetime | None) -> list[FactChange]:
         def asked(at: datetime) -> bool:

@@ -51,11 +51,9 @@ class FactLine:
             older = predecessor(one, line)
             if older is not None and (one.supersedes is None or one.supersedes in ours):
                 self.facts.set_supersedes(one.no, older.id)
-        return self._told(memory, line, standing, now=now)
+        return self._told(memory, line, standing)
 
-    def _told(
-        self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
-    ) -> Memory:
+    def _told(self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow]) -> Memory:
         own = next(one for one in line if one.id == memory.id)
         found = replace(
             self.stores.memories.by_no([own.no])[own.no], receipt=memory.receipt, chunks=memory.chunks
@@ -64,7 +62,6 @@ class FactLine:
         if later is not None:
             return _noted(found, f"{later.id!r} holds since a later time: this is what held before.")
         others = [one for one in standing if one.differs(own) and one.no != own.no]
-        self.facts.contradict(own.no, [one.no for one in others], at=now)
         if others:
             return _noted(
                 found,

@@ -88,7 +88,7 @@ class Decisions:
         )
 
     def citing(self, paths: Sequence[str], *, space: str | None) -> list[Decision]:
-        """Return the decisions that cite one of these paths, by a link or a citation of their memory; newest first.
+        """Return the decisions that cite one of these paths, or that a file of that name brought; newest first.
 
         A link may name a place in the file (`src/x.py:12`, `src/x.py#parse`).
         """
@@ -97,6 +97,7 @@ class Decisions:
             "  OR instr(l.value, p.value || ':') = 1 OR instr(l.value, p.value || '#') = 1)"
             " OR EXISTS (SELECT 1 FROM json_each(m.citations) c JOIN json_each(:paths) p"
             "  ON c.value ->> '$.path' = p.value)"
+            " OR m.source_id IN (SELECT value FROM json_each(:paths))"
         )
         return self._where(
             f"m.status IN ('active', 'superseded') AND (:space IS NULL OR s.name = :space) AND ({cites})"

@@ -11,12 +11,10 @@ from hexad.model.facts import FactRow, Review
 from hexad.model.memory import Status, Trust
 from hexad.storage.changes import bump
 from hexad.storage.codec import from_micros, optional_time, to_micros
-from hexad.storage.connection import Database, Row, SQLValue
+from hexad.storage.connection import Database, Row
 from hexad.storage.memory_rows import seen_sql
 from hexad.text.looks import look_of, look_of_fact
 
-CONTRADICTS: Final = "contradicts"
-"""Kind of the relation between two facts of one attribute that both stand and say something else."""
 _COLUMNS: Final = (
     "m.no, m.id, s.name, m.subject, m.attribute, m.value, m.content_hash, m.raw, m.kind, m.trust, m.status,"
     " m.confidence, m.happened_at, m.valid_to, m.created_at, m.updated_at, m.supersedes,"
@@ -76,6 +74,16 @@ class Facts:
         )
         return [(cast("str", look), cast("int", no)) for look, no in rows]
 
+    def contested(self, *, space: str | None) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of the keys under which facts stand that say something else."""
+        rows = self._db.query(
+            f"SELECT m.fact_look, m.space_no {_FROM} WHERE m.fact_look IS NOT NULL AND m.status = 'active'"
+            " AND (?1 IS NULL OR s.name = ?1) GROUP BY 1, 2"
+            " HAVING count(DISTINCT coalesce(m.value, m.content_hash)) > 1 ORDER BY 2, 1",
+            (space,),
+        )
+        return [(cast("str", look), cast("int", no)) for look, no in rows]
+
     # Several values at once -------------------------------------------------------------------------------------
 
     def holds_many(self, attribute: str | None) -> bool:
@@ -115,34 +123,6 @@ class Facts:
                 "UPDATE memories SET supersedes = ?, rev = ? WHERE no = ?",
                 (memory_id, bump(con, "memories"), no),
             )
-
-    def contradict(self, no: int, others: Sequence[int], *, at: datetime) -> None:
-        """Keep in mind which other facts a fact stands against, in the place of what was known."""
-        with self._db.joined() as con:
-            con.execute(
-                "DELETE FROM relations WHERE kind = ?1 AND (from_no = ?2 OR to_no = ?2)", (CONTRADICTS, no)
-            )
-            con.executemany(
-                "INSERT OR IGNORE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,1.0,?)",
-                [(no, other, CONTRADICTS, to_micros(at)) for other in others],
-            )
-
-    def contradictions(self, *, space: str | None) -> list[tuple[str, str]]:
-        """Return pairs of ids of facts that both stand and contradict each other, the older one first."""
-        seen, roles = "", list[SQLValue]()
-        if self._roles is not None:
-            for alias in ("a", "b"):
-                words, params = seen_sql(alias, self._roles)
-                seen += words
-                roles += params
-        rows = self._db.query(
-            "SELECT b.id, a.id FROM relations r JOIN memories a ON a.no = r.from_no JOIN memories b ON b.no = r.to_no"
-            " JOIN spaces s ON s.no = a.space_no"
-            " WHERE r.kind = ? AND a.status = 'active' AND b.status = 'active' AND (? IS NULL OR s.name = ?)"
-            f"{seen} ORDER BY b.no, a.no",
-            (CONTRADICTS, space, space, *roles),
-        )
-        return [(cast("str", old), cast("str", new)) for old, new in rows]
 
     # What rests on what -------------------------------------------------------------------------------------------
 
