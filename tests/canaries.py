@@ -10,6 +10,7 @@ from pathlib import Path
 import hexad
 from hexad import Hexad
 from hexad.audit import AuditLogWriter
+from hexad.model.working_set import state_of
 from hexad.testing import HashEmbedder
 
 MARK = "canary"
@@ -60,6 +61,7 @@ def plant(hx: Hexad, project: Path, canary: Canaries, *, per_door: int = 20, sea
         document = hx.xdb.documents.add_document(name, f"Answer like {word}.", "reference", tags=[canary()])
         hx.xdb.documents.update_document(document.id, f"Answer like {canary()}.")
     hx.xdb.documents.write_copies()
+    _working_set(hx, canary)
     hx.spaces.write_file("garden")
     hx.spaces.export("garden")
     hx.maintain()
@@ -69,6 +71,15 @@ def plant(hx: Hexad, project: Path, canary: Canaries, *, per_door: int = 20, sea
     hx.xdb.export_submission("graft-1")
     for word in canary.some(per_door):
         hx.xdb.record("output", f"Last said {word} ")
+
+
+def _working_set(hx: Hexad, canary: Canaries) -> None:
+    hx.session.start(f"Plant {canary()}.", ticket=f"T-{canary()}", steps=[f"Dig for {canary()}."])
+    hx.session.open_file(f"garden/{canary()}.py")
+    hx.session.record_edit(f"garden/{canary()}.py", summary=f"Moved {canary()}.")
+    hx.session.add_turn("user", f"Water {canary()}.")
+    hx.session.note(f"Half way to {canary()}.")
+    hx.session.snapshot()
 
 
 def _experience(hx: Hexad, canary: Canaries, per_door: int) -> None:
@@ -141,8 +152,11 @@ def told(hx: Hexad) -> str:
         (s.id, s.content, sorted(s.concept_activations.items()))
         for s in hx.xdb.recall(session_id="*", limit=10_000)
     ]
+    sessions = [state_of(one) for one in hx.session.list()]
     documents = sorted((d.id, d.content) for d in hx.xdb.list_documents())
     copies = sorted((c.path, c.state.value) for c in hx.xdb.documents.copies())
     package = hx.xdb.verify_export("graft-1")
     found = [hit.memory.id for hit in hx.recall("password clue of the garden", limit=50)]
-    return json.dumps([with_tags, steps, documents, copies, package, sorted(found)], default=str, indent=1)
+    return json.dumps(
+        [with_tags, steps, sessions, documents, copies, package, sorted(found)], default=str, indent=1
+    )
