@@ -321,3 +321,19 @@ def test_what_a_review_let_in_contradicts_what_it_stands_beside(hx: Hexad) -> No
 
     assert [("Oslo", "Rome")] == [(one.value, other.value) for one, other in hx.facts.contradictions()]
     assert ["Oslo", "Rome"] == values(hx)
+
+
+def test_what_is_past_its_lifetime_goes_though_it_was_superseded(hx: Hexad, clock: FrozenClock) -> None:
+    hx.spaces.create("short")
+    hx.spaces.set_policy("short", {"ttl_days": 30, "allow_delete": True, "purge_after_days": 0})
+    old = city(hx, "Oslo", space="short")
+    clock.advance(days=1)
+    city(hx, "Rome", space="short")
+
+    clock.advance(days=30)
+    report = hx.spaces.gc("short")
+
+    assert (0, 2) == (hx.count(space="short", status=None), report.purged)
+    assert [] == hx.facts.history("ann", space="short")
+    with pytest.raises(NotFound):
+        hx.get(old.id)

@@ -39,7 +39,7 @@ class RetentionRows:
         self._db = db
 
     def pages(self, space_no: int, *, size: int) -> Iterator[list[AgedRow]]:
-        """Yield a space's active and archived memories by row number; each page sees its own moment."""
+        """Yield a space's memories that do not wait for a review, by row number; each page sees its own moment."""
         # The numbers first, from an index alone: paging through the rows would sort the whole space for each page.
         numbers = sorted(
             cast("int", row[0])
@@ -54,13 +54,13 @@ class RetentionRows:
             _aged(row)
             for row in self._db.query(
                 f"SELECT {_COLUMNS} FROM memories WHERE no IN (SELECT value FROM json_each(?)) AND +space_no = ?"
-                " AND +status IN ('active', 'archived') ORDER BY no",
+                " AND +status IN ('active', 'superseded', 'archived') ORDER BY no",
                 (json.dumps(list(numbers)), space_no),
             )
         ]
 
     def archive(self, numbers: Sequence[int], *, at: datetime) -> None:
-        """Archive active memories that full text no longer holds, in the caller's transaction.
+        """Archive active or superseded memories that full text no longer holds, in the caller's transaction.
 
         `updated_at` stays: by it one can tell what grew old from what a person archived.
         """

@@ -183,7 +183,7 @@ class _Judge:
 
     def has_work(self, row: AgedRow) -> bool:
         """Whether anything is to be done with a memory that is due."""
-        return row.status is Status.ACTIVE or self._is_to_be_purged(row)
+        return row.status is not Status.ARCHIVED or self._is_to_be_purged(row)
 
     def split(self, rows: Sequence[AgedRow]) -> tuple[list[AgedRow], list[AgedRow]]:
         """Return which are archived and which are purged."""
@@ -194,7 +194,7 @@ class _Judge:
     def _is_to_be_purged(self, row: AgedRow) -> bool:
         if self._wait is None:
             return False
-        since = self._at if row.status is Status.ACTIVE else row.archived_at
+        since = row.archived_at if row.status is Status.ARCHIVED else self._at
         return self._at - since >= self._wait
 
 
