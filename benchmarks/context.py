@@ -85,15 +85,14 @@ def ask(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
     """Return times, tokens and savings of contexts for these questions."""
     with hexad.open(folder, embedder=WordVectors(), background=False, user_dir=folder / "user") as hx:
         found: dict[str, Any] = {"first_ms": _first(hx, asked[-1])}
-        for name, arguments in (("deterministic", {"deterministic": True}), ("deadlines", {})):
+        for name, alone in (("deterministic", True), ("deadlines", False)):
             for text in asked[-WARM_UP:]:
-                hx.context(text, **arguments)
-            timings, late, seen = Timings(), 0, []
+                hx.context(text, deterministic=alone)
+            timings, late = Timings(), 0
             for text in asked:
                 with timings:
-                    context = hx.context(text, **arguments)
+                    context = hx.context(text, deterministic=alone)
                 late += bool(context.late)
-                seen.append(context)
             found[name] = {**timings.summary(), "cpu_p95_ms": _p95(timings.cpu_ms), "late": late / len(asked)}
         found["slow"] = _slow(hx, asked[:20])
         seen = [hx.context(text, deterministic=True) for text in asked]

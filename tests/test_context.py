@@ -379,3 +379,17 @@ def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
     assert told["score"] == sum(told["parts"].values())
     source = next(one for one in hx.query("layer:vector deploy", deterministic=True))
     assert source.item.location.startswith("docs/deploys.md") or "deploys.md" in source.item.location
+
+
+def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
+    from hexad.recall.pack import Answered, fuse
+
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    given = {
+        layer: [MemoryItem(id="m", layer=layer, text=layer, recency=0, relevance=1, at=at, kind="note")]
+        for layer in (MemoryLayer.PROJECT, MemoryLayer.VECTOR)
+    }
+
+    assert [one.item.layer for one in fuse(Answered(items=given), hx.plan("x")).items] == [
+        MemoryLayer.PROJECT
+    ]

@@ -141,6 +141,7 @@ def test_what_this_project_chose_is_an_exception_to_what_its_user_usually_does()
 
 def test_what_is_of_another_subject_or_a_list_or_the_same_contradicts_nothing():
     items = (
+        item("s", key="port", value=1, space="other", group="web"),
         item("a", key="port", value=80, group="web"),
         item("b", key="port", value=443, group="api"),
         item("c", key="tools", value=["x"]),

@@ -66,7 +66,8 @@ class Ranked:
 
 def fuse(answered: Answered, plan: Plan) -> Ranked:
     """Return the items of all layers as one list: scored, without duplicates, contradictions resolved."""
-    flat = {one.id: one for layer in MemoryLayer for one in reversed(answered.items.get(layer, ()))}
+    # What two layers give under one id is that of the higher one.
+    flat = {one.id: one for layer in reversed(MemoryLayer) for one in answered.items.get(layer, ())}
     unique = deduplicate(rank(flat.values(), plan.weights))
     resolved = resolve(unique.items)
     return Ranked(items=resolved.items, gave_way=(*unique.duplicates, *resolved.gave_way))

@@ -13,8 +13,6 @@ from hexad.model.memory import JSONValue, Trust
 from hexad.text.normalize import fold, slug
 
 _SHOWN: Final = 80
-_HERE: Final = frozenset({MemoryLayer.SESSION, MemoryLayer.PROJECT})
-"""Layers that speak of this project alone; the user's speaks of all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +26,8 @@ class Resolved:
 def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
     """Return the items without those that others contradict, in their order.
 
-    Items are about the same when they share a key and a group; what a user prefers everywhere is about the same as
-    what a project says of that key. What this project chose goes before what its user usually does. Among the rest
+    Items are about the same when they share a key, a space and a group; what a user prefers everywhere is about the
+    same as what a project says of that key. What this project chose goes before what its user usually does. Among the rest
     the better vouched for goes first (the user or an agent before a tool, the web or nobody), then the younger by
     whole days, the surer, the one with more evidence, the higher layer, and the id. Lists do not contradict.
     """
@@ -54,27 +52,32 @@ def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
 
 def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
     """Return items that are about the same and say something different."""
-    groups: dict[tuple[str, str], list[ScoredItem]] = {}
+    users: dict[str, list[ScoredItem]] = {}
+    groups: dict[tuple[str, str, str], list[ScoredItem]] = {}
     for one in ranked:
         item = one.item
         if item.key is None or item.value is None or isinstance(item.value, list | tuple):
             continue
         key = slug(item.key) or fold(item.key)
         if item.layer is MemoryLayer.USER:
-            groups.setdefault((key, ""), []).append(one)
+            users.setdefault(key, []).append(one)
         else:
-            groups.setdefault((key, fold(item.group or "")), []).append(one)
-    users = {key: members for (key, group), members in groups.items() if not group}
-    for (key, group), members in groups.items():
-        if group:  # a named thing of this project, beside what its user does everywhere
-            members.extend(one for one in users.get(key, ()) if one.item.layer is MemoryLayer.USER)
+            groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(one)
+    told = {key for key, _, _ in groups}
+    for (
+        key,
+        _,
+        _,
+    ), members in groups.items():  # what its user does everywhere is beside each of this project's
+        members.extend(users.get(key, ()))
+    groups.update({(key, "", ""): members for key, members in users.items() if key not in told})
     return [members for members in groups.values() if len({_value(one.item) for one in members}) > 1]
 
 
 def _place(one: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
     item = one.item
     return (
-        0 if item.layer in _HERE else 1,
+        1 if item.layer is MemoryLayer.USER else 0,
         0 if item.trust.rank >= Trust.AGENT.rank else 1,
         floor(max(item.recency, 0.0)),
         -(item.confidence or 0.0),
@@ -104,7 +107,7 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
 
 def _note(best: MemoryItem, other: MemoryItem) -> str:
     said = f"{_shown(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
-    if other.layer is MemoryLayer.USER and best.layer in _HERE:
+    if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
         return (
             f"The user usually has {other.key}: {said}; this project has {_shown(best.value)}. "
             "Treat this project as an exception."
