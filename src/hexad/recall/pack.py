@@ -373,7 +373,7 @@ def _state_line(block: EvidenceBlock) -> str:
     told = [f"trust: {item.trust.value}", f"{item.at:%Y-%m-%d}"]
     told += [note] if (note := _notes(block.scored)) else []
     told += [FLAGGED] if item.instruction_like else []
-    return f'- [{item.id}] {_line(item.kind)}: "{_line(block.text)}" ({"; ".join(told)})'
+    return f'- [{_line(item.id)}] {_line(item.kind)}: "{_line(block.text)}" ({"; ".join(told)})'
 
 
 def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: Answered) -> str:
@@ -393,7 +393,7 @@ def _markdown_item(one: ScoredItem, text: str) -> str:
     item = one.item
     facts = [_line(item.kind), f"{item.at:%Y-%m-%d}", f"trust: {item.trust.value}"]
     facts += [source] if (source := _source(item)) else []
-    lines = [f"[{item.id}] {' · '.join(facts)}"]
+    lines = [f"[{_line(item.id)}] {' · '.join(facts)}"]
     lines += [f"! {FLAGGED[0].upper()}{FLAGGED[1:]}."] if item.instruction_like else []
     lines += [f"({note})"] if (note := _notes(one)) else []
     return "\n".join([*lines, quoted(text)])

@@ -27,9 +27,9 @@ def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
     """Return the items without those that others contradict, in their order.
 
     Items are about the same when they share a key, a space and a group; what a user prefers everywhere is about the
-    same as what a project says of that key. What this project chose goes before what its user usually does. Among the rest
-    the better vouched for goes first (the user or an agent before a tool, the web or nobody), then the younger by
-    whole days, the surer, the one with more evidence, the higher layer, and the id. Lists do not contradict.
+    same as what a project says of that key. What this project chose goes before what its user usually does. Among
+    the rest the better vouched for goes first (the user or an agent before a tool, the web or nobody), then the
+    younger by whole days, the surer, the one with more evidence, the higher layer, and the id. Lists do not contradict.
     """
     gone: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
