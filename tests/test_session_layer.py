@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,7 @@ def test_summaries_of_compactions_are_found(hx: Hexad) -> None:
     for one in range(12):
         say(hx, f"e{one}", f"We deployed version {one} of the harbour service, and it went well. " * 3)
     compacted = hx.xdb.request_compaction(session_id="monday")
+    assert compacted is not None
 
     found = [one for one in items(hx, "which version was deployed?", limit=100) if one.kind == "compaction"]
 
@@ -164,7 +166,7 @@ def test_times_bound_what_is_told(hx: Hexad, clock: FrozenClock) -> None:
     clock.advance(hours=2)
     hx.session.note("The second login note.")
 
-    def notes(**given: object) -> list[str]:
+    def notes(**given: Any) -> list[str]:
         return [one.text for one in items(hx, "login", **given) if one.kind == "scratchpad"]
 
     assert ["The first login note."] == notes(filters=Filters(until=moment))

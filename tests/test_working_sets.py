@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -571,6 +573,8 @@ def test_nothing_secret_is_stored(hx: Hexad) -> None:
     [
         (lambda hx: hx.session.note("  "), "says nothing"),
         (lambda hx: hx.session.note(7), "is no text"),
+        (lambda hx: hx.session.note("\0"), "says nothing"),
+        (lambda hx: hx.session.list(ended="no"), "ended = 'no' is no truth value"),
         (lambda hx: hx.session.set_ticket("a\nb"), "one line"),
         (lambda hx: hx.session.open_file("a.py", line=0), "line = 0 is not a whole number of at least 1"),
         (lambda hx: hx.session.open_file("a.py", line=True), "line = True"),
@@ -589,7 +593,9 @@ def test_nothing_secret_is_stored(hx: Hexad) -> None:
         (lambda hx: hx.session.add_steps(*map(str, range(SUBSTEPS_LIMIT))), "A task has up to 100 steps"),
     ],
 )  # fmt: skip
-def test_bad_input_is_refused_with_its_value_and_changes_nothing(hx: Hexad, call, said: str) -> None:
+def test_bad_input_is_refused_with_its_value_and_changes_nothing(
+    hx: Hexad, call: Callable[[Hexad], object], said: str
+) -> None:
     hx.session.start("login feature", steps=["tokens", "tests"])
     before = hx.session.snapshot()
 
@@ -648,7 +654,7 @@ def test_a_damaged_state_is_named_by_check_and_by_whoever_reads_it(hx: Hexad) ->
     "selection", [{"session": "one"}, {"subject": "ada@example.org"}, {"before": "2027-01-01"}]
 )
 def test_a_working_set_is_erased_for_good_and_never_written_again(
-    opened: Opener, selection: dict[str, str]
+    opened: Opener, selection: dict[str, Any]
 ) -> None:
     hx, other = opened(), opened()
     hx.session.start("zanzibar feature", session_id="one", data_subjects=["ada@example.org"])
@@ -656,8 +662,8 @@ def test_a_working_set_is_erased_for_good_and_never_written_again(
     hx.session.snapshot()
     hx.session.note("zanzibar that waits")
 
-    planned = other.forget(**selection, purge=True, dry_run=True)  # type: ignore[call-overload]
-    receipt = other.forget(**selection, purge=True, confirm=True)  # type: ignore[call-overload]
+    planned = other.forget(**selection, purge=True, dry_run=True)
+    receipt = other.forget(**selection, purge=True, confirm=True)
 
     assert [("working sets", 1)] == [(one.place, one.count) for one in planned.erased]
     assert 1 == receipt.count("working sets")
@@ -698,7 +704,7 @@ def test_what_is_held_of_sessions_is_exported(hx: Hexad) -> None:
     hx.session.handle("one").snapshot()
 
     def told(**given: str) -> list[object]:
-        return [item.value for item in hx.export(**given) if item.section == "working_sets"]  # type: ignore[arg-type]
+        return [item.value for item in hx.export(**given) if item.section == "working_sets"]
 
     assert ["one", "two"] == [one["id"] for one in told()]  # type: ignore[index]
     (of_session,) = told(scope="session", session="one")

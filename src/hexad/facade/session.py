@@ -196,6 +196,10 @@ class SessionFacade(SessionCalls):
         `ended` True or False takes those that ended, or go on. What is changed here and not written yet is in it.
         """
         parse_whole(limit, "limit", least=1)
+        if ended is not None and not isinstance(ended, bool):
+            raise InvalidInput(
+                f"ended = {quoted(ended)} is no truth value; give True, False, or None for both."
+            )
         self._desk.write_all()
         place = None if everywhere else self._desk.checkout(_folder(folder)).place
         return self._desk.sets.list(

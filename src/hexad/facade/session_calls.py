@@ -22,6 +22,7 @@ from hexad.model.working_set import (
     SessionTurn,
     WorkingSet,
 )
+from hexad.text.normalize import clean
 from hexad.text.turns import compressed
 
 _TASK_CHARS: Final = 480
@@ -129,7 +130,7 @@ class SessionCalls:
 
     def _said(self, text: str, name: str) -> str:
         """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
-        if not text.strip():
+        if not clean(text).strip():
             raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
         if len(text) > INPUT_CHARS_LIMIT:
             raise LimitExceeded(
