@@ -126,6 +126,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.asking", "hexad.recall.route"): _LATE_ROUTER,
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
+    ("hexad.deciding", "hexad.storage.facts"): "only upkeep looks for facts whose time has come",
     ("hexad.deciding", "hexad.facade.facts"): "a recall from a cold start asks for no facts by their keys",
     ("hexad.deciding", "hexad.facade.governance"): "as facts",
     ("hexad.deciding", "hexad.facade.project"): "as facts",
@@ -239,7 +240,10 @@ BROAD_EXCEPTS = {
         "hexad.providers.generators.function",
         "FunctionGenerator.generate",
     ): "the caller's own function may raise anything",
-    ("hexad.recall.parallel", "asked"): "whatever goes wrong in one layer, the others answer and its name is reported",
+    (
+        "hexad.recall.parallel",
+        "asked",
+    ): "whatever goes wrong in one layer, the others answer and its name is reported",
     ("hexad.providers.metering", "_said"): "the caller's own generator may raise anything",
     (
         "hexad.providers.generators.hosted",

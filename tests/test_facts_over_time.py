@@ -337,3 +337,29 @@ def test_what_is_past_its_lifetime_goes_though_it_was_superseded(hx: Hexad, cloc
     assert [] == hx.facts.history("ann", space="short")
     with pytest.raises(NotFound):
         hx.get(old.id)
+
+
+def test_what_is_still_to_come_takes_its_place_when_its_time_comes(hx: Hexad, clock: FrozenClock) -> None:
+    old = city(hx, "Oslo")
+    plan = city(hx, "Rome", valid_from="2026-06-01")
+
+    assert (["Oslo"], "active", []) == (values(hx), hx.get(old.id).status, hx.facts.contradictions())
+    assert [f"It takes the place of {old.id!r} from 2026-06-01 on."] == list(
+        plan.receipt.notes if plan.receipt else ()
+    )
+    assert "Ann lives in Oslo." in [hit.text for hit in hx.recall("where does ann live?")]
+
+    clock.advance(days=200)
+    hx.maintain()
+
+    assert (["Rome"], "superseded") == (values(hx), hx.get(old.id).status)
+    assert ["Ann lives in Rome."] == [hit.text for hit in hx.recall("where does ann live?")]
+
+
+def test_a_plan_that_is_corrected_takes_the_place_of_the_plan_alone(hx: Hexad) -> None:
+    city(hx, "Oslo")
+    plan = city(hx, "Rome", valid_from="2026-06-01")
+    city(hx, "Bern", valid_from="2026-06-01")
+
+    assert (["Oslo"], "superseded") == (values(hx), hx.get(plan.id).status)
+    assert ["Bern"] == [fact.value for fact in hx.facts.as_of("2026-07-01", "ann")]

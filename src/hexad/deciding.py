@@ -36,6 +36,16 @@ class ProjectKnowledge:
         if memory.subject is not None or memory.attribute is not None:
             self.writing.writer.settle(memory, now=self.base.clock.now())
 
+    def settle_due_facts(self) -> None:
+        """Let facts that were to come take the place of those before, where their time has come."""
+        from hexad.storage.facts import Facts
+
+        if self.base.db.readonly:
+            return
+        keys = Facts(self.base.db).contested(space=None)
+        if keys:
+            self.writing.writer.settle_due(keys, now=self.base.clock.now())
+
     @cached_property
     def facts(self) -> FactsFacade:
         """Facts over time."""

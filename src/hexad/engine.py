@@ -352,6 +352,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
         self._parts.tend_sessions()
+        self._parts.settle_due_facts()
         self._parts.learn()
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()

@@ -150,7 +150,7 @@ class FactsFacade:
                 (fact_of(old, self._rivals(old, line)), fact_of(new, self._rivals(new, line)))
                 for line in lines
                 for old, new in combinations([one for one in line if one.status is Status.ACTIVE], 2)
-                if old.differs(new) and new in self._rivals(old, line)
+                if old.contradicts(new) and new in self._rivals(old, line)
             ]
         return pairs
 

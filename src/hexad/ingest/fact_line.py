@@ -12,7 +12,7 @@ from datetime import datetime
 
 from hexad.index.catalog import Catalog
 from hexad.model.decision import DECISION, said_in
-from hexad.model.facts import FactRow, family_of, predecessor, successor
+from hexad.model.facts import FactRow, displaced, family_of, predecessor, successor
 from hexad.model.memory import Memory, Outcome, Status
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
@@ -41,34 +41,50 @@ class FactLine:
         line = [one for one in self.facts.line(look, space_no=space_no) if family_of(one.kind) == family]
         if len(line) < 2:
             return memory
-        fallen = [one for one in line if one.status is Status.ACTIVE and successor(one, line) is not None]
+        return self._told(memory, line, self._arranged(line, now=now), now=now)
+
+    def arrange(self, look: str, *, space_no: int, now: datetime) -> None:
+        """Bring the facts of a key to where they stand by now: what was to come may have come."""
+        lines: dict[str, list[FactRow]] = {}
+        for one in self.facts.line(look, space_no=space_no):
+            lines.setdefault(family_of(one.kind), []).append(one)
+        for line in lines.values():
+            if not self.facts.holds_many(line[0].attribute):
+                self._arranged(line, now=now)
+
+    def _arranged(self, line: Sequence[FactRow], *, now: datetime) -> list[FactRow]:
+        """Supersede what has been displaced, and return what stands."""
+        fallen = displaced(line, now)
         for one in fallen:
             self.supersede(one.no, now=now)
-        gone = {one.no for one in fallen}
-        standing = [one for one in line if one.status is Status.ACTIVE and one.no not in gone]
-        ours = {one.id for one in line}
+        gone, ours = {one.no for one in fallen}, {one.id for one in line}
         for one in line:
             older = predecessor(one, line)
             if older is not None and (one.supersedes is None or one.supersedes in ours):
                 self.facts.set_supersedes(one.no, older.id)
-        return self._told(memory, line, standing)
+        return [one for one in line if one.status is Status.ACTIVE and one.no not in gone]
 
-    def _told(self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow]) -> Memory:
+    def _told(
+        self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
+    ) -> Memory:
         own = next(one for one in line if one.id == memory.id)
         found = replace(
             self.stores.memories.by_no([own.no])[own.no], receipt=memory.receipt, chunks=memory.chunks
         )
         later = successor(own, line)
-        if later is not None:
+        if later is not None and found.status is Status.SUPERSEDED:
             return _noted(found, f"{later.id!r} holds since a later time: this is what held before.")
-        others = [one for one in standing if one.differs(own) and one.no != own.no]
+        others = [one for one in standing if one.contradicts(own)]
         if others:
             return _noted(
                 found,
                 f"It contradicts {', '.join(one.id for one in others)}, trusted more or less; all are kept.",
             )
         older = predecessor(own, line)
-        return found if older is None else _noted(found, f"It takes the place of {older.id!r}.")
+        if older is None:
+            return found
+        when = "" if own.valid_from <= now else f" from {own.valid_from:%Y-%m-%d} on"
+        return _noted(found, f"It takes the place of {older.id!r}{when}.")
 
     def supersede(self, no: int, *, now: datetime) -> None:
         """Take a memory out of recall because another one took its place; what rests on it is to be reviewed."""

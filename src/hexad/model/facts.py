@@ -58,6 +58,10 @@ class FactRow:
             return self.content_hash != other.content_hash
         return self.value != other.value
 
+    def contradicts(self, other: FactRow) -> bool:
+        """Whether two facts say something else and neither takes the other's place."""
+        return self.differs(other) and not self.yields_to(other) and not other.yields_to(self)
+
     def yields_to(self, other: FactRow) -> bool:
         """Whether a fact of a single-valued attribute is superseded by another: a later one that is trusted as much."""
         return other.order > self.order and self.differs(other) and other.trust.rank >= self.trust.rank
@@ -165,6 +169,20 @@ def successor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
     return min(later, key=lambda other: other.order) if later else None
 
 
+def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
+    """Return the active facts whose place another one has taken by now: what is still to come displaces nothing yet.
+
+    Of two that are both to come at the same time, the later one to be recorded counts.
+    """
+    return [
+        one
+        for one in line
+        if one.status is Status.ACTIVE
+        and successor(one, [other for other in line if other.valid_from <= max(now, one.valid_from)])
+        is not None
+    ]
+
+
 def predecessor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
     """Return the fact that one took the place of: the last earlier one that yields to it."""
     earlier = [other for other in line if other.yields_to(fact)]
@@ -197,7 +215,7 @@ def fact_of(one: FactRow, line: Sequence[FactRow], *, known_at: datetime | None 
         confidence=one.confidence,
         replaces=before.id if before is not None and before.status in TOLD else None,
         replaced_by=after.id if after is not None and after.status in TOLD else None,
-        contradicted_by=tuple(other.id for other in standing if other.differs(one))
+        contradicted_by=tuple(other.id for other in standing if other.contradicts(one))
         if one.status is Status.ACTIVE
         else (),
         needs_review=one.needs_review,
