@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from hexad.errors import AccessDenied, NotFound
-from hexad.facade.user_items import stated_here
+from hexad.facade.user_items import here_of, stated_here
 from hexad.facade.user_known import UserKnown, evidence_of
 from hexad.model.checked import texts_checked
 from hexad.model.memory import JSONValue
@@ -377,15 +377,7 @@ class UserFacade(UserKnown):
         return [] if store is None else list(stated_here(store, self._here(store)))
 
     def _here(self, store: UserStore) -> Here:
-        project = self._needs.project_id()
-        return Here(
-            project_id=project,
-            preferences=[one.preference for one in store.preferences.all()],
-            exceptions={one.key: one for one in reversed(store.projects.exceptions(project))},
-            suppressions=store.projects.suppressions(),
-            rules=store.patterns.rules(),
-            values=store.projects.values(),
-        )
+        return here_of(store, self._needs.project_id())
 
 
 def _stands(held: Held) -> bool:

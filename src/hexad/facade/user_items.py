@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from hexad.model.user import ProjectException, Source, UserRule
 from hexad.recall.layers.user import (
@@ -14,12 +15,37 @@ from hexad.recall.layers.user import (
     stated_rules,
 )
 from hexad.storage.user_place import UserStore
+from hexad.storage.user_preferences import look
 from hexad.upkeep.resolving import Here, resolve
+
+_One = TypeVar("_One")
+
+
+def here_of(store: UserStore, project_id: str) -> Here:
+    """Return what is known of a person, as one project sees it."""
+    values = store.projects.values()
+    return Here(
+        project_id=project_id,
+        preferences=_by((one.preference for one in store.preferences.all()), lambda one: one.key),
+        exceptions={one.key: one for one in store.projects.exceptions(project_id)},
+        suppressions=_by(store.projects.suppressions(), lambda one: look(one.value)),
+        rules=store.patterns.rules(),
+        values=values,
+        projects=len({one.project_id for one in values}),
+    )
+
+
+def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_One]]:
+    """Return values by name, in their order."""
+    found: dict[str, list[_One]] = {}
+    for one in values:
+        found.setdefault(name(one), []).append(one)
+    return found
 
 
 def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
     """Yield all that may be said: nothing that is suppressed here, and for a key what holds of it alone."""
-    for key in dict.fromkeys([*here.exceptions, *(one.key for one in here.preferences)]):
+    for key in dict.fromkeys([*here.exceptions, *here.preferences]):
         found = resolve(key, here)
         if found is None:
             continue

@@ -27,8 +27,7 @@ RAISE: Final = 0.2
 LOWER: Final = 0.5
 """A rejection leaves this part."""
 DRIFT: Final = 0.8
-"""Each project without it, past the last `DRIFT_PROJECTS`, leaves this part."""
-DRIFT_PROJECTS: Final = 5
+"""Each project without it, past the last few (`drift_projects`), leaves this part."""
 SUPPORT_LEAST: Final = 0.5
 PROJECTS_LEAST: Final = 3
 SUGGESTED_LEAST: Final = 0.6

@@ -8,8 +8,9 @@ from typing import Final, cast
 
 from hexad.errors import InvalidInput
 from hexad.model.parse import quoted
-from hexad.model.user import DRIFT_PROJECTS
 
+DRIFT_PROJECTS: Final = 5
+"""After so many projects without it a preference becomes less sure."""
 _MOST_PROJECTS: Final = 1_000
 _MOST_PREFERENCES: Final = 500
 
@@ -39,7 +40,7 @@ def parse_user_settings(table: Mapping[str, object], file: str) -> UserSettings:
                 )
         elif not isinstance(value, bool):
             raise InvalidInput(f"[user] in {file}: {name} = {quoted(value)} should be true or false.")
-    return UserSettings(**cast("dict[str, bool]", dict(table)))  # type: ignore[arg-type]
+    return UserSettings(**cast("dict[str, bool]", dict(table)))
 
 
 def parse_preferences(table: Mapping[str, object], file: str) -> dict[str, tuple[str, ...]]:

@@ -24,31 +24,30 @@ NEAR: Final = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """What is known of a person, as one project sees it. `preferences` come the surest first."""
+    """What is known of a person, as one project sees it.
+
+    `preferences` are by key, the surest first, `exceptions` by key, `suppressions` by how their value looks; `projects`
+    is how many take part in learning.
+    """
 
     project_id: str
-    preferences: Sequence[Preference]
+    preferences: Mapping[str, Sequence[Preference]]
     exceptions: Mapping[str, ProjectException]
-    suppressions: Sequence[Suppression]
+    suppressions: Mapping[str, Sequence[Suppression]]
     rules: Sequence[UserRule]
     values: Sequence[ProjectValue]
+    projects: int
 
     def suppressed(self, key: str | None, value: str) -> bool:
         """Whether a value must not be suggested here."""
-        like = look(value)
-        return any(
-            look(one.value) == like and one.key in (None, key) and one.project_id in (None, self.project_id)
-            for one in self.suppressions
+        return bool(self.suppressions) and any(
+            one.key in (None, key) and one.project_id in (None, self.project_id)
+            for one in self.suppressions.get(look(value), ())
         )
 
     def of(self, key: str) -> list[Preference]:
         """Return what may be said of a key, the surest first."""
-        return [one for one in self.preferences if one.key == key and not self.suppressed(key, one.value)]
-
-    @property
-    def projects(self) -> int:
-        """How many projects take part in learning."""
-        return len({one.project_id for one in self.values})
+        return [one for one in self.preferences.get(key, ()) if not self.suppressed(key, one.value)]
 
 
 def resolve(key: str, here: Here) -> ResolvedPreference | None:
@@ -107,9 +106,8 @@ def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
     A rule whose condition this project fulfils speaks before what is usual elsewhere.
     """
     mine = {(one.attribute, look(one.value)) for one in here.values if one.project_id == here.project_id}
-    open_keys = dict.fromkeys(one.key for one in here.preferences)
     found = []
-    for key in open_keys:
+    for key in here.preferences:
         if key in decided or key in here.exceptions:
             continue
         known = here.of(key)

@@ -14,7 +14,7 @@ from hexad.model.user import Expertise, Pattern, PatternType, Source, UserRule
 from hexad.recall.score import relevance_of_share
 from hexad.recall.terms import understand
 from hexad.text.instructions import instructions_in
-from hexad.text.search_terms import search_terms
+from hexad.text.search_terms import SearchTerms, search_terms
 
 PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
 KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(one.value for one in PatternType))
@@ -85,14 +85,14 @@ class UserLayer:
         if limit < 1 or not _asks_user(query.filters):
             return ()
         wanted = understand(query.text, now=query.now).wanted
-        words = tuple(word for word in wanted if word not in _SPEAKING) or wanted
+        words = [_Word.of(word) for word in wanted if word not in _SPEAKING] or [*map(_Word.of, wanted)]
         found = [
-            _item(one, share, query)
+            (share, one)
             for one in self._stated()
             if _in_time(one, query) and (share := _share(one, words, query)) > 0
         ]
-        found.sort(key=lambda item: (-item.relevance, -(item.confidence or 0.0), item.recency, item.id))
-        return found[:limit]
+        found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
+        return [_item(one, share, query) for share, one in found[:limit]]
 
 
 def _asks_user(filters: Filters) -> bool:
@@ -114,25 +114,33 @@ def _in_time(one: Stated, query: MemoryQuery) -> bool:
     return filters.until is None or one.at < filters.until
 
 
-def _share(one: Stated, words: Sequence[str], query: MemoryQuery) -> float:
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a question with those that ask for the same, ready to be looked for."""
+
+    terms: tuple[SearchTerms, ...]
+
+    @classmethod
+    def of(cls, word: str) -> _Word:
+        """Return a word as it is looked for."""
+        alike = {other for group in _ALIKE if word in group for other in group} - {word}
+        return cls(tuple(search_terms(one) for one in (word, *sorted(alike))))
+
+    def match(self, text: str) -> bool:
+        """Whether the word, or one that asks for the same, is in the text."""
+        return any(one.match(text) for one in self.terms)
+
+
+def _share(one: Stated, words: Sequence[_Word], query: MemoryQuery) -> float:
     """Return how much of a question a statement answers, 0 for nothing."""
     text = one.about or one.text
-    matched = sum(_matches(word, text) for word in words) / len(words) if words else 0.0
+    matched = sum(word.match(text) for word in words) / len(words) if words else 0.0
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
     if matched:
         return matched
     builds = query.task_type in _BUILDING_TASKS and one.kind in (PREFERENCE, EXCEPTION)
     return _BUILDING if builds and one.confidence >= _SURE else 0.0
-
-
-def _matches(word: str, text: str) -> bool:
-    if search_terms(word).match(text):
-        return True
-    return any(
-        word in group and any(search_terms(other).match(text) for other in group if other != word)
-        for group in _ALIKE
-    )
 
 
 def _item(one: Stated, share: float, query: MemoryQuery) -> MemoryItem:
