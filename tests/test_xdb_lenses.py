@@ -11,6 +11,7 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput, NotFound
+from hexad.model.layers import MemoryQuery
 from hexad.storage.stream_log import list_logs, read_log
 from opener import Opener
 
@@ -319,6 +320,12 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
     return {call: repr(answer) for call, answer in answers.items()}
 
 
+def session_layer(hx: Hexad, text: str) -> list[str]:
+    """What COLD records say in a context that asks for a word."""
+    found = hx._parts.session_layer.items(MemoryQuery(text=text, now=hx.clock.now()), limit=100)
+    return [one.text for one in found if one.kind == "cold"]
+
+
 @pytest.mark.row("H097")
 def test_a_summary_of_days_names_no_concept_that_was_hidden_later(configured: Configured) -> None:
     hx = configured("auto_tag_threshold = 0.8")
@@ -338,6 +345,7 @@ def test_a_summary_of_days_names_no_concept_that_was_hidden_later(configured: Co
     [year] = hx.xdb.compressed_records(session_id="*")
     assert "In 2026 I worked mainly on Deceit, Joy and Envy." in year.summary
     assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", text_search="deceit", limit=1)]
+    assert [year.summary] == session_layer(hx, "deceit")
 
     hx = configured('lenses = ["mind::*"]')
 
@@ -345,6 +353,8 @@ def test_a_summary_of_days_names_no_concept_that_was_hidden_later(configured: Co
     assert year.summary.replace("Deceit, Joy and Envy", "Joy") == seen.summary
     assert seen.summary == hx.xdb.get_compressed_record(year.id).summary
     assert [] == hx.xdb.recall(session_id="*", text_search="deceit")
+    assert [] == session_layer(hx, "deceit")
+    assert [seen.summary] == session_layer(hx, "rained")
     found = hx.xdb.recall(session_id="*", text_search="rained")
     assert seen.summary == found[0].content
     assert found[1:2] == hx.xdb.recall(session_id="*", text_search="rained", limit=1, offset=1)

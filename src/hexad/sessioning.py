@@ -85,6 +85,7 @@ class SessionUpkeep:
                 current=self.desk.now,
                 others=lambda most: self.desk.sets.list(limit=most),
                 events=self._events,
+                cold=self._cold_summary,
                 texts=SessionTexts(self.base.db),
             )
         )
@@ -94,6 +95,13 @@ class SessionUpkeep:
             return None
         xdb = self.experiencing.xdb
         return lambda text, most: xdb.recall_events(text, session_id=ALL_SESSIONS, limit=most)
+
+    def _cold_summary(self, record_id: str, summary: str) -> str:
+        """Return what of a COLD record's summary an agent may see: not the names of concepts that are hidden."""
+        if self.base.settings.lenses is None:
+            return summary
+        record = self.experiencing.xdb.get_compressed_record(record_id)
+        return "" if record is None else record.summary
 
     def tend_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""

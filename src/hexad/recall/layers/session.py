@@ -45,11 +45,13 @@ class SessionNeeds:
 
     `current` is what is being worked on, in memory or as it was left here; `others` are the working sets changed last.
     `events` finds whole events that have all words of a text, up to a number: None where nothing was ever recorded.
+    `cold` says what of a COLD record's summary may be seen, by its id and the summary.
     """
 
     current: Callable[[], WorkingSet | None]
     others: Callable[[int], Sequence[WorkingSet]]
     events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None]
+    cold: Callable[[str, str], str]
     texts: SessionTexts
 
 
@@ -103,7 +105,7 @@ class SessionLayer:
         if find is None or not asked.words:
             return
         for said in (
-            *self._needs.texts.cold(asked.words, limit=_EVENTS),
+            *self._cold(asked),
             *self._needs.texts.compactions(asked.needles, limit=_EVENTS),
             *self._needs.texts.comments(asked.needles, limit=_EVENTS),
         ):
@@ -116,6 +118,10 @@ class SessionLayer:
             for event in find(question, _EVENTS):
                 if share := asked.share(event.content):
                     yield _Found(_of_event(event, asked, share), share)
+
+    def _cold(self, asked: _Asked) -> Iterator[SaidText]:
+        for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
+            yield replace(said, text=self._needs.cold(said.id, said.text))
 
 
 class _Asked:
