@@ -20,16 +20,16 @@ AUTHORITY: Final[Mapping[MemoryLayer, float]] = {
     MemoryLayer.VECTOR: 0.25,
 }
 DEFAULT_WEIGHTS: Final = Weights(
-    relevance=0.6,
-    recency=0.1,
+    relevance=0.7,
+    recency=0.05,  # what answers better is not to be passed by what is merely younger
     authority=0.15,
-    confidence=0.1,
+    confidence=0.05,
     importance=0.05,
     decay=log(2) / HALF_LIFE_DAYS,
     layer=AUTHORITY,
 )
-SCALE: Final = 4.0
-"""A fused score of so much more is one unit of the logistic curve: those of good answers are some 3 to 15."""
+SCALE: Final = 3.0
+"""A fused score of so much more is one unit of the logistic curve: those of good answers are some 3 to 12."""
 _NAMES: Final = ("relevance", "recency", "authority", "confidence", "importance")
 
 
