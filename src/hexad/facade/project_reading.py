@@ -8,12 +8,13 @@ from hexad.errors import InvalidInput, NotFound
 from hexad.facade.governance import SPACE, GovernanceFacade
 from hexad.model.contract import Draft
 from hexad.model.decision import Decision
-from hexad.model.memory import Memory
+from hexad.model.memory import Memory, Status
 from hexad.model.parse import parse_whole, quoted
 from hexad.model.project_facts import Category, ComponentSummary, ProjectFact, parse_category, project_fact
 from hexad.model.query import Filters
+from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
-from hexad.text.looks import look_of
+from hexad.text.looks import look_of, look_of_fact
 
 COMPONENT: Final = "component"
 SUMMARY: Final = "summary"
@@ -120,12 +121,15 @@ class ProjectReading:
 
     def _standing(self, draft: Draft) -> list[ProjectFact]:
         """Return the facts that stand under the key of a draft."""
-        key, subject = look_of(draft.attribute or ""), look_of(draft.subject or "")
-        return [
-            one
-            for one in map(project_fact, self._memories([draft.kind or ""], draft.space))
-            if look_of(one.key) == key and look_of(one.component) == subject
-        ]
+        look, space = look_of_fact(draft.subject, draft.attribute), self._stores.spaces.find(draft.space)
+        if look is None or space is None:
+            return []
+        facts = Facts(self._stores.db, roles=self._stores.roles)
+        with self._stores.db.read():
+            line = facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
+            numbers = [one.no for one in line if one.kind == draft.kind]
+            found = self._stores.memories.by_no(numbers)
+        return [project_fact(found[no]) for no in numbers]
 
 
 def component_of(memory: Memory) -> ComponentSummary:
