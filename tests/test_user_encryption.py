@@ -192,3 +192,26 @@ def test_what_was_published_before_a_project_was_encrypted_can_be_taken_back(tmp
     with open_project(tmp_path / "one", key=KEY) as hx:
         assert 1 == hx.user.retract()
     assert [] == readable()
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_change_of_keys_that_was_killed_is_undone_or_ended_by_the_next_use(tmp_path, monkeypatch, journal):
+    made(tmp_path)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # Before the journal the new file is made and nothing has changed; after it the switch goes on.
+    place = "hexad.storage.switching._finish" if journal else "hexad.storage.switching.sync_tree"
+    with monkeypatch.context() as patched:
+        patched.setattr(place, killed)
+        patched.setattr("hexad.storage.conversion.give_up", lambda _: None)
+        patched.setattr("hexad.storage.switching.give_up", lambda _: None)
+        with pytest.raises(KeyboardInterrupt):
+            hexad.encrypt(user=True, key=KEY)
+    assert (user_dir() / "convert").exists()
+
+    assert [CANARY] == known(tmp_path, KEY if journal else None)
+
+    assert not (user_dir() / "convert").exists()
+    assert [] == (readable() if journal else [])
