@@ -106,7 +106,7 @@ def test_a_key_file_that_a_variable_names_is_not_passed_over(run, project, tmp_p
 
 def test_what_cannot_be_is_said(run, project):
     run("remember", "The garden gate squeaks.")
-    assert "no user layer" in run("encrypt", "--user", code=2).stderr
+    assert "no user layer" in run("decrypt", "--user", "--yes", code=3).stderr
     assert "HEXAD_PASSPHRASE" in run("encrypt", "--provider", "passphrase", code=2).stderr
     assert "keyring" in run("encrypt", "--provider", "keyring", code=1).stderr
     assert "contradict" in run("encrypt", "--provider", "keyring", "--key-file", "x", code=2).stderr
