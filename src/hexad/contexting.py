@@ -10,7 +10,7 @@ from hexad.facade.context import ContextNeeds, Contexts, Source
 from hexad.model.layers import LayerSource, MemoryLayer
 from hexad.recall.layers.governance import GovernanceLayer
 from hexad.recall.layers.project import ProjectLayer
-from hexad.recall.layers.vector import QuestionCache, RecalledLayer
+from hexad.recall.layers.vector import QuestionCache, RecalledLayer, SharedRecall
 from hexad.recall.route import parse_settings
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
@@ -38,10 +38,10 @@ def build_contexts(parts: Parts) -> Contexts:
 
 def _sources(parts: Parts) -> Mapping[MemoryLayer, Source]:
     """Return what gives each layer that there is; the code graph has none yet."""
-    base, recaller = parts.base, parts.recaller.beside(QuestionCache)
+    base, shared = parts.base, SharedRecall(parts.recaller.beside(QuestionCache))
 
     def recalled(name: MemoryLayer) -> LayerSource:
-        return RecalledLayer(name, recaller, parts.stores.memories)
+        return RecalledLayer(name, shared, parts.stores.memories)
 
     return {
         MemoryLayer.SESSION: lambda: parts.session_layer,

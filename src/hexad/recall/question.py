@@ -15,7 +15,10 @@ QUERY_CHARACTERS_MOST: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
-    """How a recall answers. `max_tokens` bounds the texts of the hits together; `semantic` None decides itself."""
+    """How a recall answers. `max_tokens` bounds the texts of the hits together; `semantic` None decides itself.
+
+    `folds` leaves out what says word for word the same as a better hit.
+    """
 
     filters: Filters = field(default_factory=Filters)
     limit: int = 10
@@ -23,6 +26,7 @@ class RecallOptions:
     explain: bool = False
     semantic: bool | None = None
     follow_links: bool = False
+    folds: bool = True
 
     def __post_init__(self) -> None:
         if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:

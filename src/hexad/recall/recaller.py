@@ -334,7 +334,7 @@ class Recaller:
                 dropped.append(
                     dropped_for(place, one, "neither its words nor its meaning come near the question")
                 )
-            elif place.content_hash in seen:
+            elif options.folds and place.content_hash in seen:
                 dropped.append(dropped_for(place, one, f"repeats {seen[place.content_hash]} word for word"))
             else:
                 seen[place.content_hash] = place.id

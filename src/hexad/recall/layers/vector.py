@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 SUMMARY_CHARACTERS: Final = 60 * CHARACTERS_PER_TOKEN
 """A longer text is handed out as its telling sentences first."""
 QUESTIONS_KEPT: Final = 64
+QUERIES_KEPT: Final = 8
+SHARED: Final = 60
+"""Hits of one recall that all layers share."""
+ENOUGH: Final = 8
+"""A layer with fewer of them asks for its own."""
 _ORIGINS: Final[Mapping[MemoryLayer, tuple[str, ...]]] = {
     MemoryLayer.VECTOR: ("vector",),
     MemoryLayer.PROJECT: ("project",),
@@ -37,12 +42,47 @@ _ORIGINS: Final[Mapping[MemoryLayer, tuple[str, ...]]] = {
 _SECONDS_A_DAY: Final = 86_400.0
 
 
+class SharedRecall:
+    """One recall for all layers that are asked the same question: each then takes what is its own.
+
+    A query is known by being the same object, so that the next question, in the same words, sees what was written
+    since.
+    """
+
+    def __init__(self, recaller: Recaller) -> None:
+        self.recaller = recaller
+        self._lock = Lock()
+        self._asked: OrderedDict[int, _Asked] = OrderedDict()
+
+    def hits(self, query: MemoryQuery) -> Sequence[Hit]:
+        """Return the best `SHARED` hits of a query, whatever their layer. Raises what a recall raises."""
+        with self._lock:
+            asked = self._asked.setdefault(id(query), _Asked(query))
+            while len(self._asked) > QUERIES_KEPT:
+                self._asked.popitem(last=False)
+        with asked.lock:
+            if asked.hits is None:
+                # Of repeats the layers decide which one stays, not the rank.
+                options = RecallOptions(filters=query.filters, limit=SHARED, folds=False)
+                asked.hits = self.recaller.recall(query.text, options)
+            return asked.hits
+
+
+class _Asked:
+    """A query in hand; kept, so that no other object can be taken for it."""
+
+    def __init__(self, query: MemoryQuery) -> None:
+        self.query = query
+        self.lock = Lock()
+        self.hits: Sequence[Hit] | None = None
+
+
 class RecalledLayer:
     """Implements `LayerSource` for memories by where they came from: hybrid recall, narrowed to that origin."""
 
-    def __init__(self, name: MemoryLayer, recaller: Recaller, memories: Memories) -> None:
+    def __init__(self, name: MemoryLayer, shared: SharedRecall, memories: Memories) -> None:
         self._name = name
-        self._recaller = recaller
+        self._shared = shared
         self._memories = memories
 
     @property
@@ -52,14 +92,17 @@ class RecalledLayer:
 
     def warm(self) -> None:
         """Load what the first question would wait for: the model and the matrix of vectors."""
-        self._recaller.recall("warm", RecallOptions(limit=1))
+        self._shared.recaller.recall("warm", RecallOptions(limit=1))
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return the memories that answer best, each as the span of it that does; without a text the latest."""
         filters = replace(query.filters, origins=_ORIGINS[self._name])
         if not query.text.strip():
             return self._latest(filters, query.now, limit)
-        hits = self._recaller.recall(query.text, RecallOptions(filters=filters, limit=limit))
+        found = self._shared.hits(query)
+        hits: Sequence[Hit] = [hit for hit in found if hit.layer == self._name.value][:limit]
+        if len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer: ask for our own
+            hits = self._shared.recaller.recall(query.text, RecallOptions(filters=filters, limit=limit))
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
 
