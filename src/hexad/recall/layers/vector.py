@@ -32,7 +32,7 @@ QUESTIONS_KEPT: Final = 64
 QUERIES_KEPT: Final = 8
 SHARED: Final = 60
 """Hits of one recall that all layers share."""
-ENOUGH: Final = 8
+ENOUGH: Final = 3
 """A layer with fewer of them asks for its own."""
 _ORIGINS: Final[Mapping[MemoryLayer, tuple[str, ...]]] = {
     MemoryLayer.VECTOR: ("vector",),
