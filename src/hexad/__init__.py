@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
+    from hexad.model.association import calculate_relevance, cosine_similarity, temporal_decay
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
     from hexad.model.contract import Spend
@@ -119,6 +120,7 @@ _HOMES: Final = {
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
     "hexad.model.actor": ("Actor",),
+    "hexad.model.association": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
     "hexad.model.concept": ("PackReport",),
@@ -274,10 +276,13 @@ __all__ = [
     "Verified",
     "WorkingCopy",
     "__version__",
+    "calculate_relevance",
     "compress_records",
+    "cosine_similarity",
     "init",
     "listen",
     "open",
+    "temporal_decay",
     "verify_export",
 ]
 
