@@ -53,6 +53,7 @@ PARTS = {
     "hexad.compacting": "engine",
     "hexad.experiencing": "engine",
     "hexad.governing": "engine",
+    "hexad.honeycombing": "engine",
     "hexad.records": "engine",
     "hexad.structured": "engine",
     "hexad.wiring": "engine",
@@ -111,6 +112,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
         "hexad.wiring",
         "hexad.governing",
     ): "a recall from a cold start needs no policies, no retention and no files",
+    ("hexad.wiring", "hexad.honeycombing"): "a recall from a cold start needs no graph",
     (
         "hexad.wiring",
         "hexad.index.orderings.orderings",

@@ -27,6 +27,7 @@ from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
 if TYPE_CHECKING:
+    from hexad.facade.honeycomb import HoneycombFacade
     from hexad.facade.spaces import SpacesFacade
     from hexad.facade.xdb import Xdb
 
@@ -45,6 +46,11 @@ class Hexad(RecordCalls, StructuredCalls):
     def __repr__(self) -> str:
         role = self._parts.base.actor.role
         return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
+
+    @property
+    def honeycomb(self) -> HoneycombFacade:
+        """The association graph: nodes with at most six edges a ring, and context by walking it."""
+        return self._parts.honeycombing.facade
 
     @property
     def xdb(self) -> Xdb:

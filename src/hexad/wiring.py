@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hexad import __version__
 from hexad.clock import Clock
 from hexad.config import Settings
+from hexad.facade.access import require_owner
 from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.index.fulltext import FullText
@@ -41,6 +42,7 @@ from hexad.upkeep.worker import Worker
 if TYPE_CHECKING:
     from hexad.experiencing import Experiencing
     from hexad.governing import Governing
+    from hexad.honeycombing import Honeycombing
     from hexad.index.orderings.orderings import Orderings
     from hexad.model.status import StoreStatus
     from hexad.recall.bundles import Bundles
@@ -171,6 +173,26 @@ class Parts(StreamUpkeep):
         )
 
     @cached_property
+    def honeycombing(self) -> Honeycombing:
+        """The association graph; loaded now, because a recall does without it."""
+        from hexad.honeycombing import HoneycombingNeeds, build_honeycombing
+
+        base = self.base
+        return build_honeycombing(
+            HoneycombingNeeds(
+                stores=base.stores,
+                clock=base.clock,
+                settings=base.settings.honeycomb,
+                vectors=self._vector_index,
+                embedder=self.embedder,
+                embed_query=None if self.embedder is None else _query_embedder(self.embedder),
+                salt=lambda: base.place.keys.redaction_salt,
+                env_allow=base.settings.env_allow,
+                check_owner=lambda doing: require_owner(base.actor, self.everything, doing=doing),
+            )
+        )
+
+    @cached_property
     def experiencing(self) -> Experiencing:
         """The experience database; loaded now, because nothing else needs it."""
         from hexad.compacting import CompactingNeeds
@@ -288,6 +310,8 @@ class Parts(StreamUpkeep):
                 self.experiencing.experience.close()
             if not self.base.db.readonly:
                 self.handouts.flush()
+                if "honeycombing" in self.__dict__:
+                    self.honeycombing.breaker.flush()
                 if "governing" in self.__dict__:
                     self.move_to_ledger()
         finally:
@@ -331,6 +355,8 @@ class Parts(StreamUpkeep):
 
     def _step(self, stop: Callable[[], bool]) -> bool:
         self.handouts.flush()
+        if "honeycombing" in self.__dict__:
+            self.honeycombing.breaker.flush()
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
         self.governing.sweeper.sweep_when_due(stop=stop)

@@ -80,7 +80,7 @@ class VectorIndex:
     ) -> None:
         self._vectors = vectors
         self._changes = changes
-        self._dimensions = dimensions
+        self.dimensions = dimensions
         self._cache = cache
         self._identity = identity
         self._lock = Lock()
@@ -175,11 +175,11 @@ class VectorIndex:
         if change == state.change:
             return
         if state.change < 0 and self._cache is not None:
-            cached = load_cache(self._cache, identity=self._identity, dimensions=self._dimensions)
+            cached = load_cache(self._cache, identity=self._identity, dimensions=self.dimensions)
             if cached is not None and self._agrees(cached):
                 self._adopt(cached)
                 state = self._state
-        rows = self._vectors.after(state.last_no, dimensions=self._dimensions)
+        rows = self._vectors.after(state.last_no, dimensions=self.dimensions)
         if len(rows.no):
             state.tail.append(rows)
             state.last_no = int(rows.no[-1])
@@ -281,7 +281,7 @@ class VectorIndex:
         self._state = _Loaded(change=state.change)
         if self._cache is not None:
             write_cache(self._cache, cached, change=state.change, identity=self._identity)
-            cached = load_cache(self._cache, identity=self._identity, dimensions=self._dimensions) or cached
+            cached = load_cache(self._cache, identity=self._identity, dimensions=self.dimensions) or cached
         self._adopt(cached)
         self._join(np.zeros(0, dtype=np.int64))
 

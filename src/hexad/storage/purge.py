@@ -11,6 +11,7 @@ from typing import Final, cast
 from hexad.storage.changes import bump
 from hexad.storage.codec import to_micros
 from hexad.storage.connection import Connection, Database
+from hexad.storage.honeycomb import HoneycombNodes
 
 # Every table whose rows belong to one memory alone. The order matters only to a reader: nothing refers to these.
 _OWNED: Final = (
@@ -47,6 +48,7 @@ class Purges:
             self._entomb(con, listed, reason=reason, at=at, key=key)
             self._release(con, listed)
             sessions = self._sessions(con, listed)
+            HoneycombNodes(self._db).remove(set(numbers))  # row by row: rings close their gaps
             for table, column in _OWNED:
                 con.execute(
                     f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)

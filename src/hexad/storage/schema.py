@@ -12,6 +12,7 @@ from hexad.errors import IntegrityError
 from hexad.storage.changes import DDL as CHANGES_DDL
 from hexad.storage.connection import Connection, Database
 from hexad.storage.document_schema import DOCUMENT_DDL
+from hexad.storage.honeycomb_schema import HONEYCOMB_DDL
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
 from hexad.storage.stream_schema import DDL as STREAM_DDL
@@ -355,6 +356,10 @@ def _upkeep(con: Connection) -> None:
     con.execute(REMOVED_DOCUMENT_DDL)
 
 
+def _honeycomb(con: Connection) -> None:
+    con.execute(HONEYCOMB_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_structured),
@@ -364,6 +369,7 @@ MIGRATIONS: Final = (
     Migration(number=6, name="tiers", apply=_tiers),
     Migration(number=7, name="sidecars", apply=_sidecars),
     Migration(number=8, name="upkeep", apply=_upkeep),
+    Migration(number=9, name="honeycomb", apply=_honeycomb),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hexad.storage.audiences import Audiences
 from hexad.storage.connection import Database
 from hexad.storage.duplicates import Duplicates
+from hexad.storage.honeycomb import HoneycombNodes
 from hexad.storage.links import Links
 from hexad.storage.memories import Memories
 from hexad.storage.meta import Meta
@@ -31,6 +32,7 @@ class Stores:
         self.places = Places(db, roles=roles)
         self.duplicates = Duplicates(db, roles=roles)
         self.links = Links(db, roles=roles)
+        self.honeycomb = HoneycombNodes(db, roles=roles)
         self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)
         self.vectors = Vectors(db)

@@ -1,0 +1,128 @@
+"""The honeycomb of a store, built when it is first asked for: a recall does without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hexad.clock import Clock
+from hexad.errors import InvalidInput
+from hexad.facade.honeycomb import HoneycombFacade, HoneycombNeeds, RulesInForce
+from hexad.index.honeycomb_entries import EntryIndex
+from hexad.index.honeycomb_layout import Layout
+from hexad.index.vectors import VectorIndex
+from hexad.model.honeycomb import HoneycombRules
+from hexad.providers.base import Embedder
+from hexad.recall.jit import JitWalker
+from hexad.recall.recaller import QueryEmbedder
+from hexad.recall.safety import CircuitBreaker
+from hexad.storage.changes import ChangeReader
+from hexad.storage.stores import Stores
+from hexad.text.masking import Masking
+from hexad.text.tokens import CharacterCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoneycombingNeeds:
+    """What it is handed."""
+
+    stores: Stores
+    clock: Clock
+    settings: Mapping[str, object]
+    vectors: Callable[[], VectorIndex | None]
+    embedder: Embedder | None
+    embed_query: QueryEmbedder | None
+    salt: Callable[[], bytes]
+    env_allow: frozenset[str]
+    check_owner: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Honeycombing:
+    """The graph, and what keeps it."""
+
+    facade: HoneycombFacade
+    breaker: CircuitBreaker
+
+
+def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
+    """Return the honeycomb of one store."""
+    stores = needs.stores
+    rules = RulesInForce(current=rules_of(needs.settings))
+    changes = ChangeReader(stores.db)
+    layout = Layout(stores.honeycomb, changes)
+    breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=needs.clock)
+    walker = JitWalker(
+        stores,
+        layout,
+        EntryIndex(stores.honeycomb, changes),
+        needs.vectors,
+        rules=lambda: rules.current,
+        counter=CharacterCounter(),
+        clock=needs.clock,
+    )
+    facade = HoneycombFacade(
+        HoneycombNeeds(
+            stores=stores,
+            clock=needs.clock,
+            rules=rules,
+            layout=layout,
+            walker=walker,
+            breaker=breaker,
+            memory_threshold=lambda: 0.5,
+            mask=Masking(salt=needs.salt, env_allow=needs.env_allow).text,
+            check_owner=needs.check_owner,
+            embed=None if needs.embedder is None else needs.embedder.embed,
+            embed_query=needs.embed_query,
+        )
+    )
+    return Honeycombing(facade=facade, breaker=breaker)
+
+
+_TIMES = {
+    "half_life_hours": ("half_life", "hours"),
+    "loop_window_s": ("loop_detection_window", "seconds"),
+    "session_s": ("max_session_time", "seconds"),
+}
+_NUMBERS = {
+    "max_nodes": "max_nodes",
+    "max_data_bytes": "max_data_bytes",
+    "loop_limit": "loop_access_limit",
+    "cosine_weight": "cosine_weight",
+    "decay_weight": "decay_weight",
+}
+_RINGS = "ring_half_lives_days"
+
+
+def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
+    """Return the rules of the table `[honeycomb]`; raises `InvalidInput` for what it may not say."""
+    given: dict[str, object] = {}
+    for name, value in settings.items():
+        if name in _NUMBERS:
+            given[_NUMBERS[name]] = value
+        elif name in _TIMES:
+            field, unit = _TIMES[name]
+            given[field] = _time(value, name, unit)
+        elif name == _RINGS:
+            if not isinstance(value, list) or not value:
+                raise InvalidInput(
+                    f"honeycomb: {name} = {value!r} should be a list of days, the main ring's first."
+                )
+            given["ring_half_lives"] = tuple(None if one == 0 else _time(one, name, "days") for one in value)
+        else:
+            known = ", ".join([*_NUMBERS, *_TIMES, _RINGS])
+            raise InvalidInput(f"honeycomb: unknown setting {name!r}; known are {known}.")
+    try:
+        return HoneycombRules(**given)  # type: ignore[arg-type]  # checked by the values
+    except InvalidInput as error:
+        raise InvalidInput(f"honeycomb: {error}") from error
+
+
+def _time(value: object, name: str, unit: str) -> timedelta:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
+        raise InvalidInput(f"honeycomb: {name} = {value!r} cannot be used; give {unit} above 0.")
+    try:
+        return timedelta(**{unit: value})
+    except OverflowError as error:
+        raise InvalidInput(f"honeycomb: {name} = {value!r} is too long.") from error

@@ -1,0 +1,317 @@
+"""Just-in-time context: a walk over the honeycomb from where a question points, under a token budget.
+
+question ─ nearest nodes ─ entries ─┬─ main rings, edges above the threshold ─┬─ texts that fit, joined with spaces
+                                    └─ overflow rings, while there is room ───┘
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
+
+from hexad.clock import Clock
+from hexad.index.honeycomb_entries import EntryIndex
+from hexad.index.honeycomb_layout import Layout
+from hexad.index.vectors import VectorIndex
+from hexad.model.association import cosine_similarity
+from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.embeddings import decode
+from hexad.storage.honeycomb import NodeRow, NodeText
+from hexad.storage.honeycomb_edges import EdgeRow
+from hexad.storage.stores import Stores
+from hexad.text.tokens import TokenCounter
+
+VISITS_MOST: Final = 20_000
+"""Nodes that one walk looks at; what it met beyond is counted, not lost."""
+_ENTRIES_LOOKED_AT: Final = 64
+OWN, MEMORIES = "nodes", "memories"
+"""The two kinds of nodes, each with its own threshold."""
+
+INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long", "no room left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkOptions:
+    """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings."""
+
+    max_tokens: int
+    thresholds: Mapping[str, float]
+    entries: int = 1
+    descend: bool = True
+    scope: frozenset[str] = frozenset((OWN, MEMORIES))
+
+
+class _Reached(NamedTuple):
+    """A node on the way: in this order walks take them."""
+
+    depth: int
+    weakness: float  # the negated strength of the edge: the strongest comes first
+    node: int
+    push: int  # which of the walk's edges led here
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The state of one walk."""
+
+    options: WalkOptions
+    now: datetime
+    heap: list[_Reached] = field(default_factory=list)
+    edges: list[EdgeRow | None] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    depths: dict[int, int] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    rows: dict[int, NodeRow] = field(default_factory=dict)
+    pieces: list[JitPiece] = field(default_factory=list)
+    text: str = ""
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+class JitWalker:
+    """Assembles contexts from one store."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        layout: Layout,
+        entries: EntryIndex,
+        vectors: Callable[[], VectorIndex | None],
+        *,
+        rules: Callable[[], HoneycombRules],
+        counter: TokenCounter,
+        clock: Clock,
+    ) -> None:
+        self._stores = stores
+        self._layout = layout
+        self._entries = entries
+        self._vectors = vectors
+        self._rules = rules
+        self._counter = counter
+        self._clock = clock
+
+    def nearest(
+        self, query: Sequence[float], *, limit: int, scope: frozenset[str]
+    ) -> list[tuple[int, float]]:
+        """Return active nodes and their cosines with a query, the nearest first, equals by id."""
+        looked_at = max(_ENTRIES_LOOKED_AT, 4 * limit)
+        with self._stores.db.read():
+            while True:
+                found, more = self._found(query, looked_at, scope)
+                rows = self._stores.honeycomb.of([node for node, _ in found])
+                active = [(node, cosine) for node, cosine in found if node in rows and rows[node].active]
+                if len(active) >= limit or not more:
+                    return active[:limit]
+                looked_at *= 8
+
+    def walk(
+        self,
+        entries: Sequence[tuple[int, float]],
+        options: WalkOptions,
+        *,
+        query: Sequence[float] | None,
+        safety: Safety,
+    ) -> JitContext:
+        """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
+        walk = _Walk(options=options, now=self._clock.now())
+        with self._stores.db.read():
+            for node, strength in entries:
+                self._reach(walk, node, 0, strength, None)
+            self._run(walk)
+            if options.descend:
+                self._descend(walk)
+            walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
+            pieces = self._focused(walk.pieces, query)
+        return JitContext(
+            text=walk.text,
+            pieces=pieces,
+            tokens=self._counter.count(walk.text),
+            max_tokens=options.max_tokens,
+            visited=len(walk.order),
+            safety=safety,
+            thresholds=dict(options.thresholds),
+            left_out={reason: count for reason, count in sorted(walk.left_out.items()) if count},
+        )
+
+    # Entries ----------------------------------------------------------------------------------------------------
+
+    def _found(
+        self, query: Sequence[float], limit: int, scope: frozenset[str]
+    ) -> tuple[list[tuple[int, float]], bool]:
+        found: list[tuple[int, float]] = []
+        more = False
+        if OWN in scope:
+            own = self._entries.nearest(query, limit=limit)
+            more = len(own) == limit
+            found += own
+        index = self._vectors() if MEMORIES in scope else None
+        if index is not None and index.dimensions == len(query):
+            near = self._nearest_memories(index, query, limit)
+            more = more or len(near) >= limit
+            found += near
+        return sorted(found, key=lambda one: (-one[1], one[0])), more
+
+    @staticmethod
+    def _nearest_memories(index: VectorIndex, query: Sequence[float], limit: int) -> list[tuple[int, float]]:
+        import numpy as np
+
+        exact = np.asarray(query, dtype=np.float64)
+        length = float(np.linalg.norm(exact))
+        if not length:
+            return []
+        answer = index.search((exact / length).astype(np.float32), limit=limit)
+        return [(no, min(max(cosine, 0.0), 1.0)) for no, (cosine, _) in answer.best.items()]
+
+    # The walk ---------------------------------------------------------------------------------------------------
+
+    def _run(self, walk: _Walk) -> None:
+        """Take the nodes that are reached, level by level and the strongest first, as long as there is room."""
+        while walk.heap and len(walk.order) < VISITS_MOST and self._room(walk) > 0:
+            reached = heappop(walk.heap)
+            if reached.node in walk.done:
+                continue
+            walk.done.add(reached.node)
+            row = self._row(walk, reached.node)
+            if row is None:
+                continue
+            if not row.active:
+                walk.left_out[INACTIVE] += 1
+                continue
+            walk.order.append(reached.node)
+            walk.depths[reached.node] = reached.depth
+            self._take(walk, reached)
+            edges = self._layout.edges_of([reached.node]).get(reached.node, [])
+            self._expand(walk, edges, reached.depth)
+
+    def _descend(self, walk: _Walk) -> None:
+        """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
+        place = 0
+        while place < len(walk.order) and self._room(walk) > 0 and len(walk.order) < VISITS_MOST:
+            # A whole generation at once: what it leads to is walked before anybody's next overflow is read.
+            generation = walk.order[place:]
+            place = len(walk.order)
+            overflow = self._stores.honeycomb.edges.overflow(generation)
+            for node in generation:
+                self._expand(walk, overflow.get(node, []), walk.depths[node])
+            self._run(walk)
+
+    def _expand(self, walk: _Walk, edges: Sequence[EdgeRow], depth: int) -> None:
+        self._load(walk, [edge.to_id for edge in edges])
+        for edge in edges:
+            if edge.to_id in walk.done or self._row(walk, edge.to_id) is None:
+                continue
+            strength = self._aged(edge, walk.now)
+            if strength > walk.options.thresholds[self._kind(walk, edge.from_id)]:
+                self._reach(walk, edge.to_id, depth + 1, strength, edge)
+            else:
+                walk.left_out[BELOW] += 1
+
+    def _reach(self, walk: _Walk, node: int, depth: int, strength: float, edge: EdgeRow | None) -> None:
+        heappush(walk.heap, _Reached(depth, -strength, node, len(walk.edges)))
+        walk.edges.append(edge)
+
+    def _take(self, walk: _Walk, reached: _Reached) -> None:
+        """Add a node's text where it fits; of a memory that is too long its summary."""
+        said = self._stores.honeycomb.texts([reached.node]).get(reached.node)
+        if said is None:
+            return
+        for text in _forms(said):
+            joined = f"{walk.text} {text}" if walk.text else text
+            tokens = self._counter.count(joined)
+            if tokens > walk.options.max_tokens:
+                continue
+            edge = walk.edges[reached.push]
+            walk.pieces.append(
+                JitPiece(
+                    id=reached.node,
+                    memory_id=said.memory_id,
+                    text=text,
+                    tokens=tokens - (self._counter.count(walk.text) if walk.text else 0),
+                    depth=reached.depth,
+                    strength=-reached.weakness,
+                    relevance_to_focus=None,
+                    via=None if edge is None else edge_of(edge),
+                )
+            )
+            walk.text = joined
+            return
+        walk.left_out[TOO_LONG] += 1
+
+    def _room(self, walk: _Walk) -> int:
+        return walk.options.max_tokens - self._counter.count(walk.text)
+
+    def _aged(self, edge: EdgeRow, now: datetime) -> float:
+        age = timedelta(microseconds=max(to_micros(now) - edge.renewed_at, 0))
+        return self._rules().aged(edge.score, ring=edge.ring, age=age)
+
+    def _load(self, walk: _Walk, ids: Sequence[int]) -> None:
+        missing = [node for node in ids if node not in walk.rows]
+        if missing:
+            walk.rows.update(self._stores.honeycomb.of(missing))
+
+    def _row(self, walk: _Walk, node: int) -> NodeRow | None:
+        self._load(walk, [node])
+        row = walk.rows.get(node)
+        if row is None or (MEMORIES if row.is_memory else OWN) not in walk.options.scope:
+            return None
+        return row
+
+    def _kind(self, walk: _Walk, node: int) -> str:
+        return MEMORIES if walk.rows[node].is_memory else OWN
+
+    def _focused(self, pieces: Sequence[JitPiece], query: Sequence[float] | None) -> tuple[JitPiece, ...]:
+        """Return the pieces with their cosines with the query, where the lengths of the vectors agree."""
+        if query is None:
+            return tuple(pieces)
+        own = {
+            one.node_id: decode(one.embedding, one.format, one.scale)
+            for one in self._stores.honeycomb.embeddings_of(
+                [piece.id for piece in pieces if piece.memory_id is None]
+            )
+        }
+        rows = {
+            **own,
+            **self._stores.vectors.of_memories([piece.id for piece in pieces if piece.memory_id is not None]),
+        }
+        focus = list(query)
+        return tuple(
+            JitPiece(
+                id=piece.id,
+                memory_id=piece.memory_id,
+                text=piece.text,
+                tokens=piece.tokens,
+                depth=piece.depth,
+                strength=piece.strength,
+                relevance_to_focus=cosine_similarity(focus, rows[piece.id].tolist())
+                if piece.id in rows and len(rows[piece.id]) == len(focus)
+                else None,
+                via=piece.via,
+            )
+            for piece in pieces
+        )
+
+
+def edge_of(row: EdgeRow) -> HoneycombEdge:
+    """Return a stored edge as callers see it."""
+    return HoneycombEdge(
+        from_id=row.from_id,
+        target_id=row.to_id,
+        relevance_score=row.score,
+        relationship_type=row.relation,
+        timestamp_created=from_micros(row.created_at),
+        renewed_at=from_micros(row.renewed_at),
+        ring=row.ring,
+        auto=bool(row.is_auto),
+    )
+
+
+def _forms(said: NodeText) -> Sequence[str]:
+    """Return what may stand for a node, the fullest first."""
+    forms = [said.text]
+    if said.memory_id is not None and said.short:
+        forms.append(said.short)
+    return [form for form in forms if form]
