@@ -187,12 +187,14 @@ class Hexad(RecordCalls, StructuredCalls):
         return report
 
     def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
-        """Compute the vectors that are still missing, here and now; returns for how many memories.
+        """Compute the vectors that are still missing, and the links, here and now; returns for how many memories.
 
         Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
         """
         job = self._parts.embedding
-        return job.run(progress=progress) if job is not None else 0
+        embedded = job.run(progress=progress) if job is not None else 0
+        self._parts.link_pending()
+        return embedded
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
@@ -304,8 +306,9 @@ class Hexad(RecordCalls, StructuredCalls):
     ) -> ReindexReport:
         """Build the derived indexes anew; ids stay. With `embedder`, re-embed everything with that one.
 
-        `vectors=True` computes the vectors anew with the store's own embedder. They are queued; the
-        background or `embed_pending` computes them. Raises `AccessDenied` as `check` does.
+        `vectors=True` computes the vectors anew with the store's own embedder. They are queued, and so are
+        the derived links of the honeycomb; the background or `embed_pending` computes them. Raises
+        `AccessDenied` as `check` does.
         """
         parts = self._parts
         require_owner(parts.base.actor, parts.everything, doing="a reindex")
@@ -320,9 +323,10 @@ class Hexad(RecordCalls, StructuredCalls):
                 embedder=parts.embedder.name,
                 dimensions=parts.embedder.dimensions,
             )
+        links = parts.honeycombing.linking.queue_all()
         parts.wake()
         name = parts.embedder.name if parts.embedder else None
-        return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
+        return ReindexReport(memories=memories, vectors_queued=queued, links_queued=links, embedder=name)
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,6 +21,7 @@ from hexad.storage.changes import ChangeReader
 from hexad.storage.stores import Stores
 from hexad.text.masking import Masking
 from hexad.text.tokens import CharacterCounter
+from hexad.upkeep.link import LinkJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,9 @@ class HoneycombingNeeds:
     salt: Callable[[], bytes]
     env_allow: frozenset[str]
     check_owner: Callable[[str], None]
+    everything: Stores
+    owner: str
+    alive: Callable[[], Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ class Honeycombing:
 
     facade: HoneycombFacade
     breaker: CircuitBreaker
+    linking: LinkJob
 
 
 def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
@@ -77,7 +82,15 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
             embed_query=needs.embed_query,
         )
     )
-    return Honeycombing(facade=facade, breaker=breaker)
+    linking = LinkJob(
+        needs.everything,
+        needs.vectors,
+        rules=lambda: rules.current,
+        owner=needs.owner,
+        alive=needs.alive,
+        clock=needs.clock,
+    )
+    return Honeycombing(facade=facade, breaker=breaker, linking=linking)
 
 
 _TIMES = {

@@ -14,7 +14,7 @@ from hexad.clock import Clock
 from hexad.config import Settings
 from hexad.facade.access import require_owner
 from hexad.ids import IdSource
-from hexad.index.catalog import Catalog
+from hexad.index.catalog import LINK, Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
 from hexad.maintaining import StreamUpkeep
@@ -189,8 +189,17 @@ class Parts(StreamUpkeep):
                 salt=lambda: base.place.keys.redaction_salt,
                 env_allow=base.settings.env_allow,
                 check_owner=lambda doing: require_owner(base.actor, self.everything, doing=doing),
+                everything=self.everything,
+                owner=self._owner,
+                alive=self._alive,
             )
         )
+
+    def link_pending(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Derive links of memories that have their vectors; returns of how many."""
+        if self.embedder is None or not self.stores.tasks.counts(LINK)[0]:
+            return 0
+        return self.honeycombing.linking.run(limit=limit, stop=stop)
 
     @cached_property
     def experiencing(self) -> Experiencing:
@@ -367,7 +376,9 @@ class Parts(StreamUpkeep):
         self.tidy(stop=stop, when_due=True)
         if self.embedding is None:
             return False
-        return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0
+        embedded = self.embedding.run(limit=BATCH_MEMORIES, stop=stop)
+        linked = self.link_pending(limit=BATCH_MEMORIES, stop=stop)
+        return embedded > 0 or linked > 0
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:
