@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput
-from hexad.facade.honeycomb import HoneycombFacade, HoneycombNeeds, RulesInForce
+from hexad.facade.honeycomb import HoneycombFacade
+from hexad.facade.honeycomb_parts import HoneycombNeeds, RulesInForce
+from hexad.index.honeycomb_calibration import Calibration
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
-from hexad.model.honeycomb import HoneycombRules
+from hexad.model.honeycomb import HoneycombRules, JitPiece
 from hexad.providers.base import Embedder
+from hexad.recall.handouts import Handouts
 from hexad.recall.jit import JitWalker
-from hexad.recall.recaller import QueryEmbedder
+from hexad.recall.jit_seeds import seeds_of
+from hexad.recall.recaller import QueryEmbedder, Recaller
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.changes import ChangeReader
+from hexad.storage.honeycomb_links import HoneycombLinks
 from hexad.storage.stores import Stores
 from hexad.text.masking import Masking
 from hexad.text.tokens import CharacterCounter
@@ -38,6 +43,8 @@ class HoneycombingNeeds:
     env_allow: frozenset[str]
     check_owner: Callable[[str], None]
     everything: Stores
+    recaller: Recaller
+    handouts: Handouts | None
     owner: str
     alive: Callable[[], Collection[str]]
 
@@ -56,6 +63,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
     stores = needs.stores
     rules = RulesInForce(current=rules_of(needs.settings))
     changes = ChangeReader(stores.db)
+    calibration = Calibration(HoneycombLinks(stores.db), stores.vectors, changes)
     layout = Layout(stores.honeycomb, changes)
     breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=needs.clock)
     walker = JitWalker(
@@ -75,7 +83,9 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
             layout=layout,
             walker=walker,
             breaker=breaker,
-            memory_threshold=lambda: 0.5,
+            seeds=lambda query, space: seeds_of(needs.recaller, query, space, roles=stores.roles),
+            note=lambda pieces: _note(needs, pieces),
+            memory_threshold=lambda: calibration.threshold(rules.current),
             mask=Masking(salt=needs.salt, env_allow=needs.env_allow).text,
             check_owner=needs.check_owner,
             embed=None if needs.embedder is None else needs.embedder.embed,
@@ -91,6 +101,13 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         clock=needs.clock,
     )
     return Honeycombing(facade=facade, breaker=breaker, linking=linking)
+
+
+def _note(needs: HoneycombingNeeds, pieces: Sequence[JitPiece]) -> None:
+    """Remember which memories were handed out, as recall does."""
+    if needs.handouts is not None:
+        texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]
+        needs.handouts.note_texts(texts, at=needs.clock.now())
 
 
 _TIMES = {

@@ -190,6 +190,8 @@ class Parts(StreamUpkeep):
                 env_allow=base.settings.env_allow,
                 check_owner=lambda doing: require_owner(base.actor, self.everything, doing=doing),
                 everything=self.everything,
+                recaller=self.recaller,
+                handouts=None if base.db.readonly else self.handouts,
                 owner=self._owner,
                 alive=self._alive,
             )

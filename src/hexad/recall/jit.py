@@ -29,6 +29,10 @@ from hexad.text.tokens import TokenCounter
 VISITS_MOST: Final = 20_000
 """Nodes that one walk looks at; what it met beyond is counted, not lost."""
 _ENTRIES_LOOKED_AT: Final = 64
+GAIN: Final = 0.3
+"""What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
+WHOLE_SHARE: Final = 0.25
+"""A memory of several chunks that takes more of the budget than this is shown in part."""
 OWN, MEMORIES = "nodes", "memories"
 """The two kinds of nodes, each with its own threshold."""
 
@@ -37,22 +41,40 @@ INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkOptions:
-    """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings."""
+    """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings.
+
+    `best_first` takes what the question points at most before what is nearer to the entry: a node's strength is its
+    own, and `GAIN` × the strength that it was reached from × the edge. `space_no` bounds which memories are entered.
+    """
 
     max_tokens: int
     thresholds: Mapping[str, float]
-    entries: int = 1
     descend: bool = True
+    best_first: bool = False
     scope: frozenset[str] = frozenset((OWN, MEMORIES))
+    space_no: int | None = None
+
+
+class Entry(NamedTuple):
+    """Where a walk may begin, from 0 to 1 how strongly the question points there, and the chunk that answers."""
+
+    node: int
+    strength: float
+    chunk_no: int = 0
 
 
 class _Reached(NamedTuple):
     """A node on the way: in this order walks take them."""
 
-    depth: int
-    weakness: float  # the negated strength of the edge: the strongest comes first
+    level: int  # how many edges away from an entry; 0 for all where the best comes first
+    weakness: float  # the negated strength: the strongest comes first
     node: int
-    push: int  # which of the walk's edges led here
+    push: int  # which of the walk's ways led here
+
+
+class _Way(NamedTuple):
+    depth: int
+    edge: EdgeRow | None
 
 
 @dataclass(slots=True)
@@ -62,9 +84,11 @@ class _Walk:
     options: WalkOptions
     now: datetime
     heap: list[_Reached] = field(default_factory=list)
-    edges: list[EdgeRow | None] = field(default_factory=list)
+    ways: list[_Way] = field(default_factory=list)
+    own: dict[int, Entry] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     depths: dict[int, int] = field(default_factory=dict)
+    strengths: dict[int, float] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
     rows: dict[int, NodeRow] = field(default_factory=dict)
     pieces: list[JitPiece] = field(default_factory=list)
@@ -95,22 +119,31 @@ class JitWalker:
         self._clock = clock
 
     def nearest(
-        self, query: Sequence[float], *, limit: int, scope: frozenset[str]
+        self, query: Sequence[float], *, limit: int, scope: frozenset[str], space_no: int | None = None
     ) -> list[tuple[int, float]]:
-        """Return active nodes and their cosines with a query, the nearest first, equals by id."""
+        """Return active nodes and their cosines with a query, the nearest first, equals by id.
+
+        `space_no` bounds which memories are among them.
+        """
         looked_at = max(_ENTRIES_LOOKED_AT, 4 * limit)
         with self._stores.db.read():
             while True:
                 found, more = self._found(query, looked_at, scope)
                 rows = self._stores.honeycomb.of([node for node, _ in found])
-                active = [(node, cosine) for node, cosine in found if node in rows and rows[node].active]
+                active = [
+                    (node, cosine)
+                    for node, cosine in found
+                    if node in rows
+                    and rows[node].active
+                    and (space_no is None or not rows[node].is_memory or rows[node].space_no == space_no)
+                ]
                 if len(active) >= limit or not more:
                     return active[:limit]
                 looked_at *= 8
 
     def walk(
         self,
-        entries: Sequence[tuple[int, float]],
+        entries: Sequence[Entry],
         options: WalkOptions,
         *,
         query: Sequence[float] | None,
@@ -119,10 +152,11 @@ class JitWalker:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
         walk = _Walk(options=options, now=self._clock.now())
         with self._stores.db.read():
-            for node, strength in entries:
-                self._reach(walk, node, 0, strength, None)
+            for entry in entries:
+                walk.own[entry.node] = entry
+                self._reach(walk, entry.node, entry.strength, _Way(0, None))
             self._run(walk)
-            if options.descend:
+            if options.descend and not options.best_first:
                 self._descend(walk)
             walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
             pieces = self._focused(walk.pieces, query)
@@ -181,11 +215,15 @@ class JitWalker:
             if not row.active:
                 walk.left_out[INACTIVE] += 1
                 continue
+            way = walk.ways[reached.push]
             walk.order.append(reached.node)
-            walk.depths[reached.node] = reached.depth
-            self._take(walk, reached)
+            walk.depths[reached.node] = way.depth
+            walk.strengths[reached.node] = -reached.weakness
+            self._take(walk, reached.node, way)
             edges = self._layout.edges_of([reached.node]).get(reached.node, [])
-            self._expand(walk, edges, reached.depth)
+            if walk.options.best_first and walk.options.descend and row.overflow:
+                edges = [*edges, *self._stores.honeycomb.edges.overflow([reached.node]).get(reached.node, [])]
+            self._expand(walk, reached.node, edges)
 
     def _descend(self, walk: _Walk) -> None:
         """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
@@ -196,50 +234,67 @@ class JitWalker:
             place = len(walk.order)
             overflow = self._stores.honeycomb.edges.overflow(generation)
             for node in generation:
-                self._expand(walk, overflow.get(node, []), walk.depths[node])
+                self._expand(walk, node, overflow.get(node, []))
             self._run(walk)
 
-    def _expand(self, walk: _Walk, edges: Sequence[EdgeRow], depth: int) -> None:
+    def _expand(self, walk: _Walk, node: int, edges: Sequence[EdgeRow]) -> None:
         self._load(walk, [edge.to_id for edge in edges])
         for edge in edges:
             if edge.to_id in walk.done or self._row(walk, edge.to_id) is None:
                 continue
             strength = self._aged(edge, walk.now)
-            if strength > walk.options.thresholds[self._kind(walk, edge.from_id)]:
-                self._reach(walk, edge.to_id, depth + 1, strength, edge)
-            else:
+            if strength <= walk.options.thresholds[self._kind(walk, node)]:
                 walk.left_out[BELOW] += 1
+                continue
+            if walk.options.best_first:
+                own = walk.own[edge.to_id].strength if edge.to_id in walk.own else 0.0
+                strength = own + GAIN * walk.strengths[node] * strength
+            self._reach(walk, edge.to_id, strength, _Way(walk.depths[node] + 1, edge))
 
-    def _reach(self, walk: _Walk, node: int, depth: int, strength: float, edge: EdgeRow | None) -> None:
-        heappush(walk.heap, _Reached(depth, -strength, node, len(walk.edges)))
-        walk.edges.append(edge)
+    def _reach(self, walk: _Walk, node: int, strength: float, way: _Way) -> None:
+        level = 0 if walk.options.best_first else way.depth
+        heappush(walk.heap, _Reached(level, -strength, node, len(walk.ways)))
+        walk.ways.append(way)
 
-    def _take(self, walk: _Walk, reached: _Reached) -> None:
-        """Add a node's text where it fits; of a memory that is too long its summary."""
-        said = self._stores.honeycomb.texts([reached.node]).get(reached.node)
+    def _take(self, walk: _Walk, node: int, way: _Way) -> None:
+        """Add a node's text where it fits."""
+        said = self._stores.honeycomb.texts([node]).get(node)
         if said is None:
             return
-        for text in _forms(said):
+        for text in self._forms(walk, said):
             joined = f"{walk.text} {text}" if walk.text else text
             tokens = self._counter.count(joined)
             if tokens > walk.options.max_tokens:
                 continue
-            edge = walk.edges[reached.push]
             walk.pieces.append(
                 JitPiece(
-                    id=reached.node,
+                    id=node,
                     memory_id=said.memory_id,
                     text=text,
                     tokens=tokens - (self._counter.count(walk.text) if walk.text else 0),
-                    depth=reached.depth,
-                    strength=-reached.weakness,
+                    depth=way.depth,
+                    strength=walk.strengths[node],
                     relevance_to_focus=None,
-                    via=None if edge is None else edge_of(edge),
+                    via=None if way.edge is None else edge_of(way.edge),
                 )
             )
             walk.text = joined
             return
         walk.left_out[TOO_LONG] += 1
+
+    def _forms(self, walk: _Walk, said: NodeText) -> list[str]:
+        """Return what may stand for a node, the best first: the whole, unless it is a memory of several chunks that
+        would take much of the budget; then the chunk that answers, or a summary.
+        """  # fmt: skip
+        forms = [said.text]
+        if said.memory_id is not None:
+            entry = walk.own.get(said.node_id)
+            short = [said.short] if said.short else []
+            if entry is not None and entry.chunk_no and said.chunks > 1:
+                short = [*self._stores.honeycomb.chunk_text(entry.chunk_no), *short]
+            large = self._counter.count(said.text) > walk.options.max_tokens * WHOLE_SHARE
+            forms = [*short, *forms] if large and said.chunks > 1 else [*forms, *short]
+        return [form for form in forms if form]
 
     def _room(self, walk: _Walk) -> int:
         return walk.options.max_tokens - self._counter.count(walk.text)
@@ -258,7 +313,8 @@ class JitWalker:
         row = walk.rows.get(node)
         if row is None or (MEMORIES if row.is_memory else OWN) not in walk.options.scope:
             return None
-        return row
+        space_no = walk.options.space_no
+        return row if space_no is None or not row.is_memory or row.space_no == space_no else None
 
     def _kind(self, walk: _Walk, node: int) -> str:
         return MEMORIES if walk.rows[node].is_memory else OWN
@@ -307,11 +363,3 @@ def edge_of(row: EdgeRow) -> HoneycombEdge:
         ring=row.ring,
         auto=bool(row.is_auto),
     )
-
-
-def _forms(said: NodeText) -> Sequence[str]:
-    """Return what may stand for a node, the fullest first."""
-    forms = [said.text]
-    if said.memory_id is not None and said.short:
-        forms.append(said.short)
-    return [form for form in forms if form]

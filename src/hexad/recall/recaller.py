@@ -7,7 +7,7 @@ question ─ terms ─┬─ full text ─┐
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.errors import BudgetExceeded, ProviderError
@@ -62,6 +62,14 @@ Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
 
+class Seed(NamedTuple):
+    """A memory that a question points at: its number, its score, and the chunk that answers best."""
+
+    no: int
+    score: float
+    chunk_no: int
+
+
 class Recaller:
     """Answers questions from one store."""
 
@@ -112,6 +120,19 @@ class Recaller:
             notes=(*self._notes(options, found, failure), *more_linked(beyond)),
             linked=linked,
         )
+
+    def rank(self, query: str, filters: Filters, *, limit: int) -> list[Seed]:
+        """Return what `recall` would find, without its texts: for walks that go on from there."""
+        options = RecallOptions(filters=filters, limit=limit)
+        terms = understand(check_query(query), now=self._clock.now())
+        vector, _ = self._vector(query, options)
+        with self._stores.db.read():
+            found = self._search(terms, vector, options)
+            ranking = self._rank(found, options.filters)
+            kept, _ = self._fold(found, ranking, options)
+        return [
+            Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat))) for one in kept
+        ]
 
     def _vector(
         self, query: str, options: RecallOptions

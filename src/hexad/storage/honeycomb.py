@@ -30,7 +30,7 @@ class NewNode:
 
 
 class NodeRow(NamedTuple):
-    """A node as stored; `seen` is whether whoever opened the store may see it, `active` whether walks enter it."""
+    """A node as stored; `active` says whether walks enter it."""
 
     id: int
     is_memory: int
@@ -39,6 +39,7 @@ class NodeRow(NamedTuple):
     overflow: int
     created_at: int
     rev: int
+    space_no: int = 0  # of a memory
 
 
 class Content(NamedTuple):
@@ -59,6 +60,7 @@ class NodeText(NamedTuple):
     memory_id: str | None
     text: str
     short: str | None
+    chunks: int
 
 
 class HoneycombNodes:
@@ -151,7 +153,7 @@ class HoneycombNodes:
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT n.id, n.is_memory, n.active AND (m.no IS NULL OR m.status = ?), n.main, n.overflow,"
-            " n.created_at, n.rev FROM json_each(?) j JOIN honeycomb_nodes n ON n.id = j.value"
+            " n.created_at, n.rev, coalesce(m.space_no, 0) FROM json_each(?) j JOIN honeycomb_nodes n ON n.id = j.value"
             f" LEFT JOIN memories m ON n.is_memory AND m.no = n.id WHERE NOT n.is_memory OR (m.no IS NOT NULL{seen})",
             (Status.ACTIVE.value, json.dumps(sorted(ids)), *roles),
         )
@@ -174,13 +176,19 @@ class HoneycombNodes:
         """Return what those of these nodes say that may be seen."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT n.id, m.id, coalesce(c.data, m.raw), m.summary_short FROM json_each(?) j"
+            "SELECT n.id, m.id, coalesce(c.data, m.raw), m.summary_short,"
+            " (SELECT count(*) FROM chunks k WHERE k.memory_no = m.no) FROM json_each(?) j"
             " JOIN honeycomb_nodes n ON n.id = j.value LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
             " LEFT JOIN memories m ON n.is_memory AND m.no = n.id"
             f" WHERE c.node_id IS NOT NULL OR (m.no IS NOT NULL{seen})",
             (json.dumps(sorted(ids)), *roles),
         )
         return {cast("int", row[0]): NodeText(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
+
+    def chunk_text(self, chunk_no: int) -> list[str]:
+        """Return the text of a chunk of an active memory; nothing when it is gone."""
+        rows = self._db.query("SELECT body FROM chunk_texts WHERE no = ?", (chunk_no,))
+        return [cast("str", row[0]) for row in rows]
 
     def embeddings(self, *, dimensions: int, after: int, limit: int) -> list[Content]:
         """Return embeddings of one length of nodes with higher ids, in order, without their texts."""
@@ -203,7 +211,7 @@ class HoneycombNodes:
     def changed_after(self, rev: int) -> list[NodeRow]:
         """Return the nodes that later changes touched, by id, whoever may see them."""
         rows = self._db.query(
-            "SELECT id, is_memory, active, main, overflow, created_at, rev FROM honeycomb_nodes WHERE rev > ?"
+            "SELECT id, is_memory, active, main, overflow, created_at, rev, 0 FROM honeycomb_nodes WHERE rev > ?"
             " ORDER BY id",
             (rev,),
         )
@@ -232,6 +240,10 @@ class HoneycombNodes:
             "SELECT (overflow + 5) / 6, count(*) FROM honeycomb_nodes WHERE overflow > 0 GROUP BY 1 ORDER BY 1"
         )
         return dict(cast("list[tuple[int, int]]", rows))
+
+    def has_own(self) -> bool:
+        """Return whether there are nodes that are no memories."""
+        return self._db.query_one("SELECT 1 FROM honeycomb_contents LIMIT 1") is not None
 
     def totals(self) -> tuple[int, int, int, int]:
         """Return how many nodes there are, how many memories among them, how many inactive ones, and the bytes of
