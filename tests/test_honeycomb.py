@@ -582,7 +582,7 @@ def test_a_store_that_is_read_only_walks_and_breaks_loops(opened):
 @pytest.mark.row("O001", "O065", "O079")
 def test_everything_is_there_after_opening_again(opened):
     hx = opened()
-    focus, others = star(hx.honeycomb, [round(0.01 * at, 2) for at in range(1, 33)])
+    focus, _ = star(hx.honeycomb, [round(0.01 * at, 2) for at in range(1, 33)])
     told = hx.honeycomb.get(focus).to_dict()
     hx.close()
 

@@ -25,6 +25,8 @@ OVERFLOW_HALF_LIFE: Final = timedelta(days=30)
 RELATION_DEFAULT: Final = "related"
 RELATION_LIMIT: Final = 64
 SESSION_LIMIT: Final = 200
+RELATION_BACK: Final = ":back"
+"""What the type of the edge against a relation's direction ends with."""
 
 
 class EmbeddingFormat(StrEnum):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from hexad.errors import LimitExceeded
-from hexad.model.honeycomb import EmbeddingFormat
+from hexad.model.honeycomb import RELATION_BACK, EmbeddingFormat
 from hexad.model.memory import Status
 from hexad.storage.changes import bump
 from hexad.storage.connection import Connection, Database
-from hexad.storage.honeycomb_edges import FAMILY, EdgeRow, HoneycombEdges
+from hexad.storage.honeycomb_edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
 from hexad.storage.memory_rows import seen_sql
 
 _OWN = "own_nodes"
@@ -108,6 +108,23 @@ class HoneycombNodes:
                 "INSERT OR IGNORE INTO honeycomb_nodes(id, is_memory, active, linked, main, overflow, created_at, rev)"
                 " VALUES(?, 1, 1, 0, 0, 0, ?, ?)",
                 [(no, at, rev) for no in sorted(numbers)],
+            )
+
+    def relate(self, from_no: int, to_no: int, kind: str, *, at: int) -> None:
+        """Connect two memories that a caller linked, both ways, where both are linked nodes already."""
+        with self._db.joined() as con:
+            row = con.execute(
+                "SELECT count(*) FROM honeycomb_nodes WHERE id IN (?, ?) AND linked", (from_no, to_no)
+            ).fetchone()
+            if row is None or row[0] != 2:
+                return  # the link is found when the later of the two is linked
+            ends = ((from_no, to_no, kind), (to_no, from_no, kind + RELATION_BACK))
+            self.edges.insert(
+                [
+                    NewEdge(from_id=one, to_id=other, score=1.0, relation=name, is_auto=True)
+                    for one, other, name in ends
+                ],
+                at=at,
             )
 
     def set_active(self, node_id: int, *, active: bool) -> None:

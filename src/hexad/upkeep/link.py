@@ -18,12 +18,13 @@ from hexad.index.catalog import LINK
 from hexad.index.orderings.entities import entity_tokens
 from hexad.index.vectors import VectorIndex
 from hexad.model.association import combined_relevance, temporal_decay
-from hexad.model.honeycomb import HoneycombRules
+from hexad.model.honeycomb import RELATION_BACK, HoneycombRules
 from hexad.observe import span
 from hexad.storage.codec import to_micros
 from hexad.storage.honeycomb_edges import NewEdge
 from hexad.storage.honeycomb_links import Fact, HoneycombLinks, Relation
 from hexad.storage.stores import Stores
+from hexad.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +44,6 @@ ORDER_GAIN: Final = 0.5
 """What standing beside each other adds: this share of what is missing to 1."""
 WORDS_GAIN: Final = 0.4
 SIMILAR, BY_WORD, NEXT, PREVIOUS = "similar", "shared-words", "next", "previous"
-BACK: Final = ":back"
-"""What the type of the edge against a relation's direction ends with."""
 _LINK_PREFIX: Final = "link:"
 
 
@@ -198,7 +197,7 @@ class LinkJob:
         shares: dict[int, float] = {}
         tokens = sorted(set(entity_tokens(fact.path, fact.tags, fact.values)))
         for token in tokens:
-            if len(token) < WORD_CHARS_LEAST or token.isdecimal():
+            if len(token) < WORD_CHARS_LEAST or token.isdecimal() or token in STOP_WORDS:
                 continue
             key = (fact.space_no, token)
             here = batch.words.setdefault(key, [])
@@ -234,7 +233,7 @@ class LinkJob:
                         from_id=ends[0],
                         to_id=ends[1],
                         score=score,
-                        relation=_relation(bond, ends[0], way),
+                        relation=_relation(bond, ends[0], way, cosine=cosine),
                         is_auto=True,
                     )
                 )
@@ -255,15 +254,15 @@ class LinkJob:
         return min(max([score, *(one.score for one in bond.relations)]), 1.0)
 
 
-def _relation(bond: _Bond, from_no: int, way: int) -> str:
+def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
     """Return the type of an edge: what speaks for it most."""
     if bond.relations:
         strongest = min(bond.relations, key=lambda one: (-one.score, one.from_no != from_no, one.kind))
         kind = strongest.kind.removeprefix(_LINK_PREFIX)
-        return kind if strongest.from_no == from_no else kind + BACK
+        return kind if strongest.from_no == from_no else kind + RELATION_BACK
     if bond.order:
         return NEXT if bond.order * way > 0 else PREVIOUS
-    return BY_WORD if bond.words else SIMILAR
+    return BY_WORD if bond.words > cosine else SIMILAR
 
 
 def _with(allowed: NDArray[np.bool_], no: int) -> NDArray[np.bool_]:
