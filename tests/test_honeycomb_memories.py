@@ -179,13 +179,16 @@ def test_archived_memories_are_passed_by_and_come_back_with_their_links(hx, told
 
 
 def test_a_purged_memory_takes_its_edges_along(hx, told, clock):
-    hx.spaces.set_policy("default", {"ttl_days": 999, "purge_after_days": 7, "allow_delete": True})
+    hx.spaces.set_policy("default", {"ttl_days": 30, "purge_after_days": 7, "allow_delete": True})
     comb = hx.honeycomb
     gone = comb.get(told[1].id).id
     overflowing = comb.get(told[0].id).id
     for memory in told[2:]:  # told[0] has more than six edges, one of them to what is purged
         comb.insert(overflowing, memory.id, score=0.5)
-    hx.forget(told[1].id)
+    for memory in (told[0], *told[2:]):
+        hx.pin(memory.id)
+    clock.advance(days=31)
+    assert 1 == hx.spaces.gc("default").archived
     clock.advance(days=8)
 
     assert 1 == hx.spaces.gc("default").purged
