@@ -59,6 +59,15 @@ if TYPE_CHECKING:
         TimestepRecord,
     )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
+    from hexad.model.honeycomb import (
+        HoneycombEdge,
+        HoneycombNode,
+        HoneycombRules,
+        HoneycombStats,
+        JitContext,
+        JitPiece,
+        Safety,
+    )
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.lifecycle import LifecycleContract, LimitSource
     from hexad.model.link import Link, Linked, LinkEnd
@@ -134,6 +143,9 @@ _HOMES: Final = {
     ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.experience.compression": ("compress_records",),
+    "hexad.model.honeycomb": (
+        "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece", "Safety",
+    ),
     "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
     "hexad.model.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
@@ -214,6 +226,10 @@ __all__ = [
     "HexadError",
     "Hit",
     "Hits",
+    "HoneycombEdge",
+    "HoneycombNode",
+    "HoneycombRules",
+    "HoneycombStats",
     "IdSource",
     "IngestReport",
     "IntegrityError",
@@ -221,6 +237,8 @@ __all__ = [
     "InvalidMemory",
     "InvalidSpace",
     "InvalidTarget",
+    "JitContext",
+    "JitPiece",
     "KindList",
     "LedgerBroken",
     "LifecycleContract",
@@ -245,6 +263,7 @@ __all__ = [
     "Relevance",
     "Reply",
     "RestoreReport",
+    "Safety",
     "SessionInfo",
     "Skip",
     "SpaceInfo",

@@ -54,6 +54,8 @@ class Honeycombing:
     """The graph, and what keeps it."""
 
     facade: HoneycombFacade
+    layout: Layout
+    entries: EntryIndex
     breaker: CircuitBreaker
     linking: LinkJob
 
@@ -66,10 +68,11 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
     calibration = Calibration(HoneycombLinks(stores.db), stores.vectors, changes)
     layout = Layout(stores.honeycomb, changes)
     breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=needs.clock)
+    entries = EntryIndex(stores.honeycomb, changes)
     walker = JitWalker(
         stores,
         layout,
-        EntryIndex(stores.honeycomb, changes),
+        entries,
         needs.vectors,
         rules=lambda: rules.current,
         counter=CharacterCounter(),
@@ -100,7 +103,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         alive=needs.alive,
         clock=needs.clock,
     )
-    return Honeycombing(facade=facade, breaker=breaker, linking=linking)
+    return Honeycombing(facade=facade, layout=layout, entries=entries, breaker=breaker, linking=linking)
 
 
 def _note(needs: HoneycombingNeeds, pieces: Sequence[JitPiece]) -> None:
