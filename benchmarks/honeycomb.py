@@ -37,6 +37,8 @@ MEMORY_MB = {EmbeddingFormat.FLOAT32: 330.0, EmbeddingFormat.INT8: 80.0}
 def run(options: Options) -> Report:
     """Measure all of it."""
     report = Report(name="Honeycomb")
+    for name in ("float32", "int8", "conversations"):
+        (options.work / name).mkdir()
     sizes = (1_000, 4_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
     rows = _points(sizes[-1])
     _growth(options.work / "float32", rows, sizes, report)

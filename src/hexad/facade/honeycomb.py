@@ -45,7 +45,9 @@ class HoneycombFacade(NodeCalls, ContextCalls):
             edges, overflow, explicit = self._nodes.edges.totals()
             relations = self._nodes.edges.relations()
             depths = self._nodes.overflow_rings()
-            numbers = graph_numbers(self._needs.layout.rings(), hubs=HUBS_SHOWN)
+            numbers = graph_numbers(
+                self._needs.layout.rings(), self._nodes.edges.overflow_ends(), hubs=HUBS_SHOWN
+            )
         return HoneycombStats(
             nodes=nodes,
             memory_nodes=memories,

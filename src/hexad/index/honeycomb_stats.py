@@ -21,7 +21,7 @@ _DIGITS: Final = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNumbers:
-    """The shape of the main rings."""
+    """The shape of a graph."""
 
     out_degrees: Sequence[int]
     components: int
@@ -30,8 +30,11 @@ class GraphNumbers:
     hubs: Sequence[tuple[int, float]]
 
 
-def graph_numbers(rings: Rings, *, hubs: int) -> GraphNumbers:
-    """Return the shape of the main rings: how many nodes have 0 to 6 edges, what hangs together, and hubs."""
+def graph_numbers(rings: Rings, overflow: Sequence[tuple[int, int]], *, hubs: int) -> GraphNumbers:
+    """Return the graph's shape: how many nodes have 0 to 6 edges in the main ring, what hangs together, and hubs.
+
+    `overflow` are the ends of the edges beyond the main rings: they hold together, too.
+    """
     import numpy as np
 
     count = len(rings.ids)
@@ -39,7 +42,9 @@ def graph_numbers(rings: Rings, *, hubs: int) -> GraphNumbers:
     degrees = np.bincount(there.sum(axis=1), minlength=SEATS + 1) if count else np.zeros(SEATS + 1, int)
     sources = np.repeat(np.arange(count), there.sum(axis=1))
     targets = np.searchsorted(rings.ids, rings.targets[there])
-    labels = _components(count, sources, targets)
+    ends = np.asarray(overflow, dtype=np.int64).reshape(-1, 2)
+    ends = np.searchsorted(rings.ids, ends[np.isin(ends, rings.ids).all(axis=1)])
+    labels = _components(count, np.concatenate([sources, ends[:, 0]]), np.concatenate([targets, ends[:, 1]]))
     sizes = np.bincount(labels, minlength=count)[np.unique(labels)] if count else np.zeros(0, int)
     ranks = _centrality(count, sources, targets, rings.scores[there])
     best = np.lexsort((rings.ids, -np.round(ranks, _DIGITS)))[:hubs]

@@ -74,6 +74,11 @@ class HoneycombEdges:
         )
         return _by_node(rows)
 
+    def overflow_ends(self) -> list[tuple[int, int]]:
+        """Return the ends of all edges in overflow."""
+        rows = self._db.query("SELECT from_id, to_id FROM honeycomb_edges WHERE ring > 0")
+        return cast("list[tuple[int, int]]", rows)
+
     def pair(self, from_id: int, to_id: int) -> EdgeRow | None:
         """Return the edge between two nodes, None without one."""
         row = self._db.query_one(_PAIR, (from_id, to_id))

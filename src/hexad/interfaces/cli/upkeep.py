@@ -66,13 +66,15 @@ def check(ctx: click.Context) -> None:
     "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
 )
 def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
-    """Build full text and vectors anew.
+    """Build full text, vectors and links anew.
 
-    Both are derived from the memories, whose ids stay. Vectors only on request.
+    All are derived from the memories, whose ids stay. Vectors only on request; of the honeycomb's edges, those that
+    somebody inserted stay as they are.
     """
     with state().opened(embeds=True) as hx:
         report = hx.reindex(embedder=embedder, vectors=vectors)
-        embedded = embed(hx) if report.vectors_queued and not no_embed else 0
+        # Links of the honeycomb follow the vectors.
+        embedded = embed(hx) if (report.vectors_queued or report.links_queued) and not no_embed else 0
     if state().json:
         print_json({**report.to_dict(), "embedded": embedded})
         return
