@@ -296,3 +296,22 @@ def test_a_memory_is_found_by_recall_though_no_edge_leads_to_it(hx, told):
 
     assert told[0].id in {hit.memory.id for hit in hx.recall("signed tag")}
     assert "" == hx.honeycomb.jit_context("signed tag").text
+
+
+def test_association_lets_a_memory_gain_from_its_neighbours_and_says_how_much(hx, told):
+    hx.link(told[0].id, told[4].id, kind="based-on")
+    question = "signed tag before the deploy"
+    plain = {hit.memory.id: hit for hit in hx.recall(question, limit=100)}
+
+    helped = {hit.memory.id: hit for hit in hx.recall(question, limit=100, association=0.3)}
+
+    assert all("association" not in hit.parts for hit in plain.values())
+    for hit in helped.values():
+        assert sum(hit.parts.values()) == pytest.approx(hit.score)
+        assert plain[hit.memory.id].score + hit.parts["association"] == pytest.approx(hit.score)
+    gains = {name: hit.parts["association"] for name, hit in helped.items()}
+    # Linked with the best hit, it gains more than a memory whose neighbours are nowhere near the question.
+    assert max(gains[told[0].id], gains[told[1].id]) == max(gains.values())
+    for share in (-0.1, 1.5, "much", True):
+        with pytest.raises(InvalidInput, match="association"):
+            hx.recall(question, association=share)

@@ -191,10 +191,12 @@ class Hexad(RecordCalls, StructuredCalls):
 
         Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
         """
+        return self._embed_and_link(progress)[0]
+
+    def _embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
         job = self._parts.embedding
         embedded = job.run(progress=progress) if job is not None else 0
-        self._parts.link_pending()
-        return embedded
+        return embedded, self._parts.link_pending()
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
@@ -236,6 +238,7 @@ class Hexad(RecordCalls, StructuredCalls):
         explain: bool = False,
         semantic: bool | None = None,
         follow_links: bool = False,
+        association: float = 0.0,
     ) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant.
 
@@ -244,7 +247,8 @@ class Hexad(RecordCalls, StructuredCalls):
         `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
         some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
-        are linked with, also in other spaces.
+        are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
+        of its neighbours in the honeycomb; off by default, for it helps some collections and not others.
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
 
@@ -272,6 +276,7 @@ class Hexad(RecordCalls, StructuredCalls):
             explain=explain,
             semantic=semantic,
             follow_links=follow_links,
+            association=association,
         )
         with span("search_memory", limit=limit):
             hits = self._parts.recaller.recall(query, options)
@@ -337,6 +342,7 @@ class Hexad(RecordCalls, StructuredCalls):
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         sealed, problems = self._parts.seal_when_due()
+        embedded, linked = self._embed_and_link(progress)
         return MaintenanceReport(
             ingested=ingested,
             archived=swept.archived,
@@ -348,7 +354,8 @@ class Hexad(RecordCalls, StructuredCalls):
             compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
             handouts=self._parts.handouts.flush(),
-            embedded=self.embed_pending(progress=progress),
+            embedded=embedded,
+            linked=linked,
         )
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:

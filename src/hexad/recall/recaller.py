@@ -105,7 +105,7 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
-            ranking = self._rank(found, options.filters)
+            ranking = self._rank(found, options.filters, association=options.association)
             hits, dropped = self._pack(found, ranking, options)
             linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
@@ -219,7 +219,7 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: Found, filters: Filters) -> Ranking:
+    def _rank(self, found: Found, filters: Filters, *, association: float = 0.0) -> Ranking:
         nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
         numbers = {*found.lexical, *nearest}
         places = self._stores.places.of(numbers)
@@ -236,6 +236,11 @@ class Recaller:
         answer = found.answer
         spread = Spread(answer.mean, answer.deviation) if answer is not None else None
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
+        if association:
+            seats = {no: seat for seat, no in enumerate(order)}
+            rings = self._stores.honeycomb.edges.main(order)
+            edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
+            fusion.associate(edges, share=association)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

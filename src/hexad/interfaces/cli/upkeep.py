@@ -116,6 +116,8 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
         click.echo(
             f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
         )
+    if report.linked:
+        click.echo(f"{count(report.linked, 'memory', 'memories')} linked with others")
     experience = (
         (report.sealed, count(report.sealed, "timestep"), "sealed"),
         (report.compacted, count(report.compacted, "context window"), "compacted"),
