@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -342,8 +343,7 @@ class Hexad(RecordCalls, StructuredCalls):
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         sealed, problems = self._parts.seal_when_due()
-        embedded, linked = self._embed_and_link(progress)
-        return MaintenanceReport(
+        report = MaintenanceReport(
             ingested=ingested,
             archived=swept.archived,
             purged=swept.purged,
@@ -354,9 +354,9 @@ class Hexad(RecordCalls, StructuredCalls):
             compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
             handouts=self._parts.handouts.flush(),
-            embedded=embedded,
-            linked=linked,
         )
+        embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
+        return replace(report, embedded=embedded, linked=linked)
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""
