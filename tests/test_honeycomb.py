@@ -437,6 +437,8 @@ def test_the_entry_is_the_nearest_of_the_same_length(comb):
 
     assert "three" == comb.jit_context([0.1, 0.1, 0.9]).text
     assert "" == comb.jit_context([1.0] * 5).text
+    assert "three" == comb.jit_context([1e300, 1e300, 1e301]).text
+    assert "" == comb.jit_context([0.0, 0.0, 0.0]).text
     assert [] == comb.find_most_relevant([1.0] * 5)
 
 

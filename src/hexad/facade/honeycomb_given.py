@@ -31,9 +31,9 @@ def given_vector(vector: Iterable[float], name: str) -> list[float]:
         raise LimitExceeded(
             f"{name} has {len(numbers):,} numbers; at most {DIMENSIONS_LIMIT:,} can be stored."
         )
-    for place, value in enumerate(numbers):
-        if not math.isfinite(value):
-            raise InvalidInput(f"{name}[{place}] is {value}; a vector holds finite numbers.")
+    if not all(map(math.isfinite, numbers)):
+        place = next(at for at, value in enumerate(numbers) if not math.isfinite(value))
+        raise InvalidInput(f"{name}[{place}] is {numbers[place]}; a vector holds finite numbers.")
     return numbers
 
 

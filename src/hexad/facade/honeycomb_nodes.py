@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hexad.errors import InvalidInput
 from hexad.facade.honeycomb_given import given_node, given_session, given_share, given_vector
 from hexad.facade.honeycomb_parts import HoneycombParts
-from hexad.model.association import calculate_relevance
+from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import (
     RELATION_DEFAULT,
     EmbeddingFormat,
@@ -18,6 +18,7 @@ from hexad.model.honeycomb import (
 from hexad.model.parse import quoted
 from hexad.recall.jit import edge_of
 from hexad.storage.codec import from_micros
+from hexad.storage.embeddings import cosine_of
 from hexad.storage.honeycomb_edges import NewEdge
 
 
@@ -197,14 +198,11 @@ class NodeCalls(HoneycombParts):
                 "of one length can be compared. Give score=… from 0 to 1."
             )
         created = from_micros(self._nodes.of([node])[node].created_at)
-        return calculate_relevance(
-            rows[focus].tolist(),
-            rows[node].tolist(),
-            created,
-            self._needs.clock.now(),
+        return combined_relevance(
+            cosine_of(rows[focus], rows[node]),
+            temporal_decay(created, self._needs.clock.now(), half_life=rules.half_life),
             cosine_weight=rules.cosine_weight,
             decay_weight=rules.decay_weight,
-            half_life=rules.half_life,
         )
 
     @staticmethod

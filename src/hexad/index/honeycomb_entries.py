@@ -12,9 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from hexad.index.segments import one_thread, sign_bits
-from hexad.model.association import cosine_similarity
 from hexad.storage.changes import ChangeReader
-from hexad.storage.embeddings import decode
+from hexad.storage.embeddings import cosine_of, decode, direction
 from hexad.storage.honeycomb import Content, HoneycombNodes
 from hexad.storage.honeycomb_edges import FAMILY
 
@@ -64,7 +63,7 @@ class EntryIndex:
         """Return up to `limit` nodes and their cosines, the nearest first, equals by id; inactive ones too."""
         import numpy as np
 
-        vector = np.asarray(query, dtype=np.float64)
+        vector = direction(query)
         unit = _unit(vector)
         if not unit.any():
             return []
@@ -76,7 +75,7 @@ class EntryIndex:
             ids = np.fromiter(rows, dtype=np.int64, count=len(rows))
             best = _best(np.stack([_unit(row) for row in rows.values()]) @ unit, limit + _MORE)
             rows = {node: rows[node] for node in ids[best].tolist()}
-        exact = [(node, cosine_similarity(vector.tolist(), row.tolist())) for node, row in rows.items()]
+        exact = [(node, cosine_of(vector, row)) for node, row in rows.items()]
         return sorted(exact, key=lambda found: (-found[1], found[0]))[:limit]
 
     def nbytes(self) -> int:

@@ -17,10 +17,9 @@ from hexad.clock import Clock
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
-from hexad.model.association import cosine_similarity
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
 from hexad.storage.codec import from_micros, to_micros
-from hexad.storage.embeddings import decode
+from hexad.storage.embeddings import cosine_of, decode, direction
 from hexad.storage.honeycomb import NodeRow, NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
@@ -193,7 +192,7 @@ class JitWalker:
     def _nearest_memories(index: VectorIndex, query: Sequence[float], limit: int) -> list[tuple[int, float]]:
         import numpy as np
 
-        exact = np.asarray(query, dtype=np.float64)
+        exact = direction(query)
         length = float(np.linalg.norm(exact))
         if not length:
             return []
@@ -333,7 +332,7 @@ class JitWalker:
             **own,
             **self._stores.vectors.of_memories([piece.id for piece in pieces if piece.memory_id is not None]),
         }
-        focus = list(query)
+        focus = direction(query)
         return tuple(
             JitPiece(
                 id=piece.id,
@@ -342,7 +341,7 @@ class JitWalker:
                 tokens=piece.tokens,
                 depth=piece.depth,
                 strength=piece.strength,
-                relevance_to_focus=cosine_similarity(focus, rows[piece.id].tolist())
+                relevance_to_focus=cosine_of(focus, rows[piece.id])
                 if piece.id in rows and len(rows[piece.id]) == len(focus)
                 else None,
                 via=piece.via,

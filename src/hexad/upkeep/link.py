@@ -21,6 +21,7 @@ from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import RELATION_BACK, HoneycombRules
 from hexad.observe import span
 from hexad.storage.codec import to_micros
+from hexad.storage.embeddings import cosine_of
 from hexad.storage.honeycomb_edges import NewEdge
 from hexad.storage.honeycomb_links import Fact, HoneycombLinks, Relation
 from hexad.storage.stores import Stores
@@ -224,7 +225,7 @@ class LinkJob:
             if other not in batch.rows:
                 continue
             bond = bonds[other]
-            cosine = _cosine(batch.rows[fact.no], batch.rows[other])
+            cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
             gap = timedelta(microseconds=abs(fact.happened_at - times[other]))
             score = self._score(cosine, gap, bond)
             for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
@@ -276,10 +277,3 @@ def _with(allowed: NDArray[np.bool_], no: int) -> NDArray[np.bool_]:
 
 def _is_in(allowed: NDArray[np.bool_] | None, no: int) -> bool:
     return allowed is not None and no < len(allowed) and bool(allowed[no])
-
-
-def _cosine(one: Row, other: Row) -> float:
-    import numpy as np
-
-    lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
-    return min(max(float(one @ other) / lengths, 0.0), 1.0) if lengths else 0.0
