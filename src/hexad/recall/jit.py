@@ -27,6 +27,8 @@ from hexad.text.tokens import TokenCounter
 
 VISITS_MOST: Final = 20_000
 """Nodes that one walk looks at; what it met beyond is counted, not lost."""
+MISSES_MOST: Final = 32
+"""A walk ends after so many texts in a row that do not fit: else it looks through the whole graph for a short one."""
 _ENTRIES_LOOKED_AT: Final = 64
 GAIN: Final = 0.3
 """What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
@@ -92,6 +94,7 @@ class _Walk:
     rows: dict[int, NodeRow] = field(default_factory=dict)
     pieces: list[JitPiece] = field(default_factory=list)
     text: str = ""
+    misses: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
 
@@ -203,7 +206,7 @@ class JitWalker:
 
     def _run(self, walk: _Walk) -> None:
         """Take the nodes that are reached, level by level and the strongest first, as long as there is room."""
-        while walk.heap and len(walk.order) < VISITS_MOST and self._room(walk) > 0:
+        while walk.heap and self._goes_on(walk):
             reached = heappop(walk.heap)
             if reached.node in walk.done:
                 continue
@@ -227,7 +230,7 @@ class JitWalker:
     def _descend(self, walk: _Walk) -> None:
         """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
         place = 0
-        while place < len(walk.order) and self._room(walk) > 0 and len(walk.order) < VISITS_MOST:
+        while place < len(walk.order) and self._goes_on(walk):
             # A whole generation at once: what it leads to is walked before anybody's next overflow is read.
             generation = walk.order[place:]
             place = len(walk.order)
@@ -278,8 +281,10 @@ class JitWalker:
                 )
             )
             walk.text = joined
+            walk.misses = 0
             return
         walk.left_out[TOO_LONG] += 1
+        walk.misses += 1
 
     def _forms(self, walk: _Walk, said: NodeText) -> list[str]:
         """Return what may stand for a node, the best first: the whole, unless it is a memory of several chunks that
@@ -295,8 +300,9 @@ class JitWalker:
             forms = [*short, *forms] if large and said.chunks > 1 else [*forms, *short]
         return [form for form in forms if form]
 
-    def _room(self, walk: _Walk) -> int:
-        return walk.options.max_tokens - self._counter.count(walk.text)
+    def _goes_on(self, walk: _Walk) -> bool:
+        room = walk.options.max_tokens - self._counter.count(walk.text)
+        return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
 
     def _aged(self, edge: EdgeRow, now: datetime) -> float:
         age = timedelta(microseconds=max(to_micros(now) - edge.renewed_at, 0))
