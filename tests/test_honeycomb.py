@@ -228,6 +228,19 @@ def test_overflow_fills_ring_after_ring(comb):
     assert {5: 1} == comb.stats().overflow_rings
 
 
+@pytest.mark.row("O080")
+def test_what_is_strengthened_ages_from_then_on(comb, clock):
+    one, left, repeated = comb.add_nodes([(name, [1.0]) for name in ("one", "left", "repeated")])
+    comb.insert_many([(one, left), (one, repeated)], score=0.9)
+    comb.configure(ring_half_lives=(DAY,))
+    clock.advance(hours=12)
+    comb.insert(one, repeated, score=0.91)
+    clock.advance(hours=1)
+
+    assert ["one", "repeated"] == [piece.text for piece in comb.jit_context(start=one).pieces]
+    assert [0.91, 0.9] == scores(comb.neighbors(one))
+
+
 @pytest.mark.row("O057")
 def test_a_strengthened_edge_resurfaces(comb, clock):
     focus, others = star(comb, [0.5, 0.3, 0.6, 0.7, 0.8, 0.9, 0.2])
@@ -621,3 +634,103 @@ def test_stats_say_what_hangs_together_and_what_walks_pass_most(comb):
     assert hub == stats.hubs[0][0]
     assert 1.0 == pytest.approx(sum(rank for _, rank in stats.hubs))
     assert {"related": 9} == stats.relations
+
+
+# Cost ---------------------------------------------------------------------------------------------------------------
+
+
+def work(hx: Hexad, call) -> tuple[int, int]:
+    """How many statements a call runs, and how many rows they change."""
+    statements: list[str] = []
+    db = hx._parts.base.db
+    db.tracer = lambda sql, _: statements.append(sql)
+    try:
+        with db.transaction() as con:
+            before = con.total_changes
+            call()
+            changed = con.total_changes - before
+    finally:
+        db.tracer = None
+    return len(statements), changed
+
+
+@pytest.mark.row("O051", "O052", "O075")
+def test_an_insertion_costs_the_same_however_much_is_there(hx, comb):
+    small, _ = star(comb, [0.5] * 7)
+    large, _ = star(comb, [0.5] * 400)
+    fresh = comb.add_nodes([(str(at), [1.0, 0.0]) for at in range(4)])
+
+    costs = [
+        work(hx, lambda focus=focus, node=node, score=score: comb.insert(focus, node, score=score))
+        for focus, node, score in (
+            (small, fresh[0], 0.4),
+            (large, fresh[1], 0.4),
+            (small, fresh[2], 0.9),
+            (large, fresh[3], 0.9),
+        )
+    ]
+
+    assert costs[0] == costs[1]
+    assert costs[2] == costs[3]
+    assert max(statements for statements, _ in costs) < 30
+
+
+@pytest.mark.row("O051", "O075")
+def test_a_node_is_added_and_found_at_the_same_cost(hx, comb):
+    comb.add_node("warm", [1.0, 0.0])
+    first = work(hx, lambda: comb.add_node("a", [1.0, 0.0]))
+    star(comb, [0.5] * 300)
+
+    assert first == work(hx, lambda: comb.add_node("b", [1.0, 0.0]))
+
+
+@pytest.mark.row("O053")
+def test_a_walk_looks_at_each_node_once_and_ends_where_nothing_fits(comb):
+    ids = comb.add_nodes([(f"text {at} " * 20, [1.0, at / 100]) for at in range(100)])
+    comb.insert_many(
+        [(ids[at], ids[(at + step) % 100]) for at in range(100) for step in range(1, 9)], score=0.9
+    )
+
+    everything = comb.jit_context(start=ids[0], max_tokens=100_000)
+    little = comb.jit_context(start=ids[0], max_tokens=50)
+
+    assert (100, 100) == (everything.visited, len({piece.id for piece in everything.pieces}))
+    assert (33, 32) == (little.visited, little.left_out["too long"])
+
+
+@pytest.mark.row("O054", "O055")
+def test_a_large_graph_takes_little_memory(hx, comb):
+    from hexad.index.honeycomb_entries import EntryIndex
+    from hexad.storage.changes import ChangeReader
+
+    rows = np.random.default_rng(2).normal(size=(3_000, 768))
+    for start in range(0, 3_000, 1_000):
+        comb.add_nodes([("x", row) for row in rows[start : start + 1_000]], format="int8")
+    entries = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db), exact_limit=100)
+    entries.nearest(rows[0].tolist(), limit=1)
+    hx.honeycomb.jit_context(rows[0].tolist(), 10)
+
+    assert entries.approximate(768)
+    held = entries.nbytes() + hx._parts.honeycombing.layout.nbytes()
+    assert held / 3_000 < 80e6 / 100_000
+    assert 768 * 3_000 == comb.stats().embedding_bytes
+
+
+@pytest.mark.row("O074")
+def test_opening_and_closing_leaves_nothing_behind(opened):
+    import os
+    import threading
+
+    def held() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+    opened().close()
+    before = held()
+    for _ in range(5):
+        hx = opened(background=True)
+        focus, _ = star(hx.honeycomb, [0.9] * 8)
+        hx.remember("Deploys happen on Tuesday.")
+        hx.honeycomb.jit_context(start=focus, session="s")
+        hx.close()
+
+    assert before == held()

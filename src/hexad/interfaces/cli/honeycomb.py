@@ -22,7 +22,7 @@ _LABELS: Final = {"OK": None, "LOOP_DETECTED": "a loop", "SESSION_EXPIRED": "an 
 @click.group(cls=Group)
 @click.pass_context
 def honeycomb(ctx: click.Context) -> None:
-    """The association graph: neighbourhoods, numbers, and context by walking."""
+    """The association graph: what is around, and walks."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -46,7 +46,7 @@ class _Neighbourhood:
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="How many nodes at most."
 )
 @click.option(
-    "--dot", is_flag=True, help="Print it for Graphviz: hexad honeycomb show 5 --dot | dot -Tsvg > five.svg."
+    "--dot", is_flag=True, help="Print it as DOT, for Graphviz."
 )
 def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
     """Show a node and what is around it, as a tree.
