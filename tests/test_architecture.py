@@ -101,6 +101,9 @@ _LATE_WRITING = "the write path is most of what there is to load, and a recall f
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.audit", "hexad.audit.log"): "names are loaded when they are first asked for (PEP 562)",
     ("hexad.audit", "hexad.audit.writer"): "names are loaded when they are first asked for (PEP 562)",
+    ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
+    ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
+    ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
     ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",

@@ -575,7 +575,7 @@ def test_processes_share_named_sessions_and_totals_survive(opened):
     assert "LOOP_DETECTED" == second.honeycomb.access(node, session="shared")
     second.honeycomb.access(node)
     second.close()
-    assert 5 == first._parts.honeycombing.breaker.total(node).count
+    assert 5 == first._parts.honeycombing.breaker.total(node).looks
 
 
 def test_a_store_that_is_read_only_walks_and_breaks_loops(opened):
@@ -734,3 +734,72 @@ def test_opening_and_closing_leaves_nothing_behind(opened):
         hx.close()
 
     assert before == held()
+
+
+# Settings -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_sets_its_rules_in_its_file(project, opened):
+    (project / ".hexad").mkdir()
+    (project / ".hexad" / "hexad.toml").write_text(
+        "[honeycomb]\nmax_nodes = 2\nhalf_life_hours = 1\ncosine_weight = 0.5\ndecay_weight = 0.5\n"
+        "ring_half_lives_days = [0, 2, 1.5]\nloop_limit = 1\nsession_s = 60\n",
+        encoding="utf-8",
+    )
+    comb = opened().honeycomb
+
+    rules = comb.rules
+
+    assert (2, 0.5, 1, timedelta(minutes=1)) == (
+        rules.max_nodes, rules.cosine_weight, rules.loop_access_limit, rules.max_session_time,
+    )  # fmt: skip
+    assert (None, timedelta(days=2), timedelta(hours=36)) == rules.ring_half_lives
+    assert [None, timedelta(days=2), timedelta(hours=36), timedelta(hours=36)] == [
+        rules.ring_half_life(ring) for ring in range(4)
+    ]
+    comb.add_nodes([("a", [1.0]), ("b", [1.0])])
+    with pytest.raises(LimitExceeded):
+        comb.add_node("c", [1.0])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("wings = 6", "unknown setting 'wings'; known are max_nodes"),
+        ("max_nodes = 0", "max_nodes = 0 is not a whole number"),
+        ("half_life_hours = -1", "half_life_hours = -1 cannot be used"),
+        ("cosine_weight = 0.9", r"add up to 1\.2"),
+        ("ring_half_lives_days = []", "should be a list of days"),
+        ('loop_window_s = "ten"', "loop_window_s = 'ten' cannot"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_when_the_store_is_opened(project, line, words):
+    (project / ".hexad").mkdir()
+    (project / ".hexad" / "hexad.toml").write_text(f"[honeycomb]\n{line}\n", encoding="utf-8")
+
+    with pytest.raises(InvalidInput, match=words):
+        hexad.open(project, embedder=None)
+
+
+def test_a_question_says_when_its_vector_was_missing(opened):
+    class Fickle:
+        name, dimensions, broken = "fickle", 4, False
+
+        def embed(self, texts):
+            return np.tile(np.float32([1, 0, 0, 0]), (len(texts), 1))
+
+        def embed_query(self, text):
+            if self.broken:
+                raise ProviderError("The model is away.")
+            return self.embed([text])[0]
+
+    embedder = Fickle()
+    hx = opened(embedder=embedder)
+    hx.remember("Deploys happen on Tuesday.")
+    hx.embed_pending()
+    embedder.broken = True
+
+    context = hx.honeycomb.jit_context("when do deploys happen")
+
+    assert "Deploys happen on Tuesday." == context.text
+    assert any("The model is away." in note for note in context.notes)

@@ -185,6 +185,7 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
         _durability(settings)
     with _naming(settings, "stream_durability"):
         _stream_durability(settings)
+        _honeycomb(settings)
     with _naming(settings, "lenses"):
         parse_lenses(settings.lenses or ())
     if generator == "default" and settings.generator is not None:
@@ -316,6 +317,13 @@ def _durability(settings: Settings) -> Durability:
     except ValueError as error:
         valid = ", ".join(str(member.value) for member in Durability)
         raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from error
+
+
+def _honeycomb(settings: Settings) -> None:
+    if settings.honeycomb:
+        from hexad.honeycombing import rules_of
+
+        rules_of(settings.honeycomb)
 
 
 def _stream_durability(settings: Settings) -> None:

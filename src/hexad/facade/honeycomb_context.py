@@ -76,13 +76,14 @@ class ContextCalls(HoneycombParts):
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         vector: Sequence[float] | None = None
+        notes: tuple[str, ...] = ()
         if start is not None:
             with self._stores.db.read():
                 begin = [Entry(self._node(start), 1.0)]
         elif query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         elif best:
-            begin = self._needs.seeds(cast("str", query), space)
+            begin, notes = self._needs.seeds(cast("str", query), space)
         else:
             vector = self._query(query)
             nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
@@ -99,7 +100,7 @@ class ContextCalls(HoneycombParts):
         counted = begin[:1] if best else begin
         codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
         worst = next((code for code in codes if code is not Safety.OK), Safety.OK)
-        context = self._needs.walker.walk(begin, options, query=vector, safety=worst)
+        context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
         self._needs.note(context.pieces)
         return context
 

@@ -96,7 +96,7 @@ class NodeCalls(HoneycombParts):
             created_at=from_micros(row.created_at),
             is_active=bool(row.active),
             memory_id=said.memory_id,
-            access_count_session=0 if access is None else access.count,
+            access_count_session=0 if access is None else access.looks,
             access_time_first=None if access is None else from_micros(access.first_at),
             last_accessed_timestamp=None if access is None else from_micros(access.last_at),
         )

@@ -40,7 +40,7 @@ class HoneycombNeeds:
     layout: Layout
     walker: JitWalker
     breaker: CircuitBreaker
-    seeds: Callable[[str, str | None], list[Entry]]
+    seeds: Callable[[str, str | None], tuple[list[Entry], tuple[str, ...]]]
     note: Callable[[Sequence[JitPiece]], None]
     memory_threshold: Callable[[], float]
     mask: Callable[[str], str]

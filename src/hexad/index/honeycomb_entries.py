@@ -134,10 +134,8 @@ class EntryIndex:
 
         part = self._parts.setdefault(dimensions, _Part())
         change = self._changes.current(FAMILY)
-        if change == part.change:
+        if change <= part.change:  # lower: this thread reads an older moment
             return part
-        if change < part.change:
-            part = self._parts[dimensions] = _Part()
         removed = self._nodes.removed_after(part.removal)
         if removed:
             part.removal = removed[-1][0]

@@ -99,9 +99,11 @@ class Layout:
 
     def _current(self) -> Rings:
         change = self._changes.current(FAMILY)
-        if self._rings is None or change < self._change:  # a lower count: another file in the store's place
-            self._rings, self._rev, self._removal = _empty(0), 0, 0
-        elif change == self._change:
+        if self._rings is None:
+            self._rings = _empty(0)
+        elif (
+            change <= self._change
+        ):  # lower: this thread reads an older moment; what is gone by then, others leave out
             return self._rings
         removed = self._nodes.removed_after(self._removal)
         if removed:

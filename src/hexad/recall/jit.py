@@ -150,6 +150,7 @@ class JitWalker:
         *,
         query: Sequence[float] | None,
         safety: Safety,
+        notes: tuple[str, ...] = (),
     ) -> JitContext:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
         walk = _Walk(options=options, now=self._clock.now())
@@ -170,6 +171,7 @@ class JitWalker:
             visited=len(walk.order),
             safety=safety,
             thresholds=dict(options.thresholds),
+            notes=notes,
             left_out={reason: count for reason, count in sorted(walk.left_out.items()) if count},
         )
 

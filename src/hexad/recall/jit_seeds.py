@@ -13,12 +13,13 @@ SEEDS_MOST: Final = 100
 
 def seeds_of(
     recaller: Recaller, query: str, space: str | None, *, roles: tuple[str, ...] | None
-) -> list[Entry]:
-    """Return what recall finds, its scores stretched from 0 to 1."""
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """Return what recall finds, its scores stretched from 0 to 1, and what it notes."""
     filters = Filters(spaces=None if space is None else (space,), roles=roles)
-    found = recaller.rank(query, filters, limit=SEEDS_MOST)
+    found, notes = recaller.rank(query, filters, limit=SEEDS_MOST)
     if not found:
-        return []
+        return [], notes
     most, least = found[0].score, found[-1].score
     width = most - least
-    return [Entry(one.no, (one.score - least) / width if width else 1.0, one.chunk_no) for one in found]
+    entries = [Entry(one.no, (one.score - least) / width if width else 1.0, one.chunk_no) for one in found]
+    return entries, notes

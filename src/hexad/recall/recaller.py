@@ -121,18 +121,19 @@ class Recaller:
             linked=linked,
         )
 
-    def rank(self, query: str, filters: Filters, *, limit: int) -> list[Seed]:
-        """Return what `recall` would find, without its texts: for walks that go on from there."""
+    def rank(self, query: str, filters: Filters, *, limit: int) -> tuple[list[Seed], tuple[str, ...]]:
+        """Return what `recall` would find, without its texts, and its notes: for walks that go on from there."""
         options = RecallOptions(filters=filters, limit=limit)
         terms = understand(check_query(query), now=self._clock.now())
-        vector, _ = self._vector(query, options)
+        vector, failure = self._vector(query, options)
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             ranking = self._rank(found, options.filters)
             kept, _ = self._fold(found, ranking, options)
-        return [
+        seeds = [
             Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat))) for one in kept
         ]
+        return seeds, self._notes(options, found, failure)
 
     def _vector(
         self, query: str, options: RecallOptions

@@ -83,7 +83,7 @@ class CircuitBreaker:
         if not self._nodes.visible([node_id]):
             return Safety.INVALID_NODE
         access = self.of(node_id, session)
-        if access is not None and access.count > rules.loop_access_limit:
+        if access is not None and access.looks > rules.loop_access_limit:
             window = rules.loop_detection_window.total_seconds() * _MICROS
             # The latest looks that are one too many: an old, slow look must not hide a quick circle after it.
             burst = access.recent[-(rules.loop_access_limit + 1) :]

@@ -15,14 +15,14 @@ _ALL: Final = ""
 class Access(NamedTuple):
     """How often a node was looked at, and when; `recent` are the latest times, in microseconds, newest last."""
 
-    count: int
+    looks: int
     first_at: int
     last_at: int
     recent: tuple[int, ...]
 
     def again(self, at: int, *, keep: int) -> Access:
         """Return the same with one more look."""
-        return Access(self.count + 1, self.first_at, at, (*self.recent, at)[-keep:])
+        return Access(self.looks + 1, self.first_at, at, (*self.recent, at)[-keep:])
 
 
 class HoneycombAccesses:
@@ -78,7 +78,7 @@ class HoneycombAccesses:
                     " SELECT ?, id, ?, ?, ?, ? FROM honeycomb_nodes WHERE id = ?"
                     " ON CONFLICT(session, node_id) DO UPDATE SET count = count + excluded.count,"
                     " last_at = max(last_at, excluded.last_at), recent = excluded.recent",
-                    (_ALL, look.count, look.first_at, look.last_at, json.dumps([look.last_at]), node_id),
+                    (_ALL, look.looks, look.first_at, look.last_at, json.dumps([look.last_at]), node_id),
                 )
 
 
@@ -93,7 +93,7 @@ def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int)
     con.execute(
         "INSERT OR REPLACE INTO honeycomb_accesses(session, node_id, count, first_at, last_at, recent)"
         " VALUES(?,?,?,?,?,?)",
-        (session, node_id, access.count, access.first_at, access.last_at, json.dumps(access.recent)),
+        (session, node_id, access.looks, access.first_at, access.last_at, json.dumps(access.recent)),
     )
     return access
 
@@ -101,6 +101,6 @@ def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int)
 def _read(row: tuple[object, ...] | None) -> Access | None:
     if row is None:
         return None
-    count, first_at, last_at, recent = row
+    looks, first_at, last_at, recent = row
     times = tuple(json.loads(cast("str", recent)))
-    return Access(cast("int", count), cast("int", first_at), cast("int", last_at), times)
+    return Access(cast("int", looks), cast("int", first_at), cast("int", last_at), times)

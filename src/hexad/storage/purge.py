@@ -11,7 +11,6 @@ from typing import Final, cast
 from hexad.storage.changes import bump
 from hexad.storage.codec import to_micros
 from hexad.storage.connection import Connection, Database
-from hexad.storage.honeycomb import HoneycombNodes
 
 # Every table whose rows belong to one memory alone. The order matters only to a reader: nothing refers to these.
 _OWNED: Final = (
@@ -48,7 +47,7 @@ class Purges:
             self._entomb(con, listed, reason=reason, at=at, key=key)
             self._release(con, listed)
             sessions = self._sessions(con, listed)
-            HoneycombNodes(self._db).remove(set(numbers))  # row by row: rings close their gaps
+            self._disconnect(numbers)
             for table, column in _OWNED:
                 con.execute(
                     f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
@@ -132,6 +131,12 @@ class Purges:
             "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
             (listed,),
         )
+
+    def _disconnect(self, numbers: Sequence[int]) -> None:
+        """Take the memories out of the honeycomb, one by one: rings close their gaps."""
+        from hexad.storage.honeycomb import HoneycombNodes
+
+        HoneycombNodes(self._db).remove(set(numbers))
 
     @staticmethod
     def _sessions(con: Connection, listed: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from hexad.storage.audiences import Audiences
 from hexad.storage.connection import Database
 from hexad.storage.duplicates import Duplicates
-from hexad.storage.honeycomb import HoneycombNodes
 from hexad.storage.links import Links
 from hexad.storage.memories import Memories
 from hexad.storage.meta import Meta
@@ -18,6 +20,9 @@ from hexad.storage.spaces import Spaces
 from hexad.storage.tasks import Tasks
 from hexad.storage.vectors import Vectors
 from hexad.storage.views import Views
+
+if TYPE_CHECKING:
+    from hexad.storage.honeycomb import HoneycombNodes
 
 
 class Stores:
@@ -32,7 +37,6 @@ class Stores:
         self.places = Places(db, roles=roles)
         self.duplicates = Duplicates(db, roles=roles)
         self.links = Links(db, roles=roles)
-        self.honeycomb = HoneycombNodes(db, roles=roles)
         self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)
         self.vectors = Vectors(db)
@@ -42,3 +46,10 @@ class Stores:
         self.origins = Origins(db)
         self.signatures = Signatures(db)
         self.views = Views(db, roles=roles)
+
+    @cached_property
+    def honeycomb(self) -> HoneycombNodes:
+        """The association graph; loaded now, because a recall does without it."""
+        from hexad.storage.honeycomb import HoneycombNodes
+
+        return HoneycombNodes(self.db, roles=self.roles)

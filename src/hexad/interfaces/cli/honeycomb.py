@@ -288,6 +288,8 @@ def _show_context(found: JitContext, *, trace: bool) -> None:
         f"{count(len(found.pieces), 'piece')}, {found.tokens:,} of {found.max_tokens:,} tokens; "
         f"thresholds: {limits}"
     )
+    for words in found.notes:
+        note(clean(words))
     _warn(found.safety)
 
 
