@@ -54,6 +54,7 @@ PARTS = {
     "hexad.experiencing": "engine",
     "hexad.exporting": "engine",
     "hexad.governing": "engine",
+    "hexad.honeycombing": "engine",
     "hexad.records": "engine",
     "hexad.structured": "engine",
     "hexad.wiping": "engine",
@@ -109,7 +110,10 @@ TABLE_EXCEPTIONS = {
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
+    ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
+    ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
+    ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
+    ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.opening", "hexad.storage.encryption"): "only an encrypted store pays for keys",
     ("hexad.opening", "hexad.storage.switching"): "only where a change of the encryption was interrupted",
@@ -125,6 +129,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
         "hexad.wiring",
         "hexad.governing",
     ): "a recall from a cold start needs no policies, no retention and no files",
+    ("hexad.wiring", "hexad.honeycombing"): "a recall from a cold start needs no graph",
     (
         "hexad.wiring",
         "hexad.index.orderings.orderings",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
+    from hexad.model.association import calculate_relevance, cosine_similarity, temporal_decay
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
     from hexad.model.contract import Spend
@@ -62,6 +63,15 @@ if TYPE_CHECKING:
         TimestepRecord,
     )
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
+    from hexad.model.honeycomb import (
+        HoneycombEdge,
+        HoneycombNode,
+        HoneycombRules,
+        HoneycombStats,
+        JitContext,
+        JitPiece,
+        Safety,
+    )
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.lifecycle import LifecycleContract, LimitSource
     from hexad.model.link import Link, Linked, LinkEnd
@@ -126,6 +136,7 @@ _HOMES: Final = {
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
     "hexad.model.actor": ("Actor",),
+    "hexad.model.association": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
     "hexad.model.concept": ("PackReport",),
@@ -141,6 +152,9 @@ _HOMES: Final = {
     ),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.experience.compression": ("compress_records",),
+    "hexad.model.honeycomb": (
+        "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece", "Safety",
+    ),
     "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
     "hexad.model.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
@@ -227,6 +241,10 @@ __all__ = [
     "HexadError",
     "Hit",
     "Hits",
+    "HoneycombEdge",
+    "HoneycombNode",
+    "HoneycombRules",
+    "HoneycombStats",
     "IdSource",
     "IngestReport",
     "IntegrityError",
@@ -234,6 +252,8 @@ __all__ = [
     "InvalidMemory",
     "InvalidSpace",
     "InvalidTarget",
+    "JitContext",
+    "JitPiece",
     "KindList",
     "LedgerBroken",
     "LifecycleContract",
@@ -258,6 +278,7 @@ __all__ = [
     "Relevance",
     "Reply",
     "RestoreReport",
+    "Safety",
     "Scope",
     "SessionInfo",
     "Skip",
@@ -291,7 +312,9 @@ __all__ = [
     "WipeReport",
     "WorkingCopy",
     "__version__",
+    "calculate_relevance",
     "compress_records",
+    "cosine_similarity",
     "decrypt",
     "encrypt",
     "encryption_state",
@@ -301,6 +324,7 @@ __all__ = [
     "open",
     "parse_receipt",
     "rekey",
+    "temporal_decay",
     "verify_export",
 ]
 

@@ -45,6 +45,7 @@ class Settings:
     role: str | None = None
     otel: bool = False
     budget: Mapping[str, object] = field(default_factory=dict)
+    honeycomb: Mapping[str, object] = field(default_factory=dict)
     prices: Mapping[str, object] = field(default_factory=dict)
     llm_timeout_s: float = 60.0
     llm_max_tokens: int = 4_096
@@ -93,6 +94,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "role": str,
     "otel": bool,
     "budget": dict,
+    "honeycomb": dict,
     "prices": dict,
     "encryption": dict,
     "privacy": dict,
@@ -103,7 +105,9 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = frozenset({"budget", "prices", "encryption", "privacy"})  # too much for a variable
+_TABLES: Final = frozenset(
+    {"budget", "encryption", "honeycomb", "prices", "privacy"}
+)  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -156,6 +160,17 @@ TEMPLATE: Final = """\
 # tokens = 1000000
 # period = "month"                  # "total", "month" or "day", in UTC
 # providers = {openai = {usd = 2.0, period = "day"}}
+
+# [honeycomb]                       # the association graph: docs/honeycomb.md
+# max_nodes = 100000                # nodes of add_node; memories are not counted
+# max_data_bytes = 8192             # of the text of such a node
+# half_life_hours = 24.0            # of the part of a score that is recency
+# cosine_weight = 0.7               # with decay_weight 1
+# decay_weight = 0.3
+# ring_half_lives_days = [0, 30]    # of edges in walks: the main ring, overflow ring 1, 2, …; 0 does not age
+# loop_limit = 3                    # more accesses than that within the window are a loop
+# loop_window_s = 10.0
+# session_s = 3600.0                # after which a session has expired
 
 # [prices]                          # US dollars per million tokens; they win over those that are known
 # "openai:MODEL" = {input = 0.15, output = 0.60}
@@ -236,6 +251,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         role=cast("str | None", values.get("role")),
         otel=bool(values.get("otel", False)),
         budget=cast("Mapping[str, object]", values.get("budget", {})),
+        honeycomb=cast("Mapping[str, object]", values.get("honeycomb", {})),
         prices=cast("Mapping[str, object]", values.get("prices", {})),
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),

@@ -1,25 +1,42 @@
-"""Upkeep of experience: what the background does, and `maintain`. A store without experience does not load it."""
+"""Upkeep: what the background does, and `maintain`, of experience, ledger, erasures and graph.
+
+What a store does not have is not loaded for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hexad.index.catalog import LINK
+
 if TYPE_CHECKING:
     from hexad.clock import Clock
+    from hexad.erasing import Erasing
     from hexad.experiencing import Experiencing
+    from hexad.honeycombing import Honeycombing
+    from hexad.providers.base import Embedder
     from hexad.storage.stores import Stores
     from hexad.wiring import Base, Place
 
 
-class StreamUpkeep:
-    """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
+class Upkeep:
+    """The part of `Parts` that looks after a store; each step does nothing where there is nothing for it."""
 
     base: Base
     place: Place
     clock: Clock
     stores: Stores
+    embedder: Embedder | None
     if TYPE_CHECKING:
+
+        @property
+        def erasing(self) -> Erasing:
+            """Erasure over the whole store."""
+
+        @property
+        def honeycombing(self) -> Honeycombing:
+            """The association graph."""
 
         @property
         def experiencing(self) -> Experiencing:
@@ -79,3 +96,27 @@ class StreamUpkeep:
         if not there or (when_due and "experiencing" not in self.__dict__):
             return 0
         return self.experiencing.experience.tidy(stop=stop, when_due=when_due).freed_bytes
+
+    def link_pending(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Derive links of memories that have their vectors; returns of how many."""
+        if self.embedder is None or not self.stores.tasks.counts(LINK)[0]:
+            return 0
+        return self.honeycombing.linking.run(limit=limit, stop=stop)
+
+    def finish_erasures(self) -> int:
+        """Finish what a killed process began to erase, and what waited for others; returns how much."""
+        return self.erasing.resume() if self.stores.meta.has_erasures_to_finish() else 0
+
+    def move_to_ledger(self) -> int:
+        """Let the ledger take what upkeep noted; returns how many notes."""
+        from hexad.auditing import move_to_ledger
+
+        return move_to_ledger(
+            self.stores.meta, self.place.directory, clock=self.clock, crypt=self.place.crypt
+        )
+
+    def retain_ledger(self) -> int:
+        """Apply the ledger's own retention; returns how many records went to archives."""
+        from hexad.auditing import apply_retention
+
+        return apply_retention(self.place.directory, clock=self.clock, crypt=self.place.crypt)

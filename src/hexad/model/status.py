@@ -61,6 +61,7 @@ class MaintenanceReport:
     """What `maintain` did."""
 
     embedded: int = 0
+    linked: int = 0  # memories connected in the honeycomb
     ingested: int = 0
     handouts: int = 0
     archived: int = 0  # by gc, as the spaces' policies say

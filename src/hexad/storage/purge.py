@@ -48,6 +48,7 @@ class Purges:
             self._entomb(con, listed, reason=reason, at=at, key=key)
             self._release(con, listed)
             sessions = self._sessions(con, listed)
+            self._disconnect(numbers)
             for table, column in _OWNED:
                 con.execute(
                     f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
@@ -131,6 +132,12 @@ class Purges:
             "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
             (listed,),
         )
+
+    def _disconnect(self, numbers: Sequence[int]) -> None:
+        """Take the memories out of the honeycomb, one by one: rings close their gaps."""
+        from hexad.storage.honeycomb import HoneycombNodes
+
+        HoneycombNodes(self._db).remove(set(numbers))
 
     @staticmethod
     def _sessions(con: Connection, listed: str) -> str:

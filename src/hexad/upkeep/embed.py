@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
-from hexad.index.catalog import EMBED
+from hexad.index.catalog import EMBED, LINK
 from hexad.index.passages import Passage, passages
 from hexad.model.memory import Status
 from hexad.observe import log, span
@@ -184,6 +184,7 @@ class EmbeddingJob:
                 if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
                     self._stores.vectors.remove_memory(no)
                     self._stores.vectors.add(by_memory[no])
+                    self._stores.tasks.put(LINK, no)
         return True
 
     def _vectors(

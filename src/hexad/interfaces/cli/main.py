@@ -34,6 +34,7 @@ _COMMANDS: Final = {
     "xdb": f"{_HERE}.xdb:xdb",
     "tags": f"{_HERE}.tags:tags",
     "docs": f"{_HERE}.docs:docs",
+    "honeycomb": f"{_HERE}.honeycomb:honeycomb",
     "check": f"{_HERE}.upkeep:check",
     "reindex": f"{_HERE}.upkeep:reindex",
     "maintain": f"{_HERE}.upkeep:maintain",

@@ -1,0 +1,337 @@
+"""The honeycomb: what an insertion costs as it grows, what it takes in memory and on disk, how fast a context is there
+beside document 3's linear scan and a NetworkX walk, and what a walk finds at the same budget of tokens.
+
+Nodes are points around random centres, each connected with six others of its own centre and with two anywhere.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hexad
+from benchmarks.corpora import read_lines, write_lines
+from benchmarks.quality import RememberedVectors
+from benchmarks.report import Options, Report, Table, Timings, disk_bytes, percentile
+from hexad.model.honeycomb import EmbeddingFormat
+from hexad.text.tokens import estimate_tokens
+
+DIMENSIONS = 768
+NEAR, FAR = 6, 2
+CENTRES = 500
+MEASURED = 1_000
+QUERIES = 200
+MAX_TOKENS = 500
+BUDGETS = (500, 1_000, 2_000)
+THRESHOLD = 0.8
+MEMORY_MB = {EmbeddingFormat.FLOAT32: 330.0, EmbeddingFormat.INT8: 80.0}
+
+
+def run(options: Options) -> Report:
+    """Measure all of it."""
+    report = Report(name="Honeycomb")
+    for name in ("float32", "int8", "conversations"):
+        (options.work / name).mkdir()
+    sizes = (1_000, 4_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
+    rows = _points(sizes[-1])
+    _growth(options.work / "float32", rows, sizes, report)
+    _held(options.work / "int8", rows, report)
+    if options.data is None:
+        report.notes.append("No development data: what walks find was not measured.")
+    else:
+        _found(options, options.data, report)
+    return report
+
+
+def _points(count: int) -> NDArray[np.float32]:
+    """Rows around centres: neighbours of a centre have a cosine of about 0.9."""
+    source = np.random.default_rng(7)
+    centres = source.normal(size=(CENTRES, DIMENSIONS))
+    rows = centres[np.arange(count) % CENTRES] + 0.33 * source.normal(size=(count, DIMENSIONS))
+    return rows.astype(np.float32)
+
+
+def _pairs(ids: Sequence[int], first: int, source: random.Random) -> list[tuple[int, int]]:
+    """Connections of the nodes from `first` on, with those before them."""
+    pairs = []
+    for at in range(first, len(ids)):
+        same = range(at % CENTRES, at, CENTRES)
+        near = source.sample(same, min(NEAR, len(same)))
+        far = [source.randrange(at) for _ in range(FAR)] if at else []
+        pairs += [(ids[at], ids[other]) for other in dict.fromkeys([*near, *far])]
+        pairs += [(ids[other], ids[at]) for other in near]
+    return pairs
+
+
+# Growing ----------------------------------------------------------------------------------------------------------
+
+
+def _growth(folder: Path, rows: NDArray[np.float32], sizes: Sequence[int], report: Report) -> None:
+    source = random.Random(5)
+    ids: list[int] = []
+    inserted: dict[int, float] = {}
+    durable: dict[int, Timings] = {}
+    table = []
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        comb = hx.honeycomb
+        for size in sizes:
+            _grow(hx, ids, rows, size, source)
+            sample = [(source.choice(ids), source.choice(ids)) for _ in range(MEASURED)]
+            sample = [pair for pair in sample if pair[0] != pair[1]]
+            started = time.process_time()
+            comb.insert_many(sample)
+            inserted[size] = (time.process_time() - started) / len(sample) * 1e6
+            durable[size] = Timings()
+            for focus, node in sample[:100]:
+                with durable[size]:
+                    comb.insert(focus, node, score=source.random())
+            table.append((f"{size:,}", inserted[size], durable[size].p(0.5), *_walks(hx, ids, rows)))
+        stats = comb.stats()
+        held = _held_mb(hx)
+        report.figure("edges, and edges in overflow", stats.edges)
+        report.figure("edges in overflow", stats.overflow_edges)
+        report.figure("deepest overflow ring", stats.deepest_ring)
+        report.at_most("float32 in memory", held, MEMORY_MB[EmbeddingFormat.FLOAT32], "MB")
+    report.figure("float32 on disk", disk_bytes(folder) / 1e6, "MB")
+    report.at_most("insertion, largest over smallest", inserted[sizes[-1]] / inserted[sizes[0]], 1.5, "×")
+    report.tables.append(
+        Table(
+            title=f"By nodes of {DIMENSIONS} numbers: insertion in a transaction, one that is durable, and contexts of "
+            f"{MAX_TOKENS} tokens in ms of CPU",
+            columns=(
+                "nodes", "insert, CPU µs", "durable insert p50 ms", "context p50", "p95",
+                "linear scan p50", "p95", "NetworkX p50", "p95",
+            ),
+            rows=table,
+        )
+    )  # fmt: skip
+    report.notes.append(
+        "Linear scan: document 3's algorithm, with every vector as a row of one NumPy matrix and nodes and edges in dicts, "
+        "all in the memory of the process. NetworkX: the same scan, then a walk over a `DiGraph`. Neither keeps anything "
+        "when its process ends, reads from disk, or sees what another process wrote."
+    )
+
+
+def _grow(
+    hx: hexad.Hexad,
+    ids: list[int],
+    rows: NDArray[np.float32],
+    size: int,
+    source: random.Random,
+    form: str = "float32",
+) -> None:
+    while len(ids) < size:
+        first, last = len(ids), min(len(ids) + 1_000, size)
+        ids += hx.honeycomb.add_nodes(
+            [(f"Node {at} of centre {at % CENTRES}. " * 3, rows[at]) for at in range(first, last)],
+            format=form,
+        )
+        hx.honeycomb.insert_many(_pairs(ids, first, source), score=round(0.8 + 0.2 * source.random(), 3))
+
+
+def _walks(hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> tuple[float | None, ...]:
+    source = np.random.default_rng(9)
+    queries = rows[source.integers(0, len(ids), QUERIES)] + 0.2 * source.normal(size=(QUERIES, DIMENSIONS))
+    ours, scan, graph = Timings(), Timings(), Timings()
+    hx.honeycomb.jit_context(queries[0].tolist(), MAX_TOKENS)  # what is read once
+    for query in queries:
+        with ours:
+            hx.honeycomb.jit_context(query.tolist(), MAX_TOKENS)
+    plain = _Plain(hx, ids, rows)
+    for query in queries:
+        with scan:
+            plain.context(query)
+    told: tuple[float | None, ...] = (*_cpu(ours), *_cpu(scan))
+    try:
+        import networkx
+    except ImportError:
+        return (*told, None, None)
+    walk = plain.networkx(networkx.DiGraph())
+    for query in queries:
+        with graph:
+            walk(query)
+    return (*told, *_cpu(graph))
+
+
+def _cpu(timings: Timings) -> tuple[float, float]:
+    """Median and 95th percentile of the CPU times: what else the machine does is not in them."""
+    return percentile(timings.cpu_ms, 0.5), percentile(timings.cpu_ms, 0.95)
+
+
+class _Plain:
+    """Document 3, algorithm 5, over dicts and one matrix."""
+
+    def __init__(self, hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
+        self.ids = list(ids)
+        self.matrix = rows[: len(ids)] / np.linalg.norm(rows[: len(ids)], axis=1, keepdims=True)
+        db = hx._parts.base.db
+        self.texts = dict(db.query("SELECT node_id, data FROM honeycomb_contents"))
+        self.edges: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        for start, end, score in db.query("SELECT from_id, to_id, score FROM honeycomb_edges WHERE ring = 0"):
+            self.edges[start].append((end, score))
+
+    def entry(self, query: NDArray[np.float64]) -> int:
+        """The linear scan."""
+        return self.ids[int(np.argmax(self.matrix @ (query / np.linalg.norm(query)).astype(np.float32)))]
+
+    def context(self, query: NDArray[np.float64]) -> str:
+        """The whole algorithm."""
+        return self._walk(self.entry(query), lambda node: self.edges.get(node, ()))
+
+    def networkx(self, graph) -> Callable[[NDArray[np.float64]], str]:
+        """The same over a graph of NetworkX."""
+        graph.add_weighted_edges_from(
+            (start, end, score) for start, found in self.edges.items() for end, score in found
+        )
+        graph.add_nodes_from(self.ids)
+        return lambda query: self._walk(
+            self.entry(query), lambda node: ((end, kept["weight"]) for end, kept in graph[node].items())
+        )
+
+    def _walk(self, start: int, edges) -> str:
+        seen, queue, parts, spent = {start}, deque([start]), [], 0
+        while queue and spent < MAX_TOKENS:
+            node = queue.popleft()
+            cost = estimate_tokens(self.texts[node])
+            if spent + cost <= MAX_TOKENS:
+                parts.append(self.texts[node])
+                spent += cost
+            for end, score in edges(node):
+                if score > THRESHOLD and end not in seen:
+                    seen.add(end)
+                    queue.append(end)
+        return " ".join(parts)
+
+
+# Holding ----------------------------------------------------------------------------------------------------------
+
+
+def _held_mb(hx: hexad.Hexad) -> float:
+    """What the open store keeps in memory of its graph, having been asked once."""
+    parts = hx._parts.honeycombing
+    hx.honeycomb.jit_context([1.0] * DIMENSIONS, MAX_TOKENS)
+    return (parts.layout.nbytes() + parts.entries.nbytes()) / 1e6
+
+
+def _held(folder: Path, rows: NDArray[np.float32], report: Report) -> None:
+    source, ids = random.Random(5), []
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        _grow(hx, ids, rows, len(rows), source, form="int8")
+        report.at_most("int8 in memory", _held_mb(hx), MEMORY_MB[EmbeddingFormat.INT8], "MB")
+        report.figure("int8: embeddings", hx.honeycomb.stats().embedding_bytes / 1e6, "MB")
+    report.figure("int8 on disk", disk_bytes(folder) / 1e6, "MB")
+    report.figure(
+        "largest size of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB"
+    )
+
+
+# Finding ----------------------------------------------------------------------------------------------------------
+
+
+def _found(options: Options, data: Path, report: Report) -> None:
+    """Which share of questions have all of their evidence within a budget of tokens."""
+    turns = read_lines(data / "conversations" / "items.jsonl")
+    asked = [one for one in read_lines(data / "conversations" / "questions.jsonl") if one["evidence"]]
+    names = sorted({turn["conversation"] for turn in turns})
+    if options.quick:
+        names = names[:2]
+    asked = [one for one in asked if one["conversation"] in names][:: 3 if options.quick else 1]
+    embedder = RememberedVectors(keep=options.reuse_vectors)
+    folder = options.work / "conversations"
+    with hexad.open(folder, embedder=embedder, background=False) as hx:
+        started = time.perf_counter()
+        for name in names:
+            lines = [turn for turn in turns if turn["conversation"] == name]
+            hx.ingest(write_lines(options.work / f"{name}.jsonl", lines), space=name, embed=True)
+        embedder.embed([one["question"] for one in asked])
+        embedder.save()
+        report.figure("ingest, vectors and links of the conversations", time.perf_counter() - started, "s")
+        comb = hx.honeycomb
+        most = BUDGETS[-1]
+        ways: dict[str, Callable[[str, str], list[tuple[str | None, str]]]] = {
+            "top-k of recall": lambda text, space: [
+                (hit.source_id, hit.text) for hit in hx.recall(text, space=space, limit=100)
+            ],
+            "top-k by cosine alone": lambda text, space: _pieces(
+                hx, comb.jit_context(text, most, space=space, walk="breadth", entries=100, threshold=1.0)
+            ),
+            "**walk from what recall finds**": lambda text, space: _pieces(
+                hx, comb.jit_context(text, most, space=space)
+            ),
+            "the same without overflow": lambda text, space: _pieces(
+                hx, comb.jit_context(text, most, space=space, overflow=False)
+            ),
+            "breadth first from the nearest": lambda text, space: _pieces(
+                hx, comb.jit_context(text, most, space=space, walk="breadth")
+            ),
+            "the same, the document's 0.8": lambda text, space: _pieces(
+                hx,
+                comb.jit_context(
+                    text, most, space=space, walk="breadth", threshold=THRESHOLD, overflow=False
+                ),
+            ),
+        }
+        results: dict[str, list[list[bool]]] = {}
+        table = []
+        for way, ask in ways.items():
+            timings = Timings()
+            results[way] = []
+            for one in asked:
+                with timings:
+                    found = ask(one["question"], one["conversation"])
+                wanted = set(one["evidence"])
+                results[way].append([wanted <= _within(found, budget) for budget in BUDGETS])
+            shares = np.mean(results[way], axis=0)
+            hops = [
+                told[1]
+                for told, one in zip(results[way], asked, strict=True)
+                if one["category"] == "multi-hop"
+            ]
+            table.append((way, *map(float, shares), float(np.mean(hops)), *_cpu(timings)))
+    report.tables.append(
+        Table(
+            title=f"All evidence within the budget: share of {len(asked)} questions on conversations",
+            columns=(
+                "",
+                *(f"{budget:,} tokens" for budget in BUDGETS),
+                "multi-hop, 1,000",
+                "p50 ms",
+                "p95 ms",
+            ),
+            rows=table,
+        )
+    )
+    top, walked = results["top-k of recall"], results["**walk from what recall finds**"]
+    for place, budget in enumerate(BUDGETS):
+        won = sum(two[place] and not one[place] for one, two in zip(top, walked, strict=True))
+        lost = sum(one[place] and not two[place] for one, two in zip(top, walked, strict=True))
+        report.notes.append(
+            f"At {budget:,} tokens the walk completes {won} questions that top-k does not, and loses {lost}."
+        )
+
+
+def _pieces(hx: hexad.Hexad, context: hexad.JitContext) -> list[tuple[str | None, str]]:
+    return [
+        (hx.get(piece.memory_id).source_id, piece.text)
+        for piece in context.pieces
+        if piece.memory_id is not None
+    ]
+
+
+def _within(found: Sequence[tuple[str | None, str]], budget: int) -> set[str | None]:
+    """Take in order what fits, as recall and walks do."""
+    taken: set[str | None] = set()
+    spent = 0
+    for name, text in found:
+        cost = estimate_tokens(text + " ")
+        if spent + cost <= budget:
+            taken.add(name)
+            spent += cost
+    return taken

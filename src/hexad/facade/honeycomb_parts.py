@@ -1,0 +1,100 @@
+"""What the calls of `hx.honeycomb` share: its parts, and how callers name nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hexad.clock import Clock
+from hexad.errors import InvalidInput, NotFound
+from hexad.index.honeycomb_layout import Layout
+from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitPiece
+from hexad.model.parse import quoted
+from hexad.recall.jit import Entry, JitWalker, edge_of
+from hexad.recall.safety import CircuitBreaker
+from hexad.storage.codec import to_micros
+from hexad.storage.embeddings import decode
+from hexad.storage.honeycomb_edges import EdgeRow
+from hexad.storage.stores import Stores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(slots=True, kw_only=True)
+class RulesInForce:
+    """The rules of an open store: from its settings, until `configure` replaces them."""
+
+    current: HoneycombRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoneycombNeeds:
+    """What the facade is handed. `embed` and `embed_query` are None where the store is open without an embedder."""
+
+    stores: Stores
+    clock: Clock
+    rules: RulesInForce
+    layout: Layout
+    walker: JitWalker
+    breaker: CircuitBreaker
+    seeds: Callable[[str, str | None], tuple[list[Entry], tuple[str, ...]]]
+    note: Callable[[Sequence[JitPiece]], None]
+    memory_threshold: Callable[[], float]
+    mask: Callable[[str], str]
+    check_owner: Callable[[str], None]
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
+    embed_query: Callable[[str, str | None], NDArray[np.float32]] | None
+
+
+class HoneycombParts:
+    """What every call works on."""
+
+    def __init__(self, needs: HoneycombNeeds) -> None:
+        self._needs = needs
+        self._stores = needs.stores
+        self._nodes = needs.stores.honeycomb
+
+    @property
+    def rules(self) -> HoneycombRules:
+        """Weights, half-lives and limits, as they are in force for this open store."""
+        return self._needs.rules.current
+
+    def _now(self) -> int:
+        return to_micros(self._needs.clock.now())
+
+    def _named(self, node: int | str) -> int | None:
+        """Return the id that a caller means, None where nothing has it that may be seen."""
+        if isinstance(node, str):
+            try:
+                return self._stores.memories.resolve(node, space=None)
+            except NotFound:
+                return None
+        if isinstance(node, bool) or not isinstance(node, int):
+            raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
+        return node if -(1 << 63) <= node < 1 << 63 else None
+
+    def _node(self, node: int | str) -> int:
+        """Return the id of a node that is there; raises `NotFound`."""
+        node_id = self._named(node)
+        if node_id is None or not self._nodes.visible([node_id]):
+            raise NotFound(
+                f"Node {quoted(node)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
+                "has its vector (`hexad maintain`)."
+            )
+        return node_id
+
+    def _vectors(self, ids: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+        own = {
+            one.node_id: decode(one.embedding, one.format, one.scale)
+            for one in self._nodes.embeddings_of(ids)
+            if one.dimensions
+        }
+        return {**self._stores.vectors.of_memories(ids), **own}
+
+    def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
+        """Return edges whose other end may be seen."""
+        visible = self._nodes.visible([row.to_id for row in rows])
+        return tuple(edge_of(row) for row in rows if row.to_id in visible)

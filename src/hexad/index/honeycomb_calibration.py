@@ -1,0 +1,70 @@
+"""From which score on an edge between memories says something: what embedders make of unrelated texts differs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Lock
+from typing import Final
+
+from hexad.model.association import combined_relevance, temporal_decay
+from hexad.model.honeycomb import HoneycombRules
+from hexad.storage.changes import ChangeReader
+from hexad.storage.honeycomb_edges import FAMILY
+from hexad.storage.honeycomb_links import HoneycombLinks
+from hexad.storage.vectors import Vectors
+
+SAMPLED: Final = 200
+"""Memories whose pairs are compared; evenly taken, so that the same store always gives the same value."""
+QUANTILE: Final = 0.9
+FEW: Final = 8
+THRESHOLD_OF_FEW: Final = 0.5
+
+
+class Calibration:
+    """The threshold of the memories of one store: nine of ten pairs of its memories are less related."""
+
+    def __init__(self, links: HoneycombLinks, vectors: Vectors, changes: ChangeReader) -> None:
+        self._links = links
+        self._vectors = vectors
+        self._changes = changes
+        self._lock = Lock()
+        self._known: tuple[int, HoneycombRules, float] | None = None
+
+    def threshold(self, rules: HoneycombRules) -> float:
+        """Return the relevance that `QUANTILE` of the pairs stay below; a fixed value for very few memories."""
+        with self._lock:
+            change = self._changes.current(FAMILY)
+            if self._known is None or self._known[:2] != (change, rules):
+                self._known = (change, rules, self._measured(rules))
+            return self._known[2]
+
+    def _measured(self, rules: HoneycombRules) -> float:
+        import numpy as np
+
+        sample = self._links.sample(SAMPLED)
+        rows = self._vectors.of_memories([fact[0] for fact in sample])
+        told = [(no, space_no, at) for no, space_no, at in sample if no in rows]
+        if len(told) < FEW:
+            return THRESHOLD_OF_FEW
+        matrix = np.stack([rows[no] for no, _, _ in told]).astype(np.float64)
+        lengths = np.linalg.norm(matrix, axis=1)
+        matrix /= np.where(lengths, lengths, 1.0)[:, None]
+        cosines = np.clip(matrix @ matrix.T, 0.0, 1.0)
+        pairs = [
+            combined_relevance(
+                float(cosines[one, other]),
+                temporal_decay(
+                    0.0,
+                    timedelta(microseconds=abs(told[one][2] - told[other][2])).total_seconds(),
+                    half_life=rules.half_life,
+                ),
+                cosine_weight=rules.cosine_weight,
+                decay_weight=rules.decay_weight,
+            )
+            for one in range(len(told))
+            for other in range(one)
+            if told[one][1] == told[other][1]
+        ]
+        if len(pairs) < FEW:
+            return THRESHOLD_OF_FEW
+        return round(sorted(pairs)[int(QUANTILE * (len(pairs) - 1))], 4)

@@ -1,0 +1,372 @@
+"""Just-in-time context: a walk over the honeycomb from where a question points, under a token budget.
+
+question ─ nearest nodes ─ entries ─┬─ main rings, edges above the threshold ─┬─ texts that fit, joined with spaces
+                                    └─ overflow rings, while there is room ───┘
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
+
+from hexad.clock import Clock
+from hexad.index.honeycomb_entries import EntryIndex
+from hexad.index.honeycomb_layout import Layout
+from hexad.index.vectors import VectorIndex
+from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
+from hexad.storage.codec import from_micros, to_micros
+from hexad.storage.embeddings import cosine_of, decode, direction
+from hexad.storage.honeycomb import NodeRow, NodeText
+from hexad.storage.honeycomb_edges import EdgeRow
+from hexad.storage.stores import Stores
+from hexad.text.tokens import TokenCounter
+
+VISITS_MOST: Final = 20_000
+"""Nodes that one walk looks at; what it met beyond is counted, not lost."""
+MISSES_MOST: Final = 32
+"""A walk ends after so many texts in a row that do not fit: else it looks through the whole graph for a short one."""
+_ENTRIES_LOOKED_AT: Final = 64
+GAIN: Final = 0.3
+"""What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
+WHOLE_SHARE: Final = 0.25
+"""A memory of several chunks that takes more of the budget than this is shown in part."""
+OWN, MEMORIES = "nodes", "memories"
+"""The two kinds of nodes, each with its own threshold."""
+
+INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long", "no room left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkOptions:
+    """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings.
+
+    `best_first` takes what the question points at most before what is nearer to the entry: a node's strength is its
+    own, and `GAIN` × the strength that it was reached from × the edge. `space_no` bounds which memories are entered.
+    """
+
+    max_tokens: int
+    thresholds: Mapping[str, float]
+    descend: bool = True
+    best_first: bool = False
+    scope: frozenset[str] = frozenset((OWN, MEMORIES))
+    space_no: int | None = None
+
+
+class Entry(NamedTuple):
+    """Where a walk may begin, from 0 to 1 how strongly the question points there, and the chunk that answers."""
+
+    node: int
+    strength: float
+    chunk_no: int = 0
+
+
+class _Reached(NamedTuple):
+    """A node on the way: in this order walks take them."""
+
+    level: int  # how many edges away from an entry; 0 for all where the best comes first
+    weakness: float  # the negated strength: the strongest comes first
+    node: int
+    push: int  # which of the walk's ways led here
+
+
+class _Way(NamedTuple):
+    depth: int
+    edge: EdgeRow | None
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The state of one walk."""
+
+    options: WalkOptions
+    now: datetime
+    heap: list[_Reached] = field(default_factory=list)
+    ways: list[_Way] = field(default_factory=list)
+    own: dict[int, Entry] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
+    depths: dict[int, int] = field(default_factory=dict)
+    strengths: dict[int, float] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    rows: dict[int, NodeRow] = field(default_factory=dict)
+    pieces: list[JitPiece] = field(default_factory=list)
+    text: str = ""
+    misses: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+class JitWalker:
+    """Assembles contexts from one store."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        layout: Layout,
+        entries: EntryIndex,
+        vectors: Callable[[], VectorIndex | None],
+        *,
+        rules: Callable[[], HoneycombRules],
+        counter: TokenCounter,
+        clock: Clock,
+    ) -> None:
+        self._stores = stores
+        self._layout = layout
+        self._entries = entries
+        self._vectors = vectors
+        self._rules = rules
+        self._counter = counter
+        self._clock = clock
+
+    def nearest(
+        self, query: Sequence[float], *, limit: int, scope: frozenset[str], space_no: int | None = None
+    ) -> list[tuple[int, float]]:
+        """Return active nodes and their cosines with a query, the nearest first, equals by id.
+
+        `space_no` bounds which memories are among them.
+        """
+        looked_at = max(_ENTRIES_LOOKED_AT, 4 * limit)
+        with self._stores.db.read():
+            while True:
+                found, more = self._found(query, looked_at, scope)
+                rows = self._stores.honeycomb.of([node for node, _ in found])
+                active = [
+                    (node, cosine)
+                    for node, cosine in found
+                    if node in rows
+                    and rows[node].active
+                    and (space_no is None or not rows[node].is_memory or rows[node].space_no == space_no)
+                ]
+                if len(active) >= limit or not more:
+                    return active[:limit]
+                looked_at *= 8
+
+    def walk(
+        self,
+        entries: Sequence[Entry],
+        options: WalkOptions,
+        *,
+        query: Sequence[float] | None,
+        safety: Safety,
+        notes: tuple[str, ...] = (),
+    ) -> JitContext:
+        """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
+        walk = _Walk(options=options, now=self._clock.now())
+        with self._stores.db.read():
+            for entry in entries:
+                walk.own[entry.node] = entry
+                self._reach(walk, entry.node, entry.strength, _Way(0, None))
+            self._run(walk)
+            if options.descend and not options.best_first:
+                self._descend(walk)
+            walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
+            pieces = self._focused(walk.pieces, query)
+        return JitContext(
+            text=walk.text,
+            pieces=pieces,
+            tokens=self._counter.count(walk.text),
+            max_tokens=options.max_tokens,
+            visited=len(walk.order),
+            safety=safety,
+            thresholds=dict(options.thresholds),
+            notes=notes,
+            left_out={reason: count for reason, count in sorted(walk.left_out.items()) if count},
+        )
+
+    # Entries ----------------------------------------------------------------------------------------------------
+
+    def _found(
+        self, query: Sequence[float], limit: int, scope: frozenset[str]
+    ) -> tuple[list[tuple[int, float]], bool]:
+        found: list[tuple[int, float]] = []
+        more = False
+        if OWN in scope:
+            own = self._entries.nearest(query, limit=limit)
+            more = len(own) == limit
+            found += own
+        index = self._vectors() if MEMORIES in scope else None
+        if index is not None and index.dimensions == len(query):
+            near = self._nearest_memories(index, query, limit)
+            more = more or len(near) >= limit
+            found += near
+        return sorted(found, key=lambda one: (-one[1], one[0])), more
+
+    @staticmethod
+    def _nearest_memories(index: VectorIndex, query: Sequence[float], limit: int) -> list[tuple[int, float]]:
+        import numpy as np
+
+        exact = direction(query)
+        length = float(np.linalg.norm(exact))
+        if not length:
+            return []
+        answer = index.search((exact / length).astype(np.float32), limit=limit)
+        return [(no, min(max(cosine, 0.0), 1.0)) for no, (cosine, _) in answer.best.items()]
+
+    # The walk ---------------------------------------------------------------------------------------------------
+
+    def _run(self, walk: _Walk) -> None:
+        """Take the nodes that are reached, level by level and the strongest first, as long as there is room."""
+        while walk.heap and self._goes_on(walk):
+            reached = heappop(walk.heap)
+            if reached.node in walk.done:
+                continue
+            walk.done.add(reached.node)
+            row = self._row(walk, reached.node)
+            if row is None:
+                continue
+            if not row.active:
+                walk.left_out[INACTIVE] += 1
+                continue
+            way = walk.ways[reached.push]
+            walk.order.append(reached.node)
+            walk.depths[reached.node] = way.depth
+            walk.strengths[reached.node] = -reached.weakness
+            self._take(walk, reached.node, way)
+            edges = self._layout.edges_of([reached.node]).get(reached.node, [])
+            if walk.options.best_first and walk.options.descend and row.overflow:
+                edges = [*edges, *self._stores.honeycomb.edges.overflow([reached.node]).get(reached.node, [])]
+            self._expand(walk, reached.node, edges)
+
+    def _descend(self, walk: _Walk) -> None:
+        """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
+        place = 0
+        while place < len(walk.order) and self._goes_on(walk):
+            # A whole generation at once: what it leads to is walked before anybody's next overflow is read.
+            generation = walk.order[place:]
+            place = len(walk.order)
+            overflow = self._stores.honeycomb.edges.overflow(generation)
+            for node in generation:
+                self._expand(walk, node, overflow.get(node, []))
+            self._run(walk)
+
+    def _expand(self, walk: _Walk, node: int, edges: Sequence[EdgeRow]) -> None:
+        self._load(walk, [edge.to_id for edge in edges])
+        for edge in edges:
+            if edge.to_id in walk.done or self._row(walk, edge.to_id) is None:
+                continue
+            strength = self._aged(edge, walk.now)
+            if strength <= walk.options.thresholds[self._kind(walk, node)]:
+                walk.left_out[BELOW] += 1
+                continue
+            if walk.options.best_first:
+                own = walk.own[edge.to_id].strength if edge.to_id in walk.own else 0.0
+                strength = own + GAIN * walk.strengths[node] * strength
+            self._reach(walk, edge.to_id, strength, _Way(walk.depths[node] + 1, edge))
+
+    def _reach(self, walk: _Walk, node: int, strength: float, way: _Way) -> None:
+        level = 0 if walk.options.best_first else way.depth
+        heappush(walk.heap, _Reached(level, -strength, node, len(walk.ways)))
+        walk.ways.append(way)
+
+    def _take(self, walk: _Walk, node: int, way: _Way) -> None:
+        """Add a node's text where it fits."""
+        said = self._stores.honeycomb.texts([node]).get(node)
+        if said is None:
+            return
+        for text in self._forms(walk, said):
+            joined = f"{walk.text} {text}" if walk.text else text
+            tokens = self._counter.count(joined)
+            if tokens > walk.options.max_tokens:
+                continue
+            walk.pieces.append(
+                JitPiece(
+                    id=node,
+                    memory_id=said.memory_id,
+                    text=text,
+                    tokens=tokens - (self._counter.count(walk.text) if walk.text else 0),
+                    depth=way.depth,
+                    strength=walk.strengths[node],
+                    relevance_to_focus=None,
+                    via=None if way.edge is None else edge_of(way.edge),
+                )
+            )
+            walk.text = joined
+            walk.misses = 0
+            return
+        walk.left_out[TOO_LONG] += 1
+        walk.misses += 1
+
+    def _forms(self, walk: _Walk, said: NodeText) -> list[str]:
+        """Return what may stand for a node, the best first: the whole, unless it is a memory of several chunks that
+        would take much of the budget; then the chunk that answers, or a summary.
+        """  # fmt: skip
+        forms = [said.text]
+        if said.memory_id is not None:
+            entry = walk.own.get(said.node_id)
+            short = [said.short] if said.short else []
+            if entry is not None and entry.chunk_no and said.chunks > 1:
+                short = [*self._stores.honeycomb.chunk_text(entry.chunk_no), *short]
+            large = self._counter.count(said.text) > walk.options.max_tokens * WHOLE_SHARE
+            forms = [*short, *forms] if large and said.chunks > 1 else [*forms, *short]
+        return [form for form in forms if form]
+
+    def _goes_on(self, walk: _Walk) -> bool:
+        room = walk.options.max_tokens - self._counter.count(walk.text)
+        return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
+
+    def _aged(self, edge: EdgeRow, now: datetime) -> float:
+        age = timedelta(microseconds=max(to_micros(now) - edge.renewed_at, 0))
+        return self._rules().aged(edge.score, ring=edge.ring, age=age)
+
+    def _load(self, walk: _Walk, ids: Sequence[int]) -> None:
+        missing = [node for node in ids if node not in walk.rows]
+        if missing:
+            walk.rows.update(self._stores.honeycomb.of(missing))
+
+    def _row(self, walk: _Walk, node: int) -> NodeRow | None:
+        self._load(walk, [node])
+        row = walk.rows.get(node)
+        if row is None or (MEMORIES if row.is_memory else OWN) not in walk.options.scope:
+            return None
+        space_no = walk.options.space_no
+        return row if space_no is None or not row.is_memory or row.space_no == space_no else None
+
+    def _kind(self, walk: _Walk, node: int) -> str:
+        return MEMORIES if walk.rows[node].is_memory else OWN
+
+    def _focused(self, pieces: Sequence[JitPiece], query: Sequence[float] | None) -> tuple[JitPiece, ...]:
+        """Return the pieces with their cosines with the query, where the lengths of the vectors agree."""
+        if query is None:
+            return tuple(pieces)
+        own = {
+            one.node_id: decode(one.embedding, one.format, one.scale)
+            for one in self._stores.honeycomb.embeddings_of(
+                [piece.id for piece in pieces if piece.memory_id is None]
+            )
+        }
+        rows = {
+            **own,
+            **self._stores.vectors.of_memories([piece.id for piece in pieces if piece.memory_id is not None]),
+        }
+        focus = direction(query)
+        return tuple(
+            JitPiece(
+                id=piece.id,
+                memory_id=piece.memory_id,
+                text=piece.text,
+                tokens=piece.tokens,
+                depth=piece.depth,
+                strength=piece.strength,
+                relevance_to_focus=cosine_of(focus, rows[piece.id])
+                if piece.id in rows and len(rows[piece.id]) == len(focus)
+                else None,
+                via=piece.via,
+            )
+            for piece in pieces
+        )
+
+
+def edge_of(row: EdgeRow) -> HoneycombEdge:
+    """Return a stored edge as callers see it."""
+    return HoneycombEdge(
+        from_id=row.from_id,
+        target_id=row.to_id,
+        relevance_score=row.score,
+        relationship_type=row.relation,
+        timestamp_created=from_micros(row.created_at),
+        renewed_at=from_micros(row.renewed_at),
+        ring=row.ring,
+        auto=bool(row.is_auto),
+    )

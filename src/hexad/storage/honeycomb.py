@@ -1,0 +1,301 @@
+"""The nodes of the honeycomb: memories, and texts of their own, in one space of ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+from hexad.errors import LimitExceeded
+from hexad.model.honeycomb import RELATION_BACK, EmbeddingFormat
+from hexad.model.memory import Status
+from hexad.storage.changes import bump
+from hexad.storage.connection import Connection, Database
+from hexad.storage.honeycomb_edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
+from hexad.storage.memory_rows import seen_sql
+
+_OWN = "own_nodes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNode:
+    """A text with its embedding, as bytes; `dimensions` 0 is none."""
+
+    data: str
+    dimensions: int
+    format: EmbeddingFormat
+    scale: float
+    embedding: bytes
+
+
+class NodeRow(NamedTuple):
+    """A node as stored; `active` says whether walks enter it."""
+
+    id: int
+    is_memory: int
+    active: int
+    main: int
+    overflow: int
+    created_at: int
+    rev: int
+    space_no: int = 0  # of a memory
+
+
+class Content(NamedTuple):
+    """What a node holds that is no memory."""
+
+    node_id: int
+    data: str
+    dimensions: int
+    format: str
+    scale: float
+    embedding: bytes
+
+
+class NodeText(NamedTuple):
+    """What a node says; of a memory also its id, and a summary for where the whole is too long."""
+
+    node_id: int
+    memory_id: str | None
+    text: str
+    short: str | None
+    chunks: int
+
+
+class HoneycombNodes:
+    """The nodes of one store, as far as `roles` may see the memories among them."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db = db
+        self._roles = roles
+        self.edges = HoneycombEdges(db)
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def add(self, nodes: Sequence[NewNode], *, at: int, limit: int) -> list[int]:
+        """Store texts and return their ids, in order; raises `LimitExceeded` where there is no room for all."""
+        with self._db.joined() as con:
+            count = _count(con)
+            if count + len(nodes) > limit:
+                raise LimitExceeded(
+                    f"The honeycomb has {count:,} nodes of its own and holds {limit:,}; {len(nodes):,} more do not "
+                    "fit. Remove some, or raise `honeycomb_max_nodes`: nothing is evicted."
+                )
+            rev, last = bump(con, FAMILY), _reserve(con, len(nodes))
+            ids = list(range(last - len(nodes) + 1, last + 1))
+            con.executemany(
+                "INSERT INTO honeycomb_nodes(id, is_memory, active, linked, main, overflow, created_at, rev)"
+                " VALUES(?, 0, 1, 0, 0, 0, ?, ?)",
+                [(node_id, at, rev) for node_id in ids],
+            )
+            con.executemany(
+                "INSERT INTO honeycomb_contents(node_id, data, dimensions, format, scale, embedding)"
+                " VALUES(?,?,?,?,?,?)",
+                [
+                    (node_id, node.data, node.dimensions, node.format.value, node.scale, node.embedding)
+                    for node_id, node in zip(ids, nodes, strict=True)
+                ],
+            )
+            _set_count(con, count + len(nodes))
+        return ids
+
+    def add_memories(self, numbers: Collection[int], *, at: int) -> None:
+        """Make nodes of memories that are none yet."""
+        with self._db.joined() as con:
+            rev = bump(con, FAMILY)
+            con.executemany(
+                "INSERT OR IGNORE INTO honeycomb_nodes(id, is_memory, active, linked, main, overflow, created_at, rev)"
+                " VALUES(?, 1, 1, 0, 0, 0, ?, ?)",
+                [(no, at, rev) for no in sorted(numbers)],
+            )
+
+    def relate(self, from_no: int, to_no: int, kind: str, *, at: int) -> None:
+        """Connect two memories that a caller linked, both ways, where both are linked nodes already."""
+        with self._db.joined() as con:
+            row = con.execute(
+                "SELECT count(*) FROM honeycomb_nodes WHERE id IN (?, ?) AND linked", (from_no, to_no)
+            ).fetchone()
+            if row is None or row[0] != 2:
+                return  # the link is found when the later of the two is linked
+            ends = ((from_no, to_no, kind), (to_no, from_no, kind + RELATION_BACK))
+            self.edges.insert(
+                [
+                    NewEdge(from_id=one, to_id=other, score=1.0, relation=name, is_auto=True)
+                    for one, other, name in ends
+                ],
+                at=at,
+            )
+
+    def set_active(self, node_id: int, *, active: bool) -> None:
+        """Let walks enter a node, or not."""
+        with self._db.joined() as con:
+            rev = bump(con, FAMILY)
+            con.execute(
+                "UPDATE honeycomb_nodes SET active = ?, rev = ? WHERE id = ? AND active <> ?",
+                (int(active), rev, node_id, int(active)),
+            )
+
+    def remove(self, ids: Collection[int]) -> int:
+        """Remove nodes with their edges, and what is known of who looked at them; returns how many there were."""
+        with self._db.joined() as con:
+            listed = json.dumps(sorted(ids))
+            there = [
+                cast("tuple[int, int]", row)
+                for row in con.execute(
+                    "SELECT id, is_memory FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))",
+                    (listed,),
+                ).fetchall()
+            ]
+            if not there:
+                return 0
+            self.edges.drop_of([node for node, _ in there])
+            bump(con, FAMILY)
+            listed = json.dumps([node for node, _ in there])
+            for table in ("honeycomb_contents", "honeycomb_entities", "honeycomb_accesses"):
+                con.execute(
+                    f"DELETE FROM {table} WHERE node_id IN (SELECT value FROM json_each(?))", (listed,)
+                )
+            con.execute("DELETE FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))", (listed,))
+            con.executemany(
+                "INSERT INTO honeycomb_removals(node_id) VALUES(?)", [(node,) for node, _ in there]
+            )
+            _set_count(con, _count(con) - sum(not is_memory for _, is_memory in there))
+        return len(there)
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def of(self, ids: Collection[int]) -> dict[int, NodeRow]:
+        """Return those of these nodes that may be seen; a memory's is active only while the memory is."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT n.id, n.is_memory, n.active AND (m.no IS NULL OR m.status = ?), n.main, n.overflow,"
+            " n.created_at, n.rev, coalesce(m.space_no, 0) FROM json_each(?) j JOIN honeycomb_nodes n ON n.id = j.value"
+            f" LEFT JOIN memories m ON n.is_memory AND m.no = n.id WHERE NOT n.is_memory OR (m.no IS NOT NULL{seen})",
+            (Status.ACTIVE.value, json.dumps(sorted(ids)), *roles),
+        )
+        return {node.id: node for node in map(NodeRow._make, cast("list[tuple[int, ...]]", rows))}
+
+    def visible(self, ids: Collection[int]) -> set[int]:
+        """Return those of these nodes that may be seen."""
+        return set(self.of(ids))
+
+    def contents(self, ids: Collection[int]) -> dict[int, Content]:
+        """Return what those of these nodes hold that are no memories."""
+        rows = self._db.query(
+            "SELECT node_id, data, dimensions, format, scale, embedding FROM honeycomb_contents"
+            " WHERE node_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(ids)),),
+        )
+        return {cast("int", row[0]): Content(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
+
+    def texts(self, ids: Collection[int]) -> dict[int, NodeText]:
+        """Return what those of these nodes say that may be seen."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT n.id, m.id, coalesce(c.data, m.raw), m.summary_short,"
+            " (SELECT count(*) FROM chunks k WHERE k.memory_no = m.no) FROM json_each(?) j"
+            " JOIN honeycomb_nodes n ON n.id = j.value LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
+            " LEFT JOIN memories m ON n.is_memory AND m.no = n.id"
+            f" WHERE c.node_id IS NOT NULL OR (m.no IS NOT NULL{seen})",
+            (json.dumps(sorted(ids)), *roles),
+        )
+        return {cast("int", row[0]): NodeText(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
+
+    def chunk_text(self, chunk_no: int) -> list[str]:
+        """Return the text of a chunk of an active memory; nothing when it is gone."""
+        rows = self._db.query("SELECT body FROM chunk_texts WHERE no = ?", (chunk_no,))
+        return [cast("str", row[0]) for row in rows]
+
+    def embeddings(self, *, dimensions: int, after: int, limit: int) -> list[Content]:
+        """Return embeddings of one length of nodes with higher ids, in order, without their texts."""
+        rows = self._db.query(
+            "SELECT node_id, '', dimensions, format, scale, embedding FROM honeycomb_contents"
+            " WHERE dimensions = ? AND node_id > ? ORDER BY node_id LIMIT ?",
+            (dimensions, after, limit),
+        )
+        return [Content(*row) for row in rows]  # type: ignore[arg-type]  # as the columns say
+
+    def embeddings_of(self, ids: Collection[int]) -> list[Content]:
+        """Return the embeddings of these nodes, in the order of their ids, without their texts."""
+        rows = self._db.query(
+            "SELECT node_id, '', dimensions, format, scale, embedding FROM honeycomb_contents"
+            " WHERE node_id IN (SELECT value FROM json_each(?)) ORDER BY node_id",
+            (json.dumps(sorted(ids)),),
+        )
+        return [Content(*row) for row in rows]  # type: ignore[arg-type]  # as the columns say
+
+    def changed_after(self, rev: int) -> list[NodeRow]:
+        """Return the nodes that later changes touched, by id, whoever may see them."""
+        rows = self._db.query(
+            "SELECT id, is_memory, active, main, overflow, created_at, rev, 0 FROM honeycomb_nodes WHERE rev > ?"
+            " ORDER BY id",
+            (rev,),
+        )
+        return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
+
+    def main_changed_after(self, rev: int) -> list[EdgeRow]:
+        """Return the main rings of the nodes that later changes touched, by node and seat."""
+        rows = self._db.query(
+            "SELECT e.from_id, e.ring, e.seat, e.to_id, e.score, e.relation, e.is_auto, e.created_at, e.renewed_at"
+            " FROM honeycomb_nodes n JOIN honeycomb_edges e ON e.from_id = n.id AND e.ring = 0 WHERE n.rev > ?"
+            " ORDER BY e.from_id, e.seat",
+            (rev,),
+        )
+        return [EdgeRow._make(row) for row in rows]
+
+    def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
+        """Return `(removal's number, node's id)` of later removals."""
+        rows = self._db.query(
+            "SELECT no, node_id FROM honeycomb_removals WHERE no > ? ORDER BY no", (removal_no,)
+        )
+        return cast("list[tuple[int, int]]", rows)
+
+    def overflow_rings(self) -> dict[int, int]:
+        """Return how many nodes have how many overflow rings; those with none are left out."""
+        rows = self._db.query(
+            "SELECT (overflow + 5) / 6, count(*) FROM honeycomb_nodes WHERE overflow > 0 GROUP BY 1 ORDER BY 1"
+        )
+        return dict(cast("list[tuple[int, int]]", rows))
+
+    def has_own(self) -> bool:
+        """Return whether there are nodes that are no memories."""
+        return self._db.query_one("SELECT 1 FROM honeycomb_contents LIMIT 1") is not None
+
+    def totals(self) -> tuple[int, int, int, int]:
+        """Return how many nodes there are, how many memories among them, how many inactive ones, and the bytes of
+        embeddings.
+        """  # fmt: skip
+        row = self._db.query_one(
+            "SELECT count(*), count(*) FILTER (WHERE n.is_memory),"
+            " count(*) FILTER (WHERE NOT n.active OR m.status <> ?) FROM honeycomb_nodes n"
+            " LEFT JOIN memories m ON n.is_memory AND m.no = n.id",
+            (Status.ACTIVE.value,),
+        )
+        size = self._db.query_one("SELECT coalesce(sum(length(embedding)), 0) FROM honeycomb_contents")
+        assert row is not None
+        assert size is not None
+        return cast("tuple[int, int, int, int]", (*row, *size))
+
+
+def _reserve(con: Connection, count: int) -> int:
+    """Take numbers from the sequence of memories and return the last: no memory will ever have one of them."""
+    row = con.execute(
+        "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'memories' RETURNING seq", (count,)
+    ).fetchone()
+    if row is None:
+        con.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('memories', ?)", (count,))
+        return count
+    return cast("int", row[0])
+
+
+def _count(con: Connection) -> int:
+    row = con.execute("SELECT n FROM honeycomb_counts WHERE name = ?", (_OWN,)).fetchone()
+    return cast("int", row[0]) if row else 0
+
+
+def _set_count(con: Connection, count: int) -> None:
+    con.execute(
+        "INSERT INTO honeycomb_counts(name, n) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET n = excluded.n",
+        (_OWN, count),
+    )

@@ -1,0 +1,344 @@
+"""Edges in rings of six: where a new one belongs, what it displaces, and how a gap is closed.
+
+A node's first six edges are its main ring. A stronger edge takes the seat of the weakest, which moves to the end of
+the overflow rings; a weaker one goes there itself. Nothing is looked at but the six and the pair, so that an
+insertion costs the same however many rings there are. A ring's edges point at nodes, rings are numbered, and no ring
+holds another: there is nothing that could be a cycle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from hexad.storage.changes import bump
+from hexad.storage.connection import Connection, Database, Row
+from hexad.storage.honeycomb_schema import SEATS
+
+FAMILY: Final = "honeycomb"
+_COLUMNS: Final = "from_id, ring, seat, to_id, score, relation, is_auto, created_at, renewed_at"
+_PAIR: Final = f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND to_id = ?"
+
+
+class EdgeRow(NamedTuple):
+    """An edge as stored; times are microseconds."""
+
+    from_id: int
+    ring: int
+    seat: int
+    to_id: int
+    score: float
+    relation: str
+    is_auto: int
+    created_at: int
+    renewed_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEdge:
+    """An edge to insert; `relation` None keeps that of the same edge, else takes `default_relation`."""
+
+    from_id: int
+    to_id: int
+    score: float
+    relation: str | None
+    default_relation: str = "related"
+    is_auto: bool = False
+
+
+class HoneycombEdges:
+    """The edges of one store. Both ends of an edge must be nodes."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def main(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
+        """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out."""
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE ring = 0 AND from_id IN (SELECT value FROM json_each(?))"
+            " ORDER BY from_id, score DESC, to_id",
+            (json.dumps(sorted(ids)),),
+        )
+        return _by_node(rows)
+
+    def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
+        """Return the edges in all overflow rings of these nodes, by ring, the strongest first in each."""
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE ring > 0 AND from_id IN (SELECT value FROM json_each(?))"
+            " ORDER BY from_id, ring, score DESC, to_id",
+            (json.dumps(sorted(ids)),),
+        )
+        return _by_node(rows)
+
+    def overflow_ends(self) -> list[tuple[int, int]]:
+        """Return the ends of all edges in overflow."""
+        rows = self._db.query("SELECT from_id, to_id FROM honeycomb_edges WHERE ring > 0")
+        return cast("list[tuple[int, int]]", rows)
+
+    def pair(self, from_id: int, to_id: int) -> EdgeRow | None:
+        """Return the edge between two nodes, None without one."""
+        row = self._db.query_one(_PAIR, (from_id, to_id))
+        return None if row is None else _row(row)
+
+    def incoming(self, node_id: int, *, limit: int) -> list[EdgeRow]:
+        """Return edges that end at a node, the strongest first."""
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE to_id = ? ORDER BY score DESC, from_id LIMIT ?",
+            (node_id, limit),
+        )
+        return [_row(row) for row in rows]
+
+    def totals(self) -> tuple[int, int, int]:
+        """Return how many edges there are, how many in overflow, and how many that somebody inserted."""
+        row = self._db.query_one(
+            "SELECT count(*), count(*) FILTER (WHERE ring > 0), count(*) FILTER (WHERE NOT is_auto)"
+            " FROM honeycomb_edges"
+        )
+        return cast("tuple[int, int, int]", row) if row else (0, 0, 0)
+
+    def relations(self) -> dict[str, int]:
+        """Return how many edges there are of each type."""
+        rows = self._db.query("SELECT relation, count(*) FROM honeycomb_edges GROUP BY 1 ORDER BY 2 DESC, 1")
+        return {cast("str", name): cast("int", count) for name, count in rows}
+
+    # Inserting --------------------------------------------------------------------------------------------------
+
+    def insert(self, edges: Iterable[NewEdge], *, at: int) -> list[EdgeRow]:
+        """Insert edges in order and return each as it stands then.
+
+        The same pair is the same edge: a higher score strengthens it, and it moves into the main ring where it is
+        stronger than that ring's weakest. An edge that somebody inserted stays theirs: a derived one changes
+        nothing of it. Raises what SQLite does where an end is no node; callers have looked.
+        """
+        made = []
+        with self._db.joined() as con:
+            rev = bump(con, FAMILY)
+            for edge in edges:
+                _insert(con, edge, at=at, rev=rev)
+                found = _pair(con, edge.from_id, edge.to_id)
+                assert found is not None
+                made.append(found)
+        return made
+
+    # Removing ---------------------------------------------------------------------------------------------------
+
+    def drop_of(self, ids: Collection[int], *, auto_only: bool = False) -> int:
+        """Remove all edges that begin or end at these nodes, or the derived ones; returns how many.
+
+        The strongest overflow edge comes up where a main ring lost one.
+        """
+        wanted = json.dumps(sorted(ids))
+        only = " AND is_auto" if auto_only else ""
+        with self._db.joined() as con:
+            rows = con.execute(
+                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1)){only}"
+                f" UNION SELECT {_COLUMNS} FROM honeycomb_edges WHERE to_id IN (SELECT value FROM json_each(?1)){only}"
+                " ORDER BY from_id, to_id",
+                (wanted,),
+            ).fetchall()
+            self._drop(con, [_row(row) for row in rows])
+        return len(rows)
+
+    def drop_pair(self, one: int, other: int, *, auto_only: bool) -> int:
+        """Remove the edges between two nodes, in both directions; returns how many there were."""
+        with self._db.joined() as con:
+            found = [_pair(con, one, other), _pair(con, other, one)]
+            gone = [edge for edge in found if edge is not None and (edge.is_auto or not auto_only)]
+            self._drop(con, gone)
+        return len(gone)
+
+    def drop_derived(self) -> int:
+        """Remove every derived edge, before they are derived anew; what somebody inserted closes ranks."""
+        with self._db.joined() as con:
+            rev = bump(con, FAMILY)
+            kept = con.execute(
+                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN"
+                " (SELECT from_id FROM honeycomb_edges WHERE is_auto) AND NOT is_auto"
+                " ORDER BY from_id, ring, seat"
+            ).fetchall()
+            con.execute(
+                "UPDATE honeycomb_nodes SET main = 0, overflow = 0, rev = ? WHERE id IN"
+                " (SELECT from_id FROM honeycomb_edges WHERE is_auto)",
+                (rev,),
+            )
+            con.execute("DELETE FROM honeycomb_edges WHERE is_auto")
+            gone = con.changes
+            by_node = _by_node(kept)
+            for node, edges in by_node.items():
+                con.execute("DELETE FROM honeycomb_edges WHERE from_id = ?", (node,))
+                ranked = sorted(edges, key=lambda edge: (-edge.score, edge.to_id))
+                for place, edge in enumerate(ranked):
+                    ring, seat = divmod(place, SEATS)
+                    _put(con, edge._replace(ring=ring, seat=seat))
+                con.execute(
+                    "UPDATE honeycomb_nodes SET main = ?, overflow = ? WHERE id = ?",
+                    (min(len(ranked), SEATS), max(len(ranked) - SEATS, 0), node),
+                )
+        return gone
+
+    @staticmethod
+    def _drop(con: Connection, edges: Collection[EdgeRow]) -> None:
+        if not edges:
+            return
+        rev = bump(con, FAMILY)
+        for edge in edges:
+            # Where it sits now: an earlier removal may have moved it.
+            now = _pair(con, edge.from_id, edge.to_id)
+            assert now is not None
+            _remove(con, now, rev=rev)
+
+
+# The rings ----------------------------------------------------------------------------------------------------------
+
+
+def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> None:
+    there = _pair(con, new.from_id, new.to_id)
+    if there is not None:
+        _renew(con, there, new, at=at, rev=rev)
+        return
+    main, overflow = _counts(con, new.from_id)
+    edge = EdgeRow(
+        from_id=new.from_id,
+        ring=0,
+        seat=main,
+        to_id=new.to_id,
+        score=new.score,
+        relation=new.relation or new.default_relation,
+        is_auto=int(new.is_auto),
+        created_at=at,
+        renewed_at=at,
+    )
+    if main < SEATS:
+        _put(con, edge)
+        _set_counts(con, new.from_id, main + 1, overflow, rev=rev)
+        return
+    ring, seat = _overflow_place(overflow)
+    weakest = _weakest(con, new.from_id)
+    if new.score > weakest.score:
+        _take(con, weakest)
+        _put(con, weakest._replace(ring=ring, seat=seat))
+        _put(con, edge._replace(seat=weakest.seat))
+    else:
+        _put(con, edge._replace(ring=ring, seat=seat))
+    _set_counts(con, new.from_id, main, overflow + 1, rev=rev)
+
+
+def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) -> None:
+    """Strengthen an edge that is there, or leave it; a strengthened overflow edge resurfaces."""
+    if new.is_auto and not there.is_auto:
+        return
+    stronger = new.score > there.score
+    # A derived type gives way to a stronger derived one, and to whatever somebody says.
+    relation = new.relation if new.relation is not None and (stronger or not new.is_auto) else there.relation
+    edge = there._replace(
+        relation=relation,
+        is_auto=int(new.is_auto),
+        score=max(there.score, new.score),
+        renewed_at=at if stronger else there.renewed_at,
+    )
+    if edge == there:
+        return
+    _take(con, there)
+    if stronger and there.ring:
+        weakest = _weakest(con, there.from_id)
+        if edge.score > weakest.score:
+            _take(con, weakest)
+            _put(con, weakest._replace(ring=there.ring, seat=there.seat))
+            edge = edge._replace(ring=0, seat=weakest.seat)
+    _put(con, edge)
+    con.execute("UPDATE honeycomb_nodes SET rev = ? WHERE id = ?", (rev, there.from_id))
+
+
+def _remove(con: Connection, edge: EdgeRow, *, rev: int) -> None:
+    """Take an edge out; the strongest overflow edge takes a main seat, the last one any gap that is left."""
+    main, overflow = _counts(con, edge.from_id)
+    _take(con, edge)
+    gap_ring, gap_seat = edge.ring, edge.seat
+    if edge.ring == 0 and not overflow:
+        last = _at(con, edge.from_id, 0, main - 1)
+        if last is not None:
+            _take(con, last)
+            _put(con, last._replace(seat=edge.seat))
+        _set_counts(con, edge.from_id, main - 1, 0, rev=rev)
+        return
+    if edge.ring == 0:
+        risen = _row(
+            con.execute(
+                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring > 0"
+                " ORDER BY score DESC, to_id LIMIT 1",
+                (edge.from_id,),
+            ).fetchone()
+        )
+        _take(con, risen)
+        _put(con, risen._replace(ring=0, seat=edge.seat))
+        gap_ring, gap_seat = risen.ring, risen.seat
+    last_ring, last_seat = _overflow_place(overflow - 1)
+    last = _at(con, edge.from_id, last_ring, last_seat)
+    if last is not None:  # else the gap is at the end
+        _take(con, last)
+        _put(con, last._replace(ring=gap_ring, seat=gap_seat))
+    _set_counts(con, edge.from_id, main, overflow - 1, rev=rev)
+
+
+def _pair(con: Connection, from_id: int, to_id: int) -> EdgeRow | None:
+    row = con.execute(_PAIR, (from_id, to_id)).fetchone()
+    return None if row is None else _row(row)
+
+
+def _row(row: Row | None) -> EdgeRow:
+    assert row is not None
+    return EdgeRow._make(row)
+
+
+def _by_node(rows: Iterable[Row]) -> dict[int, list[EdgeRow]]:
+    found: dict[int, list[EdgeRow]] = {}
+    for row in rows:
+        edge = _row(row)
+        found.setdefault(edge.from_id, []).append(edge)
+    return found
+
+
+def _overflow_place(count: int) -> tuple[int, int]:
+    """Return ring and seat after so many overflow edges: all rings but the last are full."""
+    return 1 + count // SEATS, count % SEATS
+
+
+def _weakest(con: Connection, node: int) -> EdgeRow:
+    """Return the weakest edge of a main ring; of equals the one to the highest id."""
+    rows = con.execute(f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring = 0", (node,))
+    return min(map(_row, rows.fetchall()), key=lambda edge: (edge.score, -edge.to_id))
+
+
+def _counts(con: Connection, node: int) -> tuple[int, int]:
+    row = con.execute("SELECT main, overflow FROM honeycomb_nodes WHERE id = ?", (node,)).fetchone()
+    assert row is not None, node
+    return cast("tuple[int, int]", row)
+
+
+def _set_counts(con: Connection, node: int, main: int, overflow: int, *, rev: int) -> None:
+    con.execute(
+        "UPDATE honeycomb_nodes SET main = ?, overflow = ?, rev = ? WHERE id = ?", (main, overflow, rev, node)
+    )
+
+
+def _at(con: Connection, node: int, ring: int, seat: int) -> EdgeRow | None:
+    row = con.execute(
+        f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?",
+        (node, ring, seat),
+    ).fetchone()
+    return None if row is None else _row(row)
+
+
+def _put(con: Connection, edge: EdgeRow) -> None:
+    con.execute(f"INSERT INTO honeycomb_edges({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)", edge)
+
+
+def _take(con: Connection, edge: EdgeRow) -> None:
+    con.execute(
+        "DELETE FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?",
+        (edge.from_id, edge.ring, edge.seat),
+    )
