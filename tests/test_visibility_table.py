@@ -102,6 +102,13 @@ READS: dict[str, Call] = {
         memory.status,
     ),
     "remember_raw": lambda hx, _: hx.remember_raw("plans", "note", SECRET + " Indeed.").receipt,
+    "honeycomb": lambda hx, _: [
+        _outcome(hx.honeycomb.stats),
+        _outcome(lambda: hx.honeycomb.get("hidden")),
+        _outcome(lambda: hx.honeycomb.neighbors("hidden")),
+        _outcome(lambda: hx.honeycomb.access("hidden", session="s")),
+        _outcome(lambda: hx.honeycomb.jit_context("Zanzibar merger", max_tokens=500).text),
+    ],
     "quarantine": lambda hx, _: [_outcome(hx.quarantine.list), _outcome(lambda: hx.quarantine.get("bad"))],
 }  # fmt: skip
 """Calls on memories that come to the same, whether there is something hidden or not."""

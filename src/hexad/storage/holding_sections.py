@@ -199,6 +199,23 @@ SECTIONS: Final = (
         whole_only=True,
     ),
     Section(
+        name="honeycomb_nodes",
+        tables=("honeycomb_nodes", "honeycomb_contents", "honeycomb_edges", "honeycomb_accesses"),
+        columns=(
+            "n.id, m.id AS memory_id, c.data AS text, n.active AS is_active, n.created_at,"
+            " (SELECT json_group_array(json_object('to', e.to_id, 'ring', e.ring, 'score', e.score, 'relation',"
+            "  e.relation)) FROM honeycomb_edges e WHERE e.from_id = n.id) AS json_edges,"
+            " (SELECT json_group_array(json_object('session', a.session, 'count', a.count))"
+            "  FROM honeycomb_accesses a WHERE a.node_id = n.id) AS json_accesses"
+        ),
+        source=(
+            "honeycomb_nodes n LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
+            " LEFT JOIN memories m ON m.no = n.id AND n.is_memory"
+        ),
+        key="n.id",
+        whole_only=True,
+    ),
+    Section(
         name="spending",
         tables=("spending",),
         columns=(
@@ -246,13 +263,13 @@ SECTIONS: Final = (
 TOLD_WITH: Final = (
     "memories", "memory_tags", "memory_versions", "evidence", "usage", "relations", "speakers", "conversation_sessions",
     "turns", "chunks", "memory_origins", "audiences", "source_items",
-    "derivations",
+    "derivations", "honeycomb_sessions",
 )  # fmt: skip
 """Tables whose rows are told with a memory, a link or a section."""
 DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "vectors", "vector_removals", "minhash_bands", "tasks",
     "signatures", "stream_concepts", "stream_segments", "stream_segment_sessions", "stream_retired_logs", "stream_cold",
     "stream_sidecars", "stream_replaced_segments", "auto_tagged_logs", "stream_erased", "stream_erasing",
-    "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
+    "honeycomb_counts", "honeycomb_removals", "honeycomb_entities", "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
 )  # fmt: skip
 """Tables that say nothing of anybody: indexes, manifests, counts, and the concepts of packs that came from outside."""
