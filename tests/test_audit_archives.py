@@ -289,6 +289,53 @@ def test_erasing_reaches_what_was_archived_before(log: AuditLog, old: str, tmp_p
     assert check_archive(path).records == OLD
 
 
+@pytest.mark.row("H102")
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({"session_id": "monday"}, {"of ada in tuesday", "tuesday"}),
+        ({"session_id": "monday", "tick_range": (0, 0)}, {"of ada in tuesday", "tuesday", "late"}),
+        ({"subject": "ada"}, {"monday", "tuesday", "late"}),
+    ],
+)
+def test_a_ledger_of_its_own_loses_what_it_is_asked_to(
+    writer: AuditLogWriter, log: AuditLog, rita: str, tmp_path: Path, clock: FrozenClock,
+    given: dict[str, Any], left: set[str],
+) -> None:  # fmt: skip
+    for session in ("monday", "tuesday"):
+        writer.record(session, 0, "output", session, {}, [])
+        writer.record(session, 0, "output", f"of ada in {session}", {}, [], subject="ada")
+    clock.advance(days=30)
+    make(log, tmp_path / "old.hxa", rita)
+    writer.record("monday", 1, "output", "late", {}, [])
+    sam = log.reviewers.add("sam", sessions=["monday"])
+    with pytest.raises(AccessDenied):
+        log.erase(reviewer_credential=sam, **given)
+
+    done = log.erase(reviewer_credential=rita, **given)
+
+    said = {*texts(log, rita), *texts(log, rita, archive=tmp_path / "old.hxa")} - {None}
+    assert left == said
+    assert (5 - len(left), True) == (done.contents, done.cleared)
+    assert log.verify(archives=[tmp_path / "old.hxa"]).ok
+    assert 0 == log.erase(reviewer_credential=rita, **given).contents
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"session_id": "a", "subject": "b"}, {"subject": "b", "tick_range": (0, 1)}, {"subject": "system"},
+              {"subject": 5}, {"session_id": 5}],
+)  # fmt: skip
+def test_what_names_nothing_in_particular_erases_nothing(
+    writer: AuditLogWriter, log: AuditLog, rita: str, given: dict[str, Any]
+) -> None:
+    fill(writer, 3)
+
+    with pytest.raises(InvalidInput):
+        log.erase(reviewer_credential=rita, **given)
+
+    assert 3 == len([one for one in texts(log, rita) if one])
+
+
 def test_an_archive_holds_no_key_and_no_content_in_the_clear(log: AuditLog, old: str, tmp_path: Path) -> None:
     path = tmp_path / "old.hxa"
     with apsw.Connection(str(log._open.path / "audit.db")) as con:

@@ -236,6 +236,22 @@ def test_an_export_is_checked_without_the_ledger_and_every_change_of_it_is_found
         check_incident(path, verifiers=[other.public_key])
 
 
+@pytest.mark.parametrize(
+    "span", [{"session_id": "monday"}, {"seq_range": (0, 3)}], ids=["a session", "records"]
+)
+def test_a_mark_beyond_a_reviewers_sessions_is_refused_and_that_is_a_record(
+    log: AuditLog, rita: str, span: dict[str, Any]
+) -> None:
+    sam = log.reviewers.add("sam", sessions=["tuesday"])
+
+    with pytest.raises(AccessDenied):
+        log.incidents.mark("crash", "It fell.", reviewer_credential=sam, **span)
+
+    (refused,) = log.query(reviewer_credential=rita, kinds=["reviewer.refused"])
+    assert "sam" == refused.detail["name"]
+    assert [] == log.incidents.list(reviewer_credential=rita)
+
+
 def test_nobody_who_is_called_as_the_ledger_calls_itself_takes_a_reason_along(opened: Opener) -> None:
     hx = opened(embedder=None)
     hx.remember("System wants tea.", data_subjects=["system"])

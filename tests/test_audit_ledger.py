@@ -395,3 +395,66 @@ def test_the_keys_of_another_ledger_open_nothing(tmp_path: Path, clock: FrozenCl
         assert not log.verify().ok
         with pytest.raises(IntegrityError, match="does not open this ledger"):
             log.query(reviewer_credential=log.reviewers.add("rita"))
+
+
+def nested(depth: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lens_activations": {"p::Seen": 10**400}},
+        {"lens_activations": {"p::Seen": 10**5_000}},
+        {"steering_applied": [nested(60)]},
+        {"steering_applied": [nested(2_000)]},
+        {"tick": 10**5_000},
+    ],
+)
+def test_a_record_that_cannot_be_kept_is_named(writer: AuditLogWriter, change: dict[str, object]) -> None:
+    row = {
+        "session_id": "s", "tick": 1, "event_type": "output", "raw_content": "x", "lens_activations": {},
+        "steering_applied": [],
+    }  # fmt: skip
+
+    with pytest.raises(InvalidInput, match="activation|steering|tick"):
+        writer.record_many([{**row, **change}])
+
+
+@pytest.mark.parametrize("rows", [None, 5, "text"])
+def test_rows_that_are_none_are_named(writer: AuditLogWriter, rows: object) -> None:
+    with pytest.raises(InvalidInput):
+        writer.record_many(rows)  # type: ignore[arg-type]
+
+
+def test_what_no_question_can_be_is_a_clear_error(writer: AuditLogWriter, folder: Path) -> None:
+    fill(writer, 2)
+    with AuditLog(folder) as log:
+        ana = log.reviewers.add("ana")
+        size = log.size
+        wrong: list[dict[str, object]] = [
+            {"offset": 1 << 70}, {"limit": 10**5_000}, {"time_range": 5}, {"kinds": 5}, {"kinds": [1]},
+            {"kinds": "erasure"}, {"event_types": 5}, {"session_id": 5}, {"archive": 5},
+        ]  # fmt: skip
+        calls = [
+            *(lambda given=given: log.query(reviewer_credential=ana, **given) for given in wrong),
+            lambda: log.incidents.mark("x", "why", reviewer_credential=ana, time_range=5),  # type: ignore[arg-type]
+            lambda: log.reviewers.add("bo", sessions=5),  # type: ignore[arg-type]
+            lambda: log.consistency_proof("a"),  # type: ignore[arg-type]
+            lambda: log.consistency_proof(1.5, 2),  # type: ignore[arg-type]
+            lambda: log.root("x"),  # type: ignore[arg-type]
+            lambda: log.inclusion_proof("audit-0", size="x"),  # type: ignore[arg-type]
+            lambda: log.verify(checkpoints=[5]),  # type: ignore[list-item]
+            lambda: log.verify(verifiers="abc"),
+            lambda: log.verify(archives=5),  # type: ignore[arg-type]
+        ]
+        for call in calls:
+            with pytest.raises(InvalidInput):
+                call()
+        for ask in (lambda: log.reviewers.revoke([]), lambda: log.leaf("audit-" + "9" * 5_000)):  # type: ignore[arg-type]
+            with pytest.raises(NotFound):
+                ask()
+        assert size == log.size, "what was refused left nothing"

@@ -170,3 +170,68 @@ def _typed(project: Path, tmp_path: Path, arguments: list[str], answers: list[tu
     os.close(ours)
     assert 0 == process.returncode, shown
     return shown
+
+
+def test_an_export_that_lies_in_an_encrypted_store_is_verified_where_the_store_is(run, project, tmp_path):
+    run("init", "--encrypt")
+    run("remember", "The garden gate squeaks.", "--space", "zoo")
+    run("spaces", "export", "zoo")
+    export = str(project / ".hexad" / "exports" / "zoo.json")
+    assert "verified" in run("spaces", "verify", export).stdout
+    (tmp_path / "away").mkdir()
+    failed = run("-C", str(tmp_path / "away"), "spaces", "verify", export, code=1).stderr
+    assert "only its own store opens it" in failed
+    assert "hexad cat" in failed
+    run("-C", str(tmp_path / "away"), "init")
+    assert "another store" in run("-C", str(tmp_path / "away"), "spaces", "verify", export, code=5).stderr
+
+
+def test_a_dry_run_of_a_new_wrapping_says_that_nothing_is_written_anew(run):
+    run("init", "--encrypt")
+    assert "encryption.json alone" in run("rekey", "--wrap-only", "--dry-run").stdout
+    planned = json.loads(run("rekey", "--wrap-only", "--dry-run", "--json").stdout)
+    assert (True, 0, 0, 0) == tuple(planned[name] for name in ("dry_run", "files", "bytes", "needed_bytes"))
+    assert json.loads(run("rekey", "--dry-run", "--json").stdout)["files"] > 0
+
+
+def test_what_cannot_be_with_an_encrypted_store_is_said(run, project, tmp_path):
+    run("init", "--encrypt", "--provider", "passphrase", HEXAD_PASSPHRASE=WORDS)
+    again = run("init", "--encrypt", code=4).stderr
+    assert "hexad rekey" in again
+    assert "hexad encrypt" not in again
+    assert "''" in run("rekey", "--key-file", "", code=2).stderr
+    denied = run("recall", "gate", code=1)
+    assert "Set HEXAD_PASSPHRASE." in denied.stderr
+    assert "key=" not in denied.stderr
+    locked = run("doctor", code=1)
+    assert "yes, key from passphrase" in " ".join(locked.stdout.split())
+    assert "HEXAD_PASSPHRASE" in locked.stderr
+    assert "passphrase" == json.loads(run("doctor", "--json", code=1).stdout)["encryption"]["provider"]
+    (project / ".hexad" / "encryption.json").unlink()
+    assert "encryption.json is not there" in run("encrypt", "--key-file", str(tmp_path / "k"), code=5).stderr
+    assert not (tmp_path / "k").exists()
+
+
+def test_a_provider_that_the_settings_name_is_asked_for_as_one_that_is_given(run, project):
+    run("init")
+    settings = project / ".hexad" / "hexad.toml"
+    assert 0o600 == settings.stat().st_mode & 0o777
+    settings.write_text("[encryption]\nprovider = 'passphrase'\n")
+    assert "no terminal to ask for the passphrase" in run("encrypt", code=2).stderr
+    settings.write_text("[encryption]\nprovider = 'foo'\n")
+    assert "provider = 'foo'" in run("recall", "gate", code=2).stderr
+
+
+def test_what_cat_does_not_show_is_said_as_what_it_is(run, project):
+    run("init", "--encrypt")
+    run("remember", "The garden gate squeaks.")
+    run("forget", "--subject", "nobody", "--purge", "--yes")
+    assert "is a folder" in run("cat", ".hexad", code=2).stderr
+    for name in ("memory.db", "audit/audit.db"):
+        said = run("cat", f".hexad/{name}", code=2).stderr
+        assert "encrypted by SQLite" in said
+        assert "hexad audit export" in said
+    for name in ("keys.json", "audit/audit.key"):
+        assert "not shown" in run("cat", f".hexad/{name}", code=1).stderr
+    (project / "other").mkdir()
+    assert "not an encrypted file" in run("cat", ".hexad/hexad.toml", code=2).stderr

@@ -121,6 +121,7 @@ CALLS = {
     "audit key": ("audit", "key"),
     "audit proof": ("audit", "proof", "audit-0"),
     "audit archive": None,  # needs timesteps in the ledger: in test_cli_audit_archives
+    "audit erase": ("audit", "erase", "--session", "monday", "--yes"),
     "audit retain": ("audit", "retain", "--keep", "30"),
     "audit inspect": ("audit", "inspect", "outage.json"),
     "audit incident mark": (

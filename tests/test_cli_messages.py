@@ -250,3 +250,21 @@ def test_a_store_says_what_it_is(tmp_path):
         assert f"Hexad({str(hx.path)!r})" == repr(hx)
     with hexad.open(tmp_path, embedder=None, background=False, actor={"role": "dev"}) as hx:
         assert repr(hx).endswith(", role='dev')")
+
+
+@pytest.mark.parametrize("option", ["--offset", "--limit"])
+@pytest.mark.parametrize("scope", [(), ("--scope", "project")])
+def test_a_number_that_no_store_can_count_to_is_named(port, option, scope):
+    ran = port("memory", "list", *scope, option, "9" * 23)
+
+    assert (2, "") == (ran.code, ran.out)
+    assert f"{option} {'9' * 23} is more than" in ran.err
+
+
+def test_an_export_to_a_folder_says_that_it_is_one(port, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for force in ((), ("--force",)):
+        ran = port("memory", "export", "--subject", "ann", "--out", str(tmp_path / "folder"), *force)
+        assert 2 == ran.code
+        assert "is a folder" in ran.err
+    assert [] == list((tmp_path / "folder").iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -332,6 +333,64 @@ def test_an_interrupted_switch_is_ended_before_the_ledger_is_opened_by_itself(pl
     with AuditLogWriter(plain / ".hexad", "being", key=KEY) as writer:
         writer.record("monday", 99, "output", "after", {}, [])
     assert said(plain, KEY)
+
+
+@pytest.mark.row("A131")
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_folder_of_the_store_that_is_a_disk_of_its_own_is_changed_too(plain, stopped):
+    before = said(plain, None)
+    refused: set[Path] = set()
+
+    def other_disk(operation: str, path: Path) -> None:
+        if "stream" not in path.parts or "convert" in path.parts:
+            return
+        if operation == "rename" and path not in refused:
+            refused.add(path)
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        if operation == "rename" and stopped and len(refused) == 1:
+            refused.add(Path("once"))
+            raise OSError(5, "Input/output error")
+
+    previous = files.set_hook(other_disk)
+    try:
+        if stopped:
+            with pytest.raises(hexad.StorageFailure, match="Input/output error"):
+                hexad.encrypt(plain, key=KEY)
+            refused.clear()
+            refused.add(Path("once"))
+        else:
+            hexad.encrypt(plain, key=KEY)
+        assert before == said(plain, KEY)
+        assert len(refused) > 1
+        assert not (plain / ".hexad" / "convert").exists()
+    finally:
+        files.set_hook(previous)
+    hexad.decrypt(plain, key=KEY)
+    assert before == said(plain, None)
+
+
+KILLED = """
+import os, sys, hexad
+from hexad.storage import files
+files.set_hook(lambda operation, path: os.kill(os.getpid(), 9) if path.name == "journal.json" else None)
+hexad.decrypt(sys.argv[1], key=bytes(range(32)))
+"""
+
+
+def test_the_plain_files_of_a_decryption_that_was_killed_are_named_and_overwritten_before_they_go(plain):
+    hexad.encrypt(plain, key=KEY)
+    assert -9 == subprocess.run([sys.executable, "-c", KILLED, str(plain)], check=False).returncode
+    prepared = plain / ".hexad" / "convert"
+    with opened(plain, KEY, readonly=True) as hx:
+        (problem,) = hx.check()
+    assert str(prepared) in problem
+    assert "may be plain" in problem
+    with (prepared / "new" / "memory.db").open("rb", buffering=0) as old:
+        assert old.read(15) == b"SQLite format 3"
+        opened(plain, KEY).close()
+        assert not prepared.exists()
+        old.seek(0)
+        assert not any(old.read())
 
 
 def test_a_damaged_journal_is_said_and_nothing_is_touched(plain):

@@ -385,6 +385,9 @@ def test_a_line_of_a_command_is_taken_for_a_passphrase(project, monkeypatch):
         ("pass", "printed no key"),
         ("print('00')", "printed no key"),
         ("import time; time.sleep(60)", "did not end"),
+        ("import os, time; os.close(1); time.sleep(60)", "did not end"),
+        ("while True: print('0' * 63)", "printed no key, but more than"),
+        ("print('0' * 5000)", "printed no key, but more than"),
     ],
 )
 def test_a_command_that_gives_no_key_is_said_to_and_its_output_is_not(

@@ -301,12 +301,30 @@ def test_an_erased_item_that_changes_is_a_memory_again(hx: Hexad, tmp_path: Path
 def test_a_receipt_can_be_checked_and_a_changed_one_cannot(kept: Hexad) -> None:
     receipt = kept.forget(subject="ada", purge=True, confirm=True)
     read = parse_receipt(json.loads(receipt.to_json()))
+    assert read == parse_receipt(receipt.to_json())
 
     assert read.verify()
     assert read == receipt
     assert not replace(read, selection=parse_selection({"subject": "bob"})).verify()
     assert not replace(read, erased=()).verify()
     assert not replace(read, key="00" * 32).verify()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"key": "zz"}, {"key": 5}, {"selection_mac": 5}, {"mac": 5}, {"purge": "x"}, {"at": None}, {"flagged": [5]},
+        {"erased": [{"place": "memories", "count": "two", "bytes": 0}]}, {"pending": 5}, {"ledger_seq": "x"},
+    ],
+)  # fmt: skip
+def test_what_is_no_receipt_is_refused(kept: Hexad, bad: dict[str, Any]) -> None:
+    said = kept.forget(subject="bob", purge=True, confirm=True).to_dict()
+
+    with pytest.raises(InvalidInput, match="no receipt"):
+        parse_receipt({**said, **bad})
+    for nothing in ("", "[]", "{}", "[" * 100_000):
+        with pytest.raises(InvalidInput, match="no receipt"):
+            parse_receipt(nothing)
 
 
 def test_the_store_and_the_ledger_keep_of_it_that_it_was_and_nothing_of_whom(

@@ -156,6 +156,35 @@ def test_no_call_that_takes_a_path_reads_the_key(
 
 
 @pytest.mark.row("H133")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["remember-raw", "--space", "q", "--kind", "note", "--path", "p"],
+        ["docs", "add"],
+        ["ingest"],
+        ["spaces", "policy", "default", "--file"],
+        ["xdb", "contract"],
+        ["tags", "load-pack"],
+        ["spaces", "restore"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_that_takes_a_file_keeps_or_shows_the_key(
+    hx: Hexad, ledger: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    secrets, folder = secrets_of(ledger)[:2], hx.path.parent
+    hx.close()
+
+    with suppress(SystemExit):
+        main(["--store", str(folder), *words, str(ledger / "audit.key")])
+
+    said = "".join(capsys.readouterr())
+    kept = b"".join(one.read_bytes() for one in hx.path.iterdir() if one.is_file())
+    assert "No such command" not in said and "No such option" not in said
+    assert not any(secret in said or secret.encode() in kept for secret in secrets)
+
+
+@pytest.mark.row("H133")
 def test_exports_and_checks_hold_nothing_of_the_ledger(hx: Hexad, ledger: Path, tmp_path: Path) -> None:
     secrets = [one.encode() for one in secrets_of(ledger)]
     hx.spaces.export("default", tmp_path / "default.json")

@@ -196,3 +196,18 @@ def test_the_command_line_reviews(hx: Hexad, capsys: pytest.CaptureFixture[str])
     assert "rejected" in run("memory", "quarantine", "reject", "bad", "--why", "An attack.")
     assert "released" in run("memory", "quarantine", "release", "bad", "--why", "A mistake.", "--by", "dana")
     assert "active" == json.loads(run("--json", "memory", "show", "bad"))["status"]
+
+
+def test_the_state_of_a_store_says_how_many_wait(
+    hx: Hexad, opened: Opener, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(hx.path)]
+
+    assert (1, 0) == (hx.status().quarantined, opened(role="agent").status().quarantined)
+    assert 0 == main([*store, "doctor", "--quick"])
+    told = capsys.readouterr().out
+    assert "1 active, 0 archived, 1 quarantined" in told
+    assert "1 memory waits" in told
+    hx.quarantine.reject("bad", why="An attack.")
+    assert 0 == main([*store, "--json", "doctor", "--quick"])
+    assert 0 == json.loads(capsys.readouterr().out)["quarantined"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hexad import Hexad, InvalidInput, InvalidSpace, NotFound
+from hexad.interfaces.cli.main import main
 from hexad.model.memory import Status, Trust, least_trust
 from opener import Opener
 
@@ -126,6 +127,104 @@ def test_a_file_of_somebody_else_is_judged_as_every_text(hx: Hexad, tmp_path: Pa
 
     assert Status.QUARANTINED is hx.get("bad").status
     assert "verdict" not in hx.get("bad").metadata["quarantine"]  # type: ignore[operator]
+
+
+def claiming(hx: Hexad, tmp_path: Path) -> Path:
+    """Return a space file that says of itself that the user vouches for it."""
+    hx.spaces.create("notes")
+    told = json.loads(Path(hx.spaces.write_file("notes")).read_text(encoding="utf-8"))
+    told["objects"] = [
+        {"id": "moon", "raw": "The moon is far.", "path": "x/moon", "kind": "note", "trust": "user"},
+        {"id": "bad", "raw": ATTACK, "path": "x/bad", "kind": "note"},
+        {"id": "page", "raw": "A page.", "path": "x/page", "kind": "note", "trust": "unknown"},
+    ]
+    file = tmp_path / "given.json"
+    file.write_text(json.dumps(told), encoding="utf-8")
+    return file
+
+
+def test_who_reads_a_file_says_how_far_it_is_trusted(hx: Hexad, tmp_path: Path) -> None:
+    file = claiming(hx, tmp_path)
+
+    assert 3 == hx.spaces.read_file(file, trust="web").created
+    again = hx.spaces.read_file(file, trust="web")
+
+    assert (3, []) == (again.unchanged, again.conflicts)
+    assert ["web", "web", "unknown"] == [hx.get(one).trust for one in ("moon", "bad", "page")]
+    assert "quarantined" == hx.get("bad").status
+    written = json.loads(Path(hx.spaces.write_file("notes")).read_text(encoding="utf-8"))
+    assert {"moon": "web", "page": "unknown"} == {one["id"]: one["trust"] for one in written["objects"]}
+
+
+def test_a_file_that_is_not_the_users_does_not_decide_what_is_let_in(hx: Hexad, tmp_path: Path) -> None:
+    told = json.loads(claiming(hx, tmp_path).read_text(encoding="utf-8"))
+    told["policies"] = {
+        "quarantine_trust": "none",
+        "protected_paths": [],
+        "allow_delete": True,
+        "ttl_days": 9,
+    }
+    (tmp_path / "given.json").write_text(json.dumps({**told, "name": "new"}), encoding="utf-8")
+
+    read = hx.spaces.read_file(tmp_path / "given.json", trust="web")
+
+    assert "quarantined" == hx.get("bad").status
+    assert {"ttl_days": 9} == hx.spaces.get("new").policies
+    assert ["allow_delete, protected_paths, quarantine_trust"] == [
+        note.partition("policies ")[2].rstrip(".") for note in read.notes if "trusted as web" in note
+    ]
+    written = json.loads(Path(hx.spaces.write_file("new")).read_text(encoding="utf-8"))
+    assert {"ttl_days": 9} == written["policies"]
+
+
+def test_a_file_that_is_trusted_less_changes_nothing_that_is_trusted_more(hx: Hexad, tmp_path: Path) -> None:
+    file = claiming(hx, tmp_path)
+    hx.spaces.read_file(file)
+    assert 3 == hx.spaces.read_file(file, trust="web").unchanged, "what is the same stays"
+    assert "user" == hx.get("moon").trust
+
+    told = json.loads(file.read_text(encoding="utf-8"))
+    told["objects"][0]["raw"] = "The moon is a lamp."
+    told["objects"][0]["updated_at"] = "2090-01-01T00:00:00Z"
+    file.write_text(json.dumps(told), encoding="utf-8")
+    hx.spaces.read_file(file, trust="web")
+
+    assert ("The moon is far.", "user") == (hx.get("moon").raw, hx.get("moon").trust)
+
+
+def test_so_does_who_restores_an_export_or_reads_a_folder(
+    hx: Hexad, opened: Opener, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hx.remember("The sun is near.", space="sky", id="sun")
+    export = hx.spaces.export("sky", tmp_path / "sky.json").path
+    folder = tmp_path / "theirs" / ".lexon" / "structured_memory"
+    folder.mkdir(parents=True)
+    claiming(hx, folder)
+    (tmp_path / "other").mkdir()
+    other = opened(tmp_path / "other")
+    store = str(other.path)
+
+    other.spaces.restore(export, trust="tool")
+    other.close()
+    command = ["--store", store, "ingest", "--no-embed", "--from", "lexon", "--trust", "agent"]
+    assert 0 == main([*command, str(tmp_path / "theirs")])
+
+    other = opened(tmp_path / "other")
+    assert ["tool", "agent"] == [other.get(one).trust for one in ("sun", "moon")]
+    with pytest.raises(InvalidInput, match="nobody"):
+        other.spaces.restore(export, merge=True, trust="nobody")
+
+
+def test_an_export_comes_back_as_trusted_as_it_was(hx: Hexad, opened: Opener, tmp_path: Path) -> None:
+    hx.remember("The sun is near.", space="sky", id="sun")
+    hx.remember("The sun is a lamp.", space="sky", id="lamp", trust="web")
+    export = hx.spaces.export("sky", tmp_path / "sky.json").path
+    (tmp_path / "other").mkdir()
+
+    other = opened(tmp_path / "other")
+    other.spaces.restore(export)
+
+    assert ["user", "web"] == [other.get(one).trust for one in ("sun", "lamp")]
 
 
 # Stronger memories --------------------------------------------------------------------------------------------------

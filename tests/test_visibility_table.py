@@ -133,7 +133,7 @@ ELSEWHERE = {
 SPACES = {
     "list": "above", "get": "above", "create": "writes", "budget": "whole", "delete": "whole", "export": "whole",
     "gc": "whole", "read_file": "whole", "read_folder": "whole", "restore": "whole", "set_metadata": "whole",
-    "set_policy": "whole", "write_file": "whole",
+    "set_policy": "whole", "verify": "whole", "write_file": "whole",
 }  # fmt: skip
 QUARANTINE = {"list": "owner", "count": "owner", "get": "owner", "release": "owner", "reject": "owner"}
 STREAM = """

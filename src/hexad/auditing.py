@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from hexad.audit.access import SYSTEM
 from hexad.audit.desk import Desk
+from hexad.audit.destroying import destroy, meant
 from hexad.audit.keeping import Keeping
-from hexad.audit.ledger import Ledger
 from hexad.audit.place import DATABASE as LEDGER_FILE
 from hexad.audit.place import open_ledger
 from hexad.clock import Clock
@@ -58,7 +58,7 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
                 made = [
                     (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **gone}))
                     for no, at, what, detail in rows
-                    if no > taken and (gone := _destroyed(ledger, works.get(no, ()))) is not None
+                    if no > taken and (gone := destroy(ledger, works.get(no, ()))) is not None
                 ]
                 done += ledger.take(source, made)
             moved = rows[-1][0]
@@ -75,33 +75,6 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
     return done
 
 
-def _destroyed(ledger: Ledger, works: Sequence[Mapping[str, JSONValue]]) -> dict[str, JSONValue]:
-    """Destroy contents and return how the record says so: as ranges of numbers, and references of subjects."""
-    seqs, references = set[int](), set[str]()
-    count = 0
-    for work in works:
-        session, subject = work.get("session"), work.get("subject")
-        if work.get("everything"):
-            gone, all_references = ledger.erase_all()
-            count += gone
-            references.update(all_references)
-        if isinstance(session, str):
-            ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
-            found = ledger.with_contents(session, ticks)
-            seqs.update(found)
-            count += ledger.erase(found)[0]
-            if ticks is None:
-                subject = f"session:{session}"
-        # What is kept under the ledger's own subject is nobody's of that name: it goes with everything alone.
-        if isinstance(subject, str) and subject != SYSTEM:
-            gone, reference = ledger.erase((), subject=subject)
-            count += gone
-            references |= {reference} if reference is not None else set()
-    if not works:
-        return {}
-    return {"contents": count, "seqs": _ranges(seqs), "subjects": sorted(references)}
-
-
 def ledger_contents(
     directory: Path, works: Sequence[Mapping[str, JSONValue]], *, clock: Clock, crypt: StoreKeys | None
 ) -> int:
@@ -111,35 +84,9 @@ def ledger_contents(
     opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
     try:
         with opened.db.read():
-            return len(set().union(*(_meant(opened.ledger, work) for work in works)))
+            return meant(opened.ledger, works)
     finally:
         opened.close()
-
-
-def _meant(ledger: Ledger, work: Mapping[str, JSONValue]) -> set[int]:
-    """Return the numbers of the records whose contents are meant and there: as `_destroyed` takes them."""
-    session, subject = work.get("session"), work.get("subject")
-    if work.get("everything"):
-        return set(ledger.gaps.all_contents())
-    found = set[int]()
-    if isinstance(session, str):
-        ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
-        found.update(ledger.with_contents(session, ticks))
-        if ticks is None:
-            subject = f"session:{session}"
-    if isinstance(subject, str) and subject != SYSTEM:
-        found.update(ledger.contents_of(subject))
-    return found
-
-
-def _ranges(seqs: Collection[int]) -> list[JSONValue]:
-    found: list[list[int]] = []
-    for seq in sorted(seqs):
-        if found and found[-1][1] == seq - 1:
-            found[-1][1] = seq
-        else:
-            found.append([seq, seq])
-    return [list[JSONValue](one) for one in found]
 
 
 def clear_ledger(directory: Path, *, clock: Clock, crypt: StoreKeys | None, patient: bool) -> bool:

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from hexad.errors import InvalidInput
 
@@ -66,6 +66,16 @@ class Settings:
     def pii(self) -> str:
         """Which personal data are taken out of every text."""
         return str(self.privacy.get("pii") or "sensitive")
+
+    @property
+    def key_sources(self) -> dict[str, Any]:
+        """What may open an encrypted store, as `KeyGiven.of` takes it; `variable` names the key file."""
+        return {
+            "passphrase": self.passphrase,
+            "key_file": self.key_file,
+            "variable": self.key_file_variable,
+            "command": self.key_command,
+        }
 
     def called(self, name: str) -> str:
         """Return what to look for to change a setting: its variable, or its name with the file that it is from."""
@@ -182,6 +192,7 @@ TEMPLATE: Final = """\
 
 
 _KEY_FILE: Final = "HEXAD_KEY_FILE"
+_KEY_PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 
 
 def find_store(start: Path) -> Path | None:
@@ -300,6 +311,10 @@ def _encryption(values: Mapping[str, object]) -> Mapping[str, object]:
             )
         if not isinstance(value, str):
             raise InvalidInput(f"[encryption] in {CONFIG_FILE}: {name} = {value!r} should be a text.")
+        if name == "provider" and value and value not in _KEY_PROVIDERS:
+            raise InvalidInput(
+                f"[encryption] in {CONFIG_FILE}: provider = {value!r} is not one of {', '.join(_KEY_PROVIDERS)}."
+            )
     return table
 
 

@@ -38,6 +38,7 @@ def describe(parts: Parts) -> StoreStatus:
         schema=MIGRATIONS[-1].number,
         memories=stores.memories.count(),
         archived=stores.memories.count(status=Status.ARCHIVED),
+        quarantined=stores.memories.count(status=Status.QUARANTINED) if stores.roles is None else 0,
         chunks=parts.fulltext.count() if stores.roles is None else stores.memories.count_of("chunks"),
         vectors=stores.vectors.count() if stores.roles is None else stores.memories.count_of("vectors"),
         embedder=parts.embedder.name if parts.embedder is not None else None,

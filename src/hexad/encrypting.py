@@ -67,10 +67,11 @@ def init(
     encrypt = encrypt or provider is not None or key is not None
     if (directory / DATABASE).exists():
         if encrypt:
-            raise Conflict(f"There is a store at {directory} already; `hexad encrypt` encrypts it.")
+            way = "rekey` gives it another key" if read_record(directory) else "encrypt` encrypts it"
+            raise Conflict(f"There is a store at {directory} already; `hexad {way}.")
         if config.exists():
             raise Conflict(f"There is a store at {directory} already; it was left as it was.")
-        atomic_write(config, TEMPLATE.encode(), mode=0o644)
+        atomic_write(config, TEMPLATE.encode())
         return directory
     clock = clock or SystemClock()
     ensure_dir(directory)
@@ -78,7 +79,7 @@ def init(
         _begin(directory, provider, key, clock=clock)
     with open(directory, embedder=None, generator=None, clock=clock, background=False, key=key):
         if not config.exists():
-            atomic_write(config, TEMPLATE.encode(), mode=0o644)
+            atomic_write(config, TEMPLATE.encode())
     return directory
 
 
@@ -104,6 +105,7 @@ def encrypt(
     task = _Task(directory_of(path), "encrypt", progress=progress, clock=clock or SystemClock())
     if read_record(task.directory) is not None:
         raise Conflict(f"{task.directory} is encrypted already; `hexad rekey` gives it another key.")
+    unlock(task.directory, KeyGiven())  # which says so where the record of an encrypted one is gone
     given = _given(task.directory, key)
     chosen = choose(provider, given, load_settings(task.directory))
     if dry_run:
@@ -164,7 +166,7 @@ def rekey(
         new = KeyGiven(command=given.command)
     chosen = choose(provider, new, Settings())
     if dry_run:
-        return task.plan(provider=chosen)
+        return task.plan(provider=chosen, record_alone=wrap_only)
 
     def made() -> Unlocked:
         found = establish(task.directory, new, provider=chosen, keys=old.keys if wrap_only else None)
@@ -220,14 +222,7 @@ def _require_kept(made: Unlocked, given: KeyGiven) -> None:
 
 
 def _given(directory: Path, key: Key) -> KeyGiven:
-    settings = load_settings(directory)
-    return KeyGiven.of(
-        key,
-        passphrase=settings.passphrase,
-        key_file=settings.key_file,
-        variable=settings.key_file_variable,
-        command=settings.key_command,
-    )
+    return KeyGiven.of(key, **load_settings(directory).key_sources)
 
 
 def _opened(directory: Path, given: KeyGiven) -> Unlocked:
@@ -249,9 +244,7 @@ def _require_unchanged(directory: Path, record: EncryptionRecord | None) -> None
 
 
 def _changed(directory: Path) -> Conflict:
-    return Conflict(
-        f"The encryption of {directory} was changed meanwhile; look at it again. Nothing was done."
-    )
+    return Conflict(f"The encryption of {directory} was changed meanwhile; look again. Nothing was done.")
 
 
 def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
@@ -299,8 +292,10 @@ class _Task:
             finally:
                 lock.close()
 
-    def plan(self, *, provider: str | None) -> EncryptionReport:
-        """Return what would be done."""
+    def plan(self, *, provider: str | None, record_alone: bool = False) -> EncryptionReport:
+        """Return what would be done; with `record_alone` nothing but the record is written."""
+        if record_alone:
+            return EncryptionReport(path=str(self.directory), what=self._what, provider=provider, dry_run=True)
         return self._report(self._conversion(None, None), provider=provider, dry_run=True)
 
     def run(

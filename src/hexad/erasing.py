@@ -195,13 +195,14 @@ class Erasing:
         owner = self._needs.actor.is_owner
         if not (owner and confirm):
             self._hold_to_policies(selection, owner=owner)
-        if not owner:
-            return [Kept(place=one.place, count=one.count, reason=_OWNERS) for one in beyond]
-        if not confirm and (beyond or self._ledger_is_meant(selection)):
+        # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
+        ledger = self._ledger_is_meant(selection) and (owner or not self._needs.memories.spaces(selection))
+        if not (owner and confirm) and (beyond or ledger):
+            how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "
-                f"{', '.join(one.place for one in beyond) or 'the ledger'}. Confirm the purge (confirm=True); "
-                "a dry run shows what would go."
+                f"{', '.join(one.place for one in beyond) or 'the ledger'}. {how}; a dry run shows what would go. "
+                "With space= it is of that space's memories alone."
             )
         return []
 
@@ -229,10 +230,10 @@ class Erasing:
 
     def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
         plan, owner = self._plan_beyond(selection), self._needs.actor.is_owner
-        beyond = plan.erased
+        beyond, telling = plan.erased, plan.memories if owner else ()
         memories = self._needs.memories
         if purge:
-            erased = [*memories.plan(selection), *(beyond if owner else ())]
+            erased = [*memories.plan(selection, telling=telling), *(beyond if owner else ())]
             count = self._needs.on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
             erased += [Erased(place=LEDGER_CONTENTS, count=count)] if count else []
         else:
@@ -250,7 +251,7 @@ class Erasing:
             selection=selection,
             erased=_added(erased),
             kept=tuple(Kept(place=one.place, count=one.count, reason=why) for one in left),
-            flagged=tuple(memories.flagged(selection)) if purge else (),
+            flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
         return receipt.signed(key)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
-from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
+from hexad.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.facade.access import require_owner
 from hexad.model.experience import Fidelity, StepQuery
 from hexad.model.memory import JSONValue, Memory, format_time
 from hexad.model.parse import parse_path, parse_whole, quoted
 from hexad.model.privacy import ExportItem, Scope, parse_scope
-from hexad.storage.crypto import CACHE, DOCUMENTS, EXPORTS, HEADER_BYTES, STREAM, is_sealed
+from hexad.storage.crypto import AUDIT_DB, CACHE, DOCUMENTS, EXPORTS, HEADER_BYTES, SECRETS, STREAM, is_sealed
 from hexad.storage.files import operation, stream_write
 from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
@@ -29,6 +30,7 @@ VERSION: Final = 1
 _TICKS: Final = 10_000
 _SHOWN: Final = (EXPORTS, DOCUMENTS, STREAM, CACHE)
 """What the owner may read of: not the keys, and of the ledger nothing."""
+_HIDDEN: Final = (SECRETS, AUDIT_DB)
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
     "ledger": "the contents of the audit ledger in audit/; reviewers get them with a credential: `hexad audit export`",
@@ -78,8 +80,10 @@ def write_export(
                 f"There is a file at {path}; it stays. Give another name, or replace it (force=True)."
             )
 
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; give a file in it.")
     may_replace()
-    if path.is_dir() or not path.parent.is_dir():
+    if not path.parent.is_dir():
         raise InvalidInput(f"{path} cannot be written; give a file in a folder that is there.")
     counts: dict[str, int] = {}
 
@@ -99,8 +103,15 @@ def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
     """Return an iterator over a file's content; raises as `Hexad.decrypted` does, most of it before anything comes."""
     require_owner(parts.base.actor, parts.everything, doing="reading the store's files")
     path, crypt = Path(file).expanduser(), parts.place.crypt
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it.")
     if not path.is_file():
         raise NotFound(f"There is no file {str(file)!r}; check the path.")
+    if crypt is not None and path.resolve() in _databases(parts.place.directory):
+        raise InvalidInput(
+            f"{path} is a database, encrypted by SQLite: `hexad memory export --scope project` writes what memory.db "
+            "holds, `hexad audit export` what the ledger holds."
+        )
     with operation("read", path, "read"), path.open("rb") as found:
         head = found.read(HEADER_BYTES)
     if not is_sealed(head):
@@ -113,10 +124,21 @@ def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
         except IntegrityError:
             continue  # of another purpose, or not ours
         return unsealed(path, cipher)
-    raise IntegrityError(
-        f"{path} cannot be decrypted: it was changed, is from another store, or holds keys or the ledger, which "
-        "only who may read it opens (`hexad audit export`)."
-    )
+    for cipher in () if crypt is None else map(crypt.cipher, _HIDDEN):
+        with contextlib.suppress(IntegrityError), SealedReader(path, cipher) as reader:
+            if not reader.read(1):
+                cipher.read(path)
+            raise AccessDenied(
+                f"{path} holds keys or records of the ledger, which are not shown: reviewers read the ledger with "
+                "`hexad audit export`."
+            )
+    raise IntegrityError(f"{path} cannot be decrypted: it was changed, or is from another store.")
+
+
+def _databases(directory: Path) -> set[Path]:
+    """Return the files of the store's databases, and of their logs."""
+    there = (directory.resolve() / "memory.db", directory.resolve() / "audit" / "audit.db")
+    return {one.with_name(one.name + end) for one in there for end in ("", "-wal")}
 
 
 def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:

@@ -311,13 +311,7 @@ def _unlocked(
         return None
     from hexad.storage.encryption import KeyGiven, unlock_or_create
 
-    given = KeyGiven.of(
-        key,
-        passphrase=settings.passphrase,
-        key_file=settings.key_file,
-        variable=settings.key_file_variable,
-        command=settings.key_command,
-    )
+    given = KeyGiven.of(key, **settings.key_sources)
     return unlock_or_create(directory, given, lock)
 
 

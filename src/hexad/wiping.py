@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from hexad.errors import AccessDenied, NotFound
-from hexad.facade.access import require_owner
 from hexad.model.erasure import ErasureReceipt
 from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
@@ -29,7 +28,11 @@ def wipe(
 ) -> WipeReport:
     """Do what `Hexad.wipe` says."""
     chosen = parse_scope(scope, session)
-    require_owner(parts.base.actor, parts.everything, doing="a wipe")
+    if not parts.base.actor.is_owner:
+        raise AccessDenied(
+            f"A wipe is for the store's owner alone, and {parts.base.actor.describe()} is not. Open the store without "
+            "an actor, or with the role 'owner'."
+        )
     if not confirm and not dry_run:
         raise AccessDenied(
             f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.model.audit import (
     Archive,
     AuditRecord,
+    Destroyed,
     Incident,
     IncidentExport,
     Mark,
@@ -30,6 +31,7 @@ __all__ = [
     "AuditLogWriter",
     "AuditRecord",
     "AuditRecorder",
+    "Destroyed",
     "Incident",
     "IncidentExport",
     "Mark",

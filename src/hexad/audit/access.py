@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -17,7 +17,7 @@ from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.model.audit import NewAuditRecord, Reviewer
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_time
+from hexad.model.parse import parse_time, quoted
 from hexad.storage.codec import from_micros, to_micros
 
 ADDED: Final = "reviewer.added"
@@ -62,8 +62,12 @@ class Reviewers:
         until = parse_time(expires_at, "expires_at")
         if until is not None and until <= now:
             raise InvalidInput(f"expires_at = {until.isoformat()} is over; give a later time.")
-        if sessions is not None and (isinstance(sessions, str) or not all(map(_is_text, sessions))):
-            raise InvalidInput(f"sessions = {sessions!r} are no sessions; give a list of their ids.")
+        if sessions is not None and (
+            isinstance(sessions, str)
+            or not isinstance(sessions, Iterable)
+            or not all(map(_is_text, sessions := tuple(sessions)))
+        ):
+            raise InvalidInput(f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.")
         known = self._all().get(name)
         if known is not None and not known.reviewer.revoked:
             raise Conflict(f"There is a reviewer {name!r} already; revoke that one first.")
@@ -80,9 +84,9 @@ class Reviewers:
 
     def revoke(self, name: str) -> None:
         """Let a reviewer read nothing any more; raises `NotFound`."""
-        known = self._all().get(name)
+        known = self._all().get(name) if isinstance(name, str) else None
         if known is None or known.reviewer.revoked:
-            raise NotFound(f"There is no reviewer {name!r}.")
+            raise NotFound(f"There is no reviewer {quoted(name)}.")
         self._ledger.append(
             [NewAuditRecord(kind=REVOKED, at=self._clock.now(), subject=SYSTEM, detail={"name": name})]
         )

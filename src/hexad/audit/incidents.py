@@ -51,8 +51,8 @@ def times_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datet
     """Return two times in their order; raises `InvalidInput`."""
     if given is None:
         return None
-    if isinstance(given, str) or len(given) != 2:
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InvalidInput(f"time_range = {quoted(given)} is no range; give (since, until).")
     since, until = (parse_time(one, "time_range") for one in given)
     if since is None or until is None or since > until:
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")

@@ -11,26 +11,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from hexad.audit.access import EXPORT, QUERY
+from hexad.audit.access import EXPORT, QUERY, SYSTEM
 from hexad.audit.asking import LedgerQuery, holds
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
 from hexad.audit.desk import KEY_NAME, Desk
+from hexad.audit.destroying import destroy
 from hexad.audit.incidents import times_of
 from hexad.audit.keeping import Keeping
+from hexad.audit.ledger import ERASURE
 from hexad.audit.marking import Marking
 from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
 from hexad.audit.place import Key, open_with_key
 from hexad.audit.verify import verify
 from hexad.clock import Clock, SystemClock
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.model.audit import AuditRecord, Reviewer, Verification
+from hexad.model.audit import AuditRecord, Destroyed, Reviewer, Verification
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice
+from hexad.model.parse import parse_choice, parse_path, parse_text, parse_whole, quoted, value_list, word_list
 from hexad.storage import files
+from hexad.storage.cleaning import clear_pages, empty_log
 
 QUERY_LIMIT: Final = 100_000
 EXPORT_PAGE: Final = 1_000
+_SIZE_LIMIT: Final = 1 << 62
+_DIGITS_LIMIT: Final = 19
 
 
 class AuditLog:
@@ -71,9 +76,10 @@ class AuditLog:
         The question, who asked it and how many records it showed are a record of the ledger before this returns.
         Raises `AccessDenied` for a credential that does not hold; that attempt is a record too.
         """
-        if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and offset >= 0):
+        if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and 0 <= offset < _SIZE_LIMIT):
             raise InvalidInput(
-                f"limit = {limit!r} and offset = {offset!r} must be whole numbers, the limit from 1 to {QUERY_LIMIT:,}."
+                f"limit = {quoted(limit)} and offset = {quoted(offset)} must be whole numbers, the limit from 1 to "
+                f"{QUERY_LIMIT:,}."
             )
         asked = _asked(session_id, tick_range, time_range, event_types, kinds)
         reviewer = self._desk.admitted(reviewer_credential)
@@ -81,7 +87,7 @@ class AuditLog:
         if archive is None:
             found = self._ledger.query(replace(within, limit=limit, offset=offset))
         else:
-            records, where = self._archived(Path(archive), within)
+            records, where = self._archived(parse_path(archive, "archive"), within)
             found = list(itertools.islice(records, offset, offset + limit))
         self._desk.note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked), **where})
         return found
@@ -160,6 +166,35 @@ class AuditLog:
 
         return records(), {"archive": f"audit-{seq}"}
 
+    def erase(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        subject: str | None = None,
+    ) -> Destroyed:
+        """Destroy the contents of a session, of a range of its ticks, or of a subject, in archives too; for good.
+
+        For a ledger in a folder of its own, which no store knows: `Hexad.forget` reaches that of a store together with
+        all else. What stays and verifies is as after that, and a record names who did it. Raises `InvalidInput`, and
+        `AccessDenied` as for every question, also to a reviewer of some sessions.
+        """
+        parse_text(subject, "subject")
+        asked = _asked(session_id, tick_range, None, None, None)
+        if (not session_id) == (not subject) or (tick_range is not None and not session_id):
+            raise InvalidInput("Name a session, perhaps with a range of its ticks, or a subject.")
+        if subject == SYSTEM:
+            raise InvalidInput(f"subject = {subject!r} is the ledger's own; nobody's data is kept under it.")
+        reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
+        ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
+        work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
+        with self._ledger.db.transaction():
+            gone = destroy(self._ledger, [work])
+            seq = self._desk.note(ERASURE, {"by": reviewer.name, **gone})
+        cleared = clear_pages(self._ledger.db, patient=True) and empty_log(self._ledger.db)
+        return Destroyed(record_id=f"audit-{seq}", contents=int(str(gone["contents"])), cleared=cleared)
+
     def verify(
         self,
         *,
@@ -175,11 +210,14 @@ class AuditLog:
         credential: it shows no contents. Raises `IntegrityError` for a checkpoint or an archive that is not signed by
         them.
         """
-        keys = [Verifier.parse(one) for one in verifiers] or [self._desk.verifier]
+        keys = [Verifier.parse(one) for one in word_list(verifiers, "verifiers")] or [self._desk.verifier]
         return verify(
             self._ledger,
-            checkpoints=[read_signed(one, keys) for one in checkpoints],
-            archives=[self._desk.archiver.opened(Path(one)) for one in archives],
+            checkpoints=[read_signed(one, keys) for one in word_list(checkpoints, "checkpoints")],
+            archives=[
+                self._desk.archiver.opened(parse_path(one, "archives"))
+                for one in value_list(archives, "archives", of="files")
+            ],
             progress=progress,
         )
 
@@ -210,17 +248,19 @@ class AuditLog:
         """Return what shows that a record is in the tree of the first `size` records; raises `NotFound`."""
         total = self._ledger.head().size
         seq = _seq(record_id)
-        covered = total if size is None else size
+        covered = total if size is None else parse_whole(size, "size", least=0)
         if not 0 <= seq < covered <= total:
-            raise NotFound(f"{record_id!r} is not among the first {covered} of {total} records.")
+            raise NotFound(f"{quoted(record_id)} is not among the first {covered} of {total} records.")
         return inclusion_proof(seq, covered, self._ledger.node)
 
     def consistency_proof(self, old: int, new: int | None = None) -> list[bytes]:
         """Return what shows that the tree of `old` records is the beginning of that of `new`, by default all."""
         total = self._ledger.head().size
         later = total if new is None else new
-        if not 0 <= old <= later <= total:
-            raise InvalidInput(f"{old} and {later} are no sizes of a ledger of {total} records.")
+        if not (_whole(old) and _whole(later) and 0 <= old <= later <= total):
+            raise InvalidInput(
+                f"{quoted(old)} and {quoted(later)} are no sizes of a ledger of {total} records."
+            )
         return consistency_proof(old, later, self._ledger.node)
 
     def leaf(self, record_id: str) -> bytes:
@@ -238,8 +278,8 @@ class AuditLog:
     def root(self, size: int) -> bytes:
         """Return the tree hash of the first `size` records."""
         total = self._ledger.head().size
-        if not 0 <= size <= total:
-            raise InvalidInput(f"{size} is no size of a ledger of {total} records.")
+        if not (_whole(size) and 0 <= size <= total):
+            raise InvalidInput(f"{quoted(size)} is no size of a ledger of {total} records.")
         return root_of(size, self._ledger.node)
 
     def close(self) -> None:
@@ -274,15 +314,19 @@ def _asked(
         and all(map(_whole, ticks))
         and 0 <= ticks[0] <= ticks[1] < 1 << 63
     ):
-        raise InvalidInput(f"tick_range = {ticks!r} is no range; give (first, last), both from 0 on.")
+        raise InvalidInput(f"tick_range = {quoted(ticks)} is no range; give (first, last), both from 0 on.")
+    parse_text(session_id, "session_id")
     return LedgerQuery(
         sessions=None if session_id is None else [session_id],
         ticks=ticks,
         times=times_of(times),
         event_types=None
         if event_types is None
-        else [parse_choice(EventType, one, "event_types") for one in event_types],
-        kinds=None if kinds is None else list(kinds),
+        else [
+            parse_choice(EventType, one, "event_types")
+            for one in value_list(event_types, "event_types", of="types")
+        ],
+        kinds=None if kinds is None else list(word_list(kinds, "kinds")),
     )
 
 
@@ -317,5 +361,6 @@ def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
 def _seq(record_id: str) -> int:
     number = str(record_id).removeprefix("audit-")
     if not str(record_id).startswith("audit-") or not (number.isascii() and number.isdecimal()):
-        raise InvalidInput(f"{record_id!r} is no record; ids look like audit-N.")
-    return int(number)
+        raise InvalidInput(f"{quoted(record_id)} is no record; ids look like audit-N.")
+    # More digits than any ledger has records: Python refuses to read some of them.
+    return int(number) if len(number) < _DIGITS_LIMIT else _SIZE_LIMIT

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from hexad.audit.access import REFUSED
 from hexad.audit.asking import holds
 from hexad.audit.checkpoint import Checkpoint, sign
 from hexad.audit.desk import Desk
@@ -49,6 +50,7 @@ class Marking:
         span = span_of(session_id, tick_range, time_range, seq_range)
         reviewer = self._desk.admitted(reviewer_credential)
         if reviewer.sessions is not None and span.session not in reviewer.sessions:
+            self._desk.note(REFUSED, {"name": reviewer.name, "doing": "mark what is beyond"})
             raise AccessDenied(f"{reviewer.name} may read some sessions only, and so mark only those.")
         return self._incidents.mark(name, span, author=reviewer.name, reason=reason, mask=self._desk.mask)
 

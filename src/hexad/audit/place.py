@@ -94,13 +94,7 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
         if (store / CONVERSION).exists():
             recover(store, lock)
         settings = load_settings(store)
-        given = KeyGiven.of(
-            key,
-            passphrase=settings.passphrase,
-            key_file=settings.key_file,
-            variable=settings.key_file_variable,
-            command=settings.key_command,
-        )
+        given = KeyGiven.of(key, **settings.key_sources)
         return open_ledger(folder, clock=clock, create=create, crypt=unlock(store, given), lock=lock)
     except BaseException:
         lock.close()

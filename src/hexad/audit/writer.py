@@ -22,11 +22,13 @@ from hexad.model.contract import AuditEvent
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice, parse_time, quoted
+from hexad.model.parse import parse_choice, parse_time, quoted, value_list
 
 _STR: Final = frozenset((str,))
 _FLOAT: Final = frozenset((float,))
 _TYPES: Final = {one.value: one for one in EventType}
+_DEPTH_LIMIT: Final = 50
+"""How deep lists and objects of steering may stand in each other, as those of a memory's metadata."""
 _ROW_KEYS: Final = frozenset(
     (
         "session_id",
@@ -98,7 +100,10 @@ class AuditLogWriter:
     def record_many(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
         """Record many timesteps in one transaction, each a mapping of `record`'s parameters and perhaps `timestamp`."""
         now = self._clock.now()
-        return [f"audit-{seq}" for seq in self.append([self.made(row, now) for row in rows])]
+        return [
+            f"audit-{seq}"
+            for seq in self.append([self.made(row, now) for row in value_list(rows, "rows", of="mappings")])
+        ]
 
     def made(self, row: Mapping[str, Any], now: datetime) -> NewAuditRecord:
         """Return the record of a row, whose text is still to be looked through; raises `InvalidInput`."""
@@ -195,8 +200,8 @@ class AuditLogWriter:
         for lens, score in scores.items():
             if not isinstance(lens, str):
                 raise InvalidInput(f"lens_activations names {quoted(lens)}, which is no lens's id.")
-            if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
-                raise InvalidInput(f"The activation of {lens!r} is {score!r}; give a finite number.")
+            if not _is_finite(score):
+                raise InvalidInput(f"The activation of {lens!r} is {quoted(score)}; give a finite number.")
         return row
 
     def _steering(self, given: object) -> list[JSONValue]:
@@ -211,7 +216,33 @@ class AuditLogWriter:
             raise InvalidInput(
                 f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
             ) from error
+        if _nests_deeper(plain, _DEPTH_LIMIT):
+            raise InvalidInput(
+                f"steering_applied holds lists or objects that stand in each other more than {_DEPTH_LIMIT} deep; "
+                "flatten it."
+            )
         return [_masked(one, self._mask or self._masking.text) for one in plain]
+
+
+def _is_finite(score: object) -> bool:
+    """Whether a lens can be so active; no whole number beyond what a float holds."""
+    if not isinstance(score, int | float) or isinstance(score, bool):
+        return False
+    try:
+        return math.isfinite(score)
+    except OverflowError:
+        return False
+
+
+def _nests_deeper(value: object, most: int) -> bool:
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+        ]
+    return bool(level)
 
 
 def _plain(value: object) -> object:

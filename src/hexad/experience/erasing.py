@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hexad.errors import StoreLocked
+from hexad.errors import StorageFailure, StoreLocked
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.erasing_choice import Choice, Chooser
 from hexad.experience.erasing_taking import FILES, PACKAGES, ROWS, Prepared, Taking
@@ -17,10 +17,11 @@ from hexad.experience.tagging import StreamEvents
 from hexad.experience.xdb import Experience
 from hexad.ids import IdSource
 from hexad.model.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, format_time
 from hexad.model.ticks import Ranges, intersection, union
 from hexad.storage.connection import Database
 from hexad.storage.erased_documents import COPIES, DOCUMENTS, ErasedDocuments
+from hexad.storage.erased_memories import ErasedMemories
 from hexad.storage.erased_stream import ErasedStream
 from hexad.storage.erased_targets import ErasedTargets
 from hexad.storage.erasures import ledger_work
@@ -45,15 +46,17 @@ class StreamEraserNeeds:
 
 @dataclass(slots=True)
 class _DryBook:
-    """Counts what would go."""
+    """Counts what would go; `remembered` says which memories tell of records."""
 
     at: datetime
+    remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]]
     id: str = "dry-run"
     last_memory: int = 0
     roles: tuple[str, ...] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     packages: list[str] = field(default_factory=list)
     works: list[Mapping[str, JSONValue]] = field(default_factory=list)
+    memories: Sequence[int] = ()
 
     def erased(self, place: str, count: int, bytes: int = 0) -> None:  # noqa: ARG002
         """Count it."""
@@ -79,7 +82,8 @@ class _DryBook:
         self.works.append(ledger_work(session=session, ticks=ticks, subject=subject, everything=everything))
 
     def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
-        """Do nothing."""
+        """Look for them as long as what they tell of is gone."""
+        self.memories = self.remembered(records, times and [format_time(one) for one in times])
 
 
 class _Undone(Exception):
@@ -106,7 +110,7 @@ class StreamEraser:
 
     def plan(self, selection: Selection) -> Plan:
         """Return what `erase` and its `complete` would note: it is done, and undone."""
-        book = _DryBook(self._db.clock.now())
+        book = _DryBook(self._db.clock.now(), ErasedMemories(self._db).remembered)
         if Realm.STREAM in selection.realms:
             self._stream(selection, book, undo=True)
             book.erased(PACKAGES, sum(map(self._needs.evidence.has, set(book.packages))))
@@ -115,7 +119,7 @@ class StreamEraser:
             book.erased(DOCUMENTS, len(chosen))
             book.erased(COPIES, self._documents.copies(chosen))
         erased = [Erased(place=place, count=count) for place, count in sorted(book.counts.items()) if count]
-        return Plan(erased=erased, on_ledger=book.works)
+        return Plan(erased=erased, on_ledger=book.works, memories=book.memories)
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""
@@ -138,6 +142,12 @@ class StreamEraser:
             choice = self._chooser.choose(selection, at=at)
             if not choice.sessions and choice.state is not None:
                 return choice
+            if undo and self._db.readonly:
+                raise StorageFailure(
+                    "What is selected reaches recorded experience, and what would go of that is found out by a "
+                    f"transaction that is undone: {self._db.path} was opened read-only. Open it for writing for "
+                    "this dry run; nothing was changed."
+                )
             prepared = self._prepared(choice)
             try:
                 with self._db.transaction():

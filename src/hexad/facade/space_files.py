@@ -14,16 +14,16 @@ from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.facade.access import require_whole
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
-from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_time
+from hexad.model.memory import JSONValue, Trust
+from hexad.model.parse import parse_choice, parse_time
 from hexad.model.policy import parse_stored
 from hexad.model.source import Skip
-from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, RestoreReport
+from hexad.model.spacefiles import ExportReport, FolderReport, ReadReport, RestoreReport, Verified
 from hexad.storage.exports import FORMAT, verify_export, write_export
 from hexad.storage.files import unlink
 from hexad.storage.keys import KeyStore
 from hexad.storage.own_files import OwnFiles
-from hexad.storage.space_reader import ParsedSpace, load_json, parse_space
+from hexad.storage.space_reader import ParsedSpace, load_json, parse_space, without_a_say
 from hexad.storage.spacefile import Step, space_document, space_file, write_space_file
 from hexad.storage.spaces import Space
 from hexad.storage.stores import Stores
@@ -89,14 +89,16 @@ class SpaceFileCalls:
         *,
         name: str | None = None,
         dry_run: bool = False,
+        trust: Trust | str | None = None,
         progress: Step | None = None,
     ) -> ReadReport:
         """Merge a space's file, Hexad's or Lexon's, into its space, or into the space `name`; by id.
 
         A newer object changes its memory, an older one does not, and one that differs though it was changed at the
         same time is a conflict: the store's stays, and the report names it. What Hexad does not know is kept and
-        written back. Policies and metadata are set in a space that has none of either and no memory. `progress` is
-        told how many objects are ready to be stored.
+        written back. Policies and metadata are set in a space that has none of either and no memory. What the file
+        brings is trusted as it says, and no more than `trust`. `progress` is told how many objects are ready to be
+        stored.
 
         Raises `InvalidSpace` for a file that is damaged or holds what cannot be stored, with line and column or
         object and field, `Conflict` for an id that another space has, `NotFound` for a file that is not there;
@@ -107,25 +109,27 @@ class SpaceFileCalls:
         if isinstance(document, Mapping) and document.get("format") == FORMAT:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
         parsed = parse_space(document, file=path, renamed=name is not None)
-        return self._read(parsed, name, dry_run=dry_run, progress=progress)
+        return self._read(replace(parsed, trust=_most(trust)), name, dry_run=dry_run, progress=progress)
 
-    def read_folder(self, folder: str | Path, *, format: str = "lexon") -> FolderReport:
+    def read_folder(
+        self, folder: str | Path, *, format: str = "lexon", trust: Trust | str | None = None
+    ) -> FolderReport:
         """Read every space file of another program's folder: `.lexon`, or the project that it lies in.
 
         Each file goes into the space that it names. One that cannot be read is in the report and stops no other;
-        so is what else lies in the folder. A second run changes nothing. Raises `NotFound` for a folder without
-        space files.
+        so is what else lies in the folder. A second run changes nothing. `trust` is as for `read_file`. Raises
+        `NotFound` for a folder without space files.
         """
         if format not in _FORMATS:
             raise InvalidInput(f"Format {format!r} is not known; there is {' and '.join(_FORMATS)}.")
-        root = _lexon_folder(Path(folder))
+        most, root = _most(trust), _lexon_folder(Path(folder))
         reports: list[ReadReport] = []
         failed: list[Skip] = []
         for path in sorted((root / LEXON_SPACES).iterdir()):
             if path.suffix != ".json" or not path.is_file():
                 continue
             try:
-                report = self.read_file(path)
+                report = self.read_file(path, trust=most)
             except HexadError as error:
                 failed.append(Skip(source_id=path.name, reason=str(error)))
                 continue
@@ -178,6 +182,26 @@ class SpaceFileCalls:
         self._record("export", {"space": name, "objects": report.objects, "hash": report.content_hash})
         return report
 
+    def verify(self, file: str | Path, *, trusted_key: str | None = None) -> Verified:
+        """Do what `hexad.verify_export` does, also for an export that lies encrypted in this store; raises as it does.
+
+        Raises `AccessDenied` for an actor from whom a space of that name hides something.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, key=bytes(32)) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs")
+        ...     hx.spaces.verify(hx.spaces.export("docs").path).objects
+        1
+        """
+        verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
+        self._files.stores.spaces.admit(verified.space)
+        found = self._files.stores.spaces.find(verified.space)
+        if found is not None:
+            require_whole(
+                self._files.actor, parse_stored(found.policies), space=found.name, doing="an export of it"
+            )
+        return verified
+
     def restore(
         self,
         file: str | Path,
@@ -186,20 +210,23 @@ class SpaceFileCalls:
         trusted_key: str | None = None,
         dry_run: bool = False,
         merge: bool = False,
+        trust: Trust | str | None = None,
         progress: Step | None = None,
     ) -> RestoreReport:
         """Verify a signed export, then bring its space back: ids, times, pins, what is archived, policies.
 
         The space, or `name`, must not be there or must hold no memory; `merge` reads the export into one that does,
-        as `read_file` reads a file. `trusted_key`, a public key or its fingerprint, must then be the export's.
+        as `read_file` reads a file. `trusted_key`, a public key or its fingerprint, must then be the export's. Without
+        `trust` its memories are trusted as it says, whoever signed it; with it no more than that.
 
         Raises `IntegrityError` for an export that does not verify, `Conflict` for a space that is in use, and what
         `read_file` raises; then nothing was stored.
         """
-        verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
+        verified = self.verify(file, trusted_key=trusted_key)
         parsed = parse_space(
             verified.document, file=verified.file, said=verified.space, renamed=name is not None
         )
+        parsed = replace(parsed, trust=_most(trust))
         target = parsed.name if name is None else name
         detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}
         report = self._read(
@@ -232,6 +259,7 @@ class SpaceFileCalls:
         if name is not None and validate_space(name) != parsed.name:
             parsed = _renamed(parsed, name)
         files.stores.spaces.admit(parsed.name)
+        parsed, notes = without_a_say(parsed)
 
         def may(policies: Mapping[str, JSONValue]) -> None:
             require_whole(files.actor, parse_stored(policies), space=parsed.name, doing="a file of it")
@@ -243,6 +271,7 @@ class SpaceFileCalls:
         report = files.importer().read(
             parsed, dry_run=dry_run, whole=whole, may=may, within=within, progress=progress
         )
+        report.notes.extend(notes)
         files.wake()
         return report
 
@@ -290,6 +319,10 @@ class SpaceFileCalls:
                 "export_path, or name the file to export to."
             )
         return path
+
+
+def _most(trust: Trust | str | None) -> Trust | None:
+    return None if trust is None else parse_choice(Trust, trust, "trust")
 
 
 def _resolved(path: Path) -> Path:

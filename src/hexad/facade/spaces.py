@@ -84,7 +84,8 @@ class SpacesFacade(SpaceMetadataCalls):
         means the option and is not stored. Secrets are taken out of it as of every text.
 
         Raises `Conflict` when the space is there and no reset is asked for, `InvalidSpace` for a bad name or
-        metadata, `AccessDenied` where the policy says `allow_delete: false` or hides memories from the actor.
+        metadata, `AccessDenied` where the policy says `allow_delete: false` or hides memories from the actor, and
+        for who is not the store's owner where it does not say `allow_delete: true`.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -325,6 +326,11 @@ class SpacesFacade(SpaceMetadataCalls):
             raise AccessDenied(
                 f"Space {space.name!r} cannot be reset: its policy says allow_delete: false. "
                 "Set it to true, or take it out of the policy, first."
+            )
+        if policies.allow_delete is not True and not self._needs.actor.is_owner:
+            raise AccessDenied(
+                f"Space {space.name!r} cannot be reset by {self._needs.actor.describe()}: its policy does not allow "
+                "deletion. Its owner can set allow_delete to true, or reset it."
             )
 
     def _refuse_delete(self, space: Space) -> None:

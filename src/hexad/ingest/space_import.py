@@ -25,7 +25,7 @@ from hexad.storage.changes import ChangeReader
 from hexad.storage.codec import dump
 from hexad.storage.memory_rows import batches
 from hexad.storage.origins import SpaceOrigin, fingerprint, space_fingerprint
-from hexad.storage.space_fields import ParsedObject, made_id
+from hexad.storage.space_fields import ParsedObject, capped, made_id
 from hexad.storage.space_reader import ParsedSpace
 from hexad.storage.spacefile import OBJECTS, count_purged, places, record_head
 from hexad.storage.spaces import Space
@@ -166,6 +166,9 @@ class SpaceImporter:
             same = same_objects(self._stores, known, given)
             changed = {one.id: self._clean(one, parsed.name, work) for one in given if one.id not in same}
             same |= same_objects(self._stores, known, list(changed.values()))
+            if parsed.trust is not None:  # what is here as the file says it stays as trusted as it is
+                changed = {key: capped(one, parsed.trust) for key, one in changed.items()}
+                same |= same_objects(self._stores, known, list(changed.values()))
             objects = [same.get(one.id) or changed[one.id] for one in given]
             back = count_purged(self._stores, [one.id for one in given])
             if back:

@@ -250,6 +250,23 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Destroyed:
+    """How many contents of the ledger were destroyed, and which record says so.
+
+    `cleared` says that nothing of them is left in its files either; without it another program reads them just now, and
+    the next erasure clears them.
+    """
+
+    record_id: str
+    contents: int
+    cleared: bool
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {"record": self.record_id, "contents": self.contents, "cleared": self.cleared}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
     """Who may read the ledger: until `expires_at`, and only what `scope` names (None: everything)."""
 

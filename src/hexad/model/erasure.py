@@ -179,10 +179,12 @@ class Kept:
 class Plan:
     """What an erasure would take, but for bytes; places without anything are left out.
 
-    `on_ledger` is what it would have the ledger destroy, as the store writes it down.
+    `on_ledger` is what it would have the ledger destroy, as the store writes it down; `memories` are the rows of the
+    memories that tell of it, which another eraser would take.
     """
 
     erased: Sequence[Erased] = ()
+    memories: Sequence[int] = ()
     on_ledger: Sequence[Mapping[str, JSONValue]] = ()
 
 
@@ -286,7 +288,11 @@ class ErasureReceipt:
         return sum(one.count for one in self.erased if one.place == place)
 
     def verify(self) -> bool:
-        """Whether the receipt is as it was given out: both HMACs hold. False for one without its key."""
+        """Whether the receipt is as its holder had it: both HMACs hold. False for one without its key.
+
+        The key is in it, so that this finds accidents and changes by others, and not what its holder signs anew: `mac`
+        as it was given out is in the store (`Hexad.erasures`), and `selection_mac` on the ledger.
+        """
         if self.key is None or self.selection is None or self.mac is None:
             return False
         key = bytes.fromhex(self.key)
@@ -314,23 +320,20 @@ class ErasureReceipt:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
 
-def parse_receipt(given: Mapping[str, JSONValue]) -> ErasureReceipt:
-    """Return the receipt that `to_dict` wrote; raises `InvalidInput` for what is none."""
+def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
+    """Return the receipt that `to_dict` or `to_json` wrote; raises `InvalidInput` for what is none."""
     try:
-        said = json.loads(json.dumps(given))
-        selection = said["selection"]
-        at = parse_time(said["at"], "at")
-        if at is None:
-            raise InvalidInput("A receipt has a time.")
-        return ErasureReceipt(
+        said = json.loads(given if isinstance(given, str) else json.dumps(given))
+        selection, at = said["selection"], parse_time(said["at"], "at")
+        read = ErasureReceipt(
             id=said["id"],
-            at=at,
+            at=at or datetime.min,
             actor=said["actor"],
             purge=said["purge"],
             dry_run=said["dry_run"],
             selection=None if selection is None else parse_selection(selection),
             erased=tuple(Erased(**one) for one in said["erased"]),
-            pending=tuple(Pending(**one) for one in said["pending"]),
+            pending=tuple(Pending(place=one["place"], reason=one["reason"]) for one in said["pending"]),
             kept=tuple(Kept(**one) for one in said["kept"]),
             flagged=tuple(said["flagged"]),
             files=tuple(said["files"]),
@@ -339,8 +342,27 @@ def parse_receipt(given: Mapping[str, JSONValue]) -> ErasureReceipt:
             mac=said["mac"],
             ledger_seq=said["ledger_seq"],
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        texts = (
+            read.id,
+            read.actor,
+            read.selection_mac,
+            read.mac or "",
+            read.key or "",
+            *read.flagged,
+            *read.files,
+        )
+        numbers = (
+            read.ledger_seq or 0,
+            *(one.count for one in read.erased),
+            *(one.count for one in read.kept),
+        )
+        right = all(isinstance(one, str) for one in texts) and all(type(one) is int for one in numbers)
+        if at is None or not right or type(read.purge) is not bool or type(read.dry_run) is not bool:
+            raise TypeError("a field is not of the kind that receipts have")
+        bytes.fromhex(read.key or "")
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"This is no receipt of an erasure: {error!r}.") from error
+    return read
 
 
 def selection_mac(key: bytes, erasure: str, at: datetime, selection: Selection, *, purge: bool) -> str:

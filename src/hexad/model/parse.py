@@ -13,7 +13,7 @@ from hexad.errors import InvalidInput
 
 _NAME_BYTES: Final = 255
 _PATH_CHARS: Final = 4_000
-_OFFSET_MOST: Final = 1 << 62
+_WHOLE_MOST: Final = 1 << 62
 _REPEATED: Final = 24
 _TELLING: Final = 8
 SUBJECT_CHARS_LIMIT: Final = 1_000
@@ -91,13 +91,15 @@ def parse_whole(value: int, name: str, *, least: int) -> int:
     """Return a whole number that is at least `least`; raises `InvalidInput` naming `name` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidInput(f"{name} = {quoted(value)} is not a whole number of at least {least}.")
+    if value > _WHOLE_MOST:
+        raise InvalidInput(f"{name} = {quoted(value)} is more than {_WHOLE_MOST:,}.")
     return value
 
 
 def parse_offset(value: int) -> int:
     """Return how many of the first to leave out, none for a negative number; raises `InvalidInput` for no number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value > _OFFSET_MOST:
-        raise InvalidInput(f"offset = {quoted(value)} is not a whole number from 0 to {_OFFSET_MOST:,}.")
+    if isinstance(value, bool) or not isinstance(value, int) or value > _WHOLE_MOST:
+        raise InvalidInput(f"offset = {quoted(value)} is not a whole number from 0 to {_WHOLE_MOST:,}.")
     return max(value, 0)
 
 
@@ -145,16 +147,18 @@ def said_by(error: BaseException, given: Iterable[str]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the beginning of a value as it is written in Python, also of one whose digits Python refuses to write."""
+    """Return the beginning of a value as it is written in Python, also of one that Python refuses to write."""
     try:
         return repr(value)[:80]
-    except ValueError:
+    except (ValueError, RecursionError):
         return shown(value)
 
 
 def shown(value: object) -> str:
-    """Return the beginning of a value for a message, also of one whose digits Python refuses to write."""
+    """Return the beginning of a value for a message, also of one that Python refuses to write."""
     try:
         return str(value)[:80]
     except ValueError:
         return f"{type(value).__name__} with a number too long to write"
+    except RecursionError:
+        return f"{type(value).__name__} that is nested too deep to write"

@@ -39,6 +39,7 @@ class StoreStatus:
     backend: str = "basic"  # the setting `memory_backend`
     backend_known: bool = True
     encryption: EncryptionState | None = None  # None: nothing is encrypted
+    quarantined: int = 0  # memories that wait for the owner's review; nobody else is told
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""

@@ -129,14 +129,16 @@ class ErasedMemories:
 
     # What rests on it -------------------------------------------------------------------------------------------
 
-    def dependants(self, numbers: Collection[int], summaries: str) -> tuple[list[int], list[int]]:
+    def dependants(
+        self, numbers: Collection[int], summaries: str, *, without: Collection[int] = ()
+    ) -> tuple[list[int], list[int]]:
         """Return which other memories go with these, and which only rest on them.
 
         With them go those that are derived from nothing else that is left, and the summaries of their sources, whose
         items are called `summaries`. Derived is what was written as such, or what a link `derived-from` leads from;
-        `depends-on` and `based-on` say that something rests on something.
+        `depends-on` and `based-on` say that something rests on something. What is `without` counts as gone before.
         """
-        gone, resting = set(numbers), set[int]()
+        gone, resting = {*numbers, *without}, set[int]()
         found, fresh = set[int](), set(numbers)
         while fresh:
             whole, some = self._derived(fresh, gone)

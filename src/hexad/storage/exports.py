@@ -157,7 +157,8 @@ def verify_export(file: str | Path, *, trusted_key: str | None = None, own: OwnF
     it, any key will do, and `trusted` is False: compare `key_fingerprint` with what the sender tells you. `own` are
     the files of an open store: one that is encrypted only its own store reads.
 
-    Raises `IntegrityError` saying what does not match, `NotFound` when there is no such file.
+    Raises `IntegrityError` saying what does not match, `NotFound` when there is no such file, `AccessDenied` for one
+    that is encrypted: `hx.spaces.verify` checks it where its store is open.
     """
     path = Path(file)
     try:

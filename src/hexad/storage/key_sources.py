@@ -13,7 +13,6 @@ import os
 import secrets
 import shlex
 import stat
-import subprocess
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from typing import Final
 from hexad.errors import AccessDenied, Conflict, InvalidInput
 from hexad.storage import files
 from hexad.storage.crypto import KEY_BYTES
+from hexad.storage.key_commands import output_of
 
 KEYRING, KEY_FILE, PASSPHRASE, COMMAND, PROGRAM = "keyring", "key_file", "passphrase", "command", "program"
 PROVIDERS: Final = (KEYRING, KEY_FILE, PASSPHRASE, COMMAND, PROGRAM)
@@ -315,32 +315,12 @@ def _parsed(data: bytes) -> bytes | None:
 
 def _of_command(command: Sequence[str], place: KeyPlace) -> bytes:
     name = command[0]
-    try:
-        # Its errors are for a person, and go where ours go; nothing of its output is kept or shown.
-        done = subprocess.run(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            timeout=COMMAND_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise AccessDenied(
-            f"The command {name!r} that gives the store's key did not end in {COMMAND_TIMEOUT_S:.0f} s."
-        ) from _without_output(error)
-    except OSError as error:
-        raise AccessDenied(
-            f"The command {name!r} that gives the store's key cannot be run: {error.strerror}. {_ways(place)}"
-        ) from error
-    if done.returncode:
-        raise AccessDenied(
-            f"The command {name!r} that gives the store's key ended with {done.returncode}. {_ways(place)}"
-        )
-    key = _parsed(done.stdout)
+    printed = output_of(command, remedy=_ways(place), most_bytes=_OUTPUT_BYTES, timeout_s=COMMAND_TIMEOUT_S)
+    key = _parsed(printed)
     if key is not None:
         return key
     try:
-        line = done.stdout.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8")
+        line = printed.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError:
         line = ""
     if len(line) < _PASSPHRASE_LEAST:
@@ -349,11 +329,6 @@ def _of_command(command: Sequence[str], place: KeyPlace) -> bytes:
             f"{_PASSPHRASE_LEAST} characters."
         )
     return place.scrypt.key(line, place.salt)
-
-
-def _without_output(error: subprocess.TimeoutExpired) -> subprocess.TimeoutExpired:
-    error.output = error.stdout = None
-    return error
 
 
 # The system's keyring ------------------------------------------------------------------------------------------

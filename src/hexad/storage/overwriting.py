@@ -5,6 +5,8 @@ The counterpart of `files`, with its rules: each step passes `files.operation`, 
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from hexad.errors import StorageFailure
 from hexad.storage import files
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -55,11 +58,37 @@ def overwrite(path: Path) -> None:
 
 
 def move(new: Path, old: Path) -> None:
-    """Give a durable file its place, over what is there; durable on return."""
-    with files.operation("rename", old, "replace"):
-        os.replace(new, old)
+    """Give a durable file its place, over what is there; durable on return.
+
+    Where that is on another file system (a folder of the store that is a disk of its own), it is copied there. What
+    was there goes before, to make room: who calls this has it once more, and calls again after a kill.
+    """
+    try:
+        with files.operation("rename", old, "replace"):
+            os.replace(new, old)
+    except StorageFailure as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.EXDEV:
+            raise
+        files.unlink(old)
+        files.stream_write(old, _pieces(new))
+        files.unlink(new)
     files.sync_dir(old.parent)
     files.sync_dir(new.parent)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with files.operation("read", path, "read"), path.open("rb") as file:
+        while piece := file.read(_CHUNK_BYTES):
+            yield piece
+
+
+def wipe_tree(folder: Path) -> None:
+    """Remove a folder whose files may be plain, overwritten before as far as the disk takes it."""
+    if folder.is_dir():
+        for path in files_below(folder):
+            with contextlib.suppress(StorageFailure):  # it goes all the same
+                overwrite(path)
+    files.remove_tree(folder)
 
 
 def free_bytes(path: Path) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hexad.errors import IntegrityError
+from hexad.errors import AccessDenied, IntegrityError
 from hexad.storage import files
 from hexad.storage.crypto import HEADER_BYTES, FileCipher, StoreKeys, cipher_of, is_sealed, plain_size
 from hexad.storage.sealed_files import SealedReader
@@ -66,10 +66,16 @@ class OwnFiles:
     def opens(self, path: Path) -> FileCipher | None:
         """Return what opens the file at this place, None for a plain one.
 
-        Raises `IntegrityError` for a plain file where the store has its own, and for a sealed one of another store.
+        Raises `IntegrityError` for a plain file where the store has its own, and for a sealed one of another store;
+        `AccessDenied` for a sealed one where there is no store.
         """
         with files.operation("read", path, "read"), path.open("rb") as file:
             sealed = is_sealed(file.read(HEADER_BYTES))
+        if sealed and self.folder is None:
+            raise AccessDenied(
+                f"{path} is encrypted, and only its own store opens it: `hx.spaces.verify` checks it there, and "
+                "`hexad cat` writes its content."
+            )
         if sealed and self.cipher is None:
             raise IntegrityError(
                 f"{path} is encrypted, by another store than this one. `hexad cat` writes its content where that store "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final, cast
@@ -43,6 +43,13 @@ class ParsedObject:
         """The id of the memory, made from the content where the file gives none."""
         assert self.draft.id is not None
         return self.draft.id
+
+
+def capped(one: ParsedObject, most: Trust) -> ParsedObject:
+    """Return an object that is trusted no more than `most`, also where it is written back."""
+    if one.draft.trust.rank <= most.rank:
+        return one
+    return replace(one, draft=replace(one.draft, trust=most), object={**one.object, "trust": most.value})
 
 
 def parse_object(

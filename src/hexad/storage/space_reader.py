@@ -7,14 +7,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
-from hexad.model.memory import JSONValue
+from hexad.model.memory import JSONValue, Trust
 from hexad.model.parse import parse_path
+from hexad.model.protection import NAMES as PROTECTION
 from hexad.storage.own_files import PLAIN, OwnFiles
 from hexad.storage.space_fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
 from hexad.text.paths import space_of_file_name, validate_space
@@ -24,11 +25,15 @@ FILE_BYTES_LIMIT: Final = 1 << 30
 DEPTH_LIMIT: Final = 64
 """How deep objects and lists may stand in each other."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_LETS_IN: Final = frozenset({*PROTECTION, "allow_delete", "auto_pin", "env_allow", "model_may_pin"})
+"""Policies that decide who is believed, and what may be kept, shown first or removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSpace:
-    """A file that can be stored as a whole. `head` is the file without its objects, in its order."""
+    """A file that can be stored as a whole. `head` is the file without its objects, in its order; `trust` the most
+    that whoever reads it gives what is new in it, None: what it says.
+    """  # fmt: skip
 
     file: Path
     name: str
@@ -38,6 +43,7 @@ class ParsedSpace:
     created_at: datetime | None
     updated_at: datetime | None
     objects: Sequence[ParsedObject]
+    trust: Trust | None = None
 
 
 def load_json(file: Path, own: OwnFiles = PLAIN) -> object:
@@ -200,3 +206,16 @@ def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | 
         seen[one.id] = at
         found.append(one)
     return found
+
+
+def without_a_say(parsed: ParsedSpace) -> tuple[ParsedSpace, list[str]]:
+    """Return a file that is not trusted as the user's without the policies by which it would let itself in, and a note.
+
+    They are not kept for the file either: written back, they would be the store's own words.
+    """
+    names = sorted(name for name in parsed.policies if name in _LETS_IN)
+    if not names or parsed.trust is None or parsed.trust is Trust.USER:
+        return parsed, []
+    left = {name: value for name, value in parsed.policies.items() if name not in _LETS_IN}
+    note = f"Not taken, because the file is trusted as {parsed.trust.value}: the policies {', '.join(names)}."
+    return replace(parsed, policies=left, head={**parsed.head, "policies": left}), [note]

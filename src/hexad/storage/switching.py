@@ -17,7 +17,7 @@ from typing import Final
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files
 from hexad.storage.leases import OpenLock
-from hexad.storage.overwriting import move, overwrite, sync_tree
+from hexad.storage.overwriting import move, overwrite, sync_tree, wipe_tree
 
 FOLDER: Final = "convert"
 NEW: Final = "new"
@@ -49,14 +49,14 @@ class Switch:
 
 def new_folder(directory: Path) -> Path:
     """Return the empty folder for new files; what an earlier attempt left is removed."""
-    files.remove_tree(directory / FOLDER)
+    wipe_tree(directory / FOLDER)
     files.ensure_dir(directory / FOLDER / NEW)
     return directory / FOLDER / NEW
 
 
 def give_up(directory: Path) -> None:
-    """Remove what was prepared; the store is as it was."""
-    files.remove_tree(directory / FOLDER)
+    """Remove what was prepared; the store is as it was. Of a decryption that is plain."""
+    wipe_tree(directory / FOLDER)
 
 
 def switch(directory: Path, plan: Switch) -> None:

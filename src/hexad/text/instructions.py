@@ -68,16 +68,19 @@ _SPOKEN_OF: Final = re.compile(
     r"|exploit\w*|sanitiz\w*|quarantin\w*|owasp|test\w*|literal"
     r"|angriff\w*|beispiel\w*|attaque\w*|exemple\w*|ataque\w*|ejemplo\w*|exemplo\w*|attacco|esempio)\b"
 )
+# Between words of one clause: a colon, a full stop, a comma or the end of a short line begins another, which speaks to
+# somebody. A long line is one that was wrapped.
+_ON: Final = r"(?:[^\S\n]|(?<=[^\n]{30})\n(?!\s*\n)|['\"`*_(“”‘’])+"
 _NOT: Final = re.compile(
     r"\b(?:never|not|don.?t|cannot|can.?t|won.?t|shouldn.?t|mustn.?t|doesn.?t|without|prevent\w*|avoid|refuses?"
-    r" to|against|instead of|nie|nicht|jamais|nunca)"
-    r"(?:\W+\w+){0,2}\W*$"
+    rf" to|against|instead of|nie|nicht|jamais|nunca)(?:{_ON}\w+){{0,2}}{_ON}$"
 )
 # "we ignore previous rules", "the parser will ignore…", "tells the model to ignore…" say what happens: nobody is told.
 _TOLD: Final = re.compile(
-    r"\b(?:we|i|it|they|he|she|which|that|who|will|would|can|could|may|might|does|did|users?|parsers?|tools?"
-    r"|models?|attackers?|scripts?|code)\W+$|"
-    r"(?<!\byou )(?<!\bwant )(?<!\bneed )(?<!\bhave )(?<!\byou\snow )(?<!\bmust )\bto\W+$"
+    r"\b(?:we|i|it|they|he|she|which|that|who|does|did|users?|parsers?|tools?|models?|attackers?|scripts?|code"
+    rf"|(?<!\byou )(?:will|would|can|could|may|might)){_ON}$|"
+    r"(?<!\byou )(?<!\bwant )(?<!\bneed )(?<!\bhave )(?<!\byou\snow )(?<!\bmust )\bto"
+    rf"{_ON}$"
 )
 _TO_YOU: Final = re.compile(
     r"\b(?:you(?:r task is| must| should| need| have| are)?|want you|remember|sure|important|required|is)\W+to\W+$"

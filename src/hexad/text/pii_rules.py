@@ -36,16 +36,27 @@ _PHONE_WORD = re.compile(
     r"(?:phone|mobile|cell|tel|fax|call|whatsapp|sms|handy|telefon)\b[^\d\n+]{0,16}(\d{9,13})(?![\w.-])",
     re.IGNORECASE,
 )
+_GAPS: Final = (
+    r" \-"
+    "\u00a0\u2007\u2009\u202f"  # spaces that do not break, or are narrow
+    "\u2010\u2011\u2012\u2013"  # hyphens and dashes
+    "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # what nobody sees
+)
+"""What stands between the groups of a number, one at a time."""
 # A class before the look behind it lets the engine skip to where a number may begin: three times as fast.
-_DIGITS = re.compile(r"\d(?<![\w.+-]\d)(?:[ -]?\d){11,18}(?![\w-]|\.\d)")
-_IBAN = re.compile(r"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
+_DIGITS = re.compile(rf"\d(?<![\w.+-]\d)(?:[{_GAPS}]?\d){{11,18}}(?![\w-]|\.\d)")
+_DOTTED = re.compile(r"\d(?<![\w.+-]\d)\d{3}(?:\.\d{4}){3}(?![\w-]|\.\d)")
+_IBAN = re.compile(
+    rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}(?:[{_GAPS}]?[A-Z0-9]){{11,30}}(?![A-Za-z0-9])"
+    rf"|[a-z](?<![A-Za-z0-9][a-z])[a-z]\d{{2}}(?:[{_GAPS}]?[a-z0-9]){{11,30}}(?![A-Za-z0-9])"
+)
 _NUMBER_NAME_BEFORE = re.compile(
     r"(?:ids?|ts|times?|timestamp|seed|offset|seq|sequence|nonce|hash|snowflake|nanos|micros|ticks?)[\"']?\s{0,2}[:=#]\s{0,2}[\"']?\Z",
     re.IGNORECASE,
 )
 _CARD_WORD = re.compile(r"card|credit|payment|(?<![a-z])(?:pan|cc)(?![a-z])", re.IGNORECASE)
 _NAME_CHARS: Final = 32
-_SSN = re.compile(r"(\d(?<![\w.-]\d)(?<!\d \d)\d{2})([- ])(\d{2})\2(\d{4})(?![\w-]|\.\d| \d)")
+_SSN = re.compile(rf"(\d(?<![\w.-]\d)(?<!\d \d)\d{{2}})([{_GAPS}])(\d{{2}})\2(\d{{4}})(?![\w-]|\.\d| \d)")
 _SSN_WORD = re.compile(
     r"(?:ssn|social security(?: number| no\.?)?)\b[^\d\n]{0,12}(\d{3})()(\d{2})(\d{4})(?!\d)", re.IGNORECASE
 )
@@ -147,12 +158,17 @@ def _is_phone(text: str, digits: int) -> bool:
 
 
 def _find_cards(text: str) -> Iterator[Span]:
-    for found in _DIGITS.finditer(text):
-        digits = found[0].replace(" ", "").replace("-", "")
-        if digits == found[0] and (len(digits) > 16 or _is_numbered(text, found.start())):
+    for found in (*_DIGITS.finditer(text), *_DOTTED.finditer(text)):
+        digits = _plain(found[0])
+        if len(digits) == len(found[0]) and (len(digits) > 16 or _is_numbered(text, found.start())):
             continue
         if _is_card(digits) and len(set(digits)) > 1:
             yield Span("card", found.start(), found.end(), FROM_SHAPE)
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text, digits of every script as those of ASCII."""
+    return "".join(str(int(one)) if one.isdecimal() else one for one in text if one.isalnum())
 
 
 def _is_numbered(text: str, at: int) -> bool:
@@ -182,18 +198,22 @@ def luhn_valid(digits: str) -> bool:
 
 def _find_ibans(text: str) -> Iterator[Span]:
     for found in _IBAN.finditer(text):
-        length = _IBAN_LENGTHS.get(found[0][:2])
+        length = _IBAN_LENGTHS.get(found[0][:2].upper())
         if length is None:
             continue
         end = _end_of_chars(text, found.start(), found.end(), length)
-        if end is not None and iban_valid(text[found.start() : end].replace(" ", "")):
+        if end is None:
+            continue
+        iban = _plain(text[found.start() : end])
+        # In small letters much else looks like one: then most of it has to be digits.
+        if (iban.isupper() or 2 * sum(map(str.isdecimal, iban)) > length) and iban_valid(iban):
             yield Span("iban", found.start(), end, FROM_SHAPE)
 
 
 def _end_of_chars(text: str, start: int, stop: int, count: int) -> int | None:
-    """Return where the `count`-th character that is no space ends, if a word ends there."""
+    """Return where the `count`-th letter or digit ends, if a word ends there."""
     for at in range(start, stop):
-        count -= text[at] != " "
+        count -= text[at].isalnum()
         if count == 0:
             return at + 1 if not text[at + 1 : at + 2].isalnum() else None
     return None
@@ -210,7 +230,7 @@ def _find_ssns(text: str) -> Iterator[Span]:
     named = "ssn" in lowered or "social security" in lowered
     for pattern in (_SSN, _SSN_WORD) if named else (_SSN,):
         for found in pattern.finditer(text):
-            area, group, serial = found[1], found[3], found[4]
+            area, group, serial = map(_plain, (found[1], found[3], found[4]))
             if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
                 continue
             yield Span("ssn", found.start(1), found.end(), FROM_SHAPE)

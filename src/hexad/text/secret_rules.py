@@ -178,6 +178,11 @@ facebook-app-token <d:15-16>|<w:27-40>
 # Tokens whose parts the notation cannot say. A JSON Web Token is three or (encrypted) five parts; the third may be
 # empty. A possessive part cannot be given back, so a run of letters without the dot fails at once.
 _SPECIAL: Final = (
+    # What a store's own key files say, wherever somebody copied them to.
+    *(
+        ("hexad-key", name, rf"{name}\\?[\"']?[ \t]*[:=][ \t]*\\?[\"']?[0-9a-fA-F]{{64}}(?![0-9a-zA-Z])")
+        for name in ("wrapping_key", "signing_seed", "redaction_salt")
+    ),
     (
         "jwt",
         "ey",

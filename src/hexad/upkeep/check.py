@@ -20,6 +20,7 @@ from hexad.storage.own_files import own_files
 from hexad.storage.store_parts import exposed
 from hexad.storage.stores import Stores
 from hexad.storage.stream_check import check_stream
+from hexad.storage.switching import FOLDER as CONVERSION
 from hexad.text.rules import audience
 
 _EXPECTED: Final = frozenset(
@@ -100,7 +101,12 @@ def _roles(roles: frozenset[str] | None) -> str:
 
 def _files(directory: Path) -> Iterator[str]:
     for path in sorted(directory.iterdir()):
-        if path.name not in _EXPECTED and not path.name.startswith("."):
+        if path.name == CONVERSION:
+            yield (
+                f"{path} is what an interrupted change of the encryption left, and its files may be plain. Open the "
+                "store once for writing, which removes it."
+            )
+        elif path.name not in _EXPECTED and not path.name.startswith("."):
             yield f"{path} is not part of a store; nothing reads it. Move it away if it is yours."
     for name in ("memory.db",):  # the key file is looked at with what it holds
         path = directory / name

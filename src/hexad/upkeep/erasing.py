@@ -70,32 +70,48 @@ class MemoryEraser:
         numbers = rows.selected(selection)
         return rows.spaces_of([*rows.dependants(numbers, self._summaries)[0], *numbers])
 
-    def plan(self, selection: Selection) -> Sequence[Erased]:
-        """Return what `erase` and its `complete` would note; changes nothing."""
-        if Realm.MEMORIES not in selection.realms:
-            return ()
+    def plan(self, selection: Selection, *, telling: Sequence[int] = ()) -> Sequence[Erased]:
+        """Return what `erase` and its `complete` would note; changes nothing. `telling` are `Plan.memories`."""
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         with self._stores.db.read():
-            numbers = rows.selected(selection)
-            more, _ = rows.dependants(numbers, self._summaries)
-            gone = [*more, *numbers]
-            counts = rows.counts(gone)
-            spaces = rows.spaces_of(gone)
-            ids = rows.ids_of(gone) if len(gone) <= _NAMED else None
+            named, told, _ = self._going(rows, selection, telling)
+            counts = rows.counts([*named, *told])
+            counts[MEMORIES], counts[REMEMBERED] = len(named), len(told)
+            where = [
+                (rows.spaces_of(gone), rows.ids_of(gone) if len(gone) <= _NAMED else None)
+                for gone in (named, told)
+                if gone
+            ]
             counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
-        if gone:
-            counts[SPACE_FILES] = len(files.space_files(self._directory, spaces))
-            counts[EXPORTS] = len([*files.exports_of(self._directory, spaces, ids, self._own)])
+        if where:
+            # A file of a space that both are in is written anew twice.
+            counts[SPACE_FILES] = sum(len(files.space_files(self._directory, spaces)) for spaces, _ in where)
+            exports = {
+                path
+                for spaces, ids in where
+                for path in files.exports_of(self._directory, spaces, ids, self._own)
+            }
+            counts[EXPORTS] = len(exports)
             counts[CACHES] = len(files.vector_caches(self._directory))
         return [Erased(place=place, count=count) for place, count in sorted(counts.items()) if count]
 
-    def flagged(self, selection: Selection) -> list[str]:
+    def flagged(self, selection: Selection, *, telling: Sequence[int] = ()) -> list[str]:
         """Return the ids of the memories that rest on what would go and stay."""
-        if Realm.MEMORIES not in selection.realms:
-            return []
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         with self._stores.db.read():
-            return rows.ids_of(rows.dependants(rows.selected(selection), self._summaries)[1])
+            return sorted(rows.ids_of(self._going(rows, selection, telling)[2]))
+
+    def _going(
+        self, rows: ErasedMemories, selection: Selection, telling: Sequence[int]
+    ) -> tuple[list[int], list[int], list[int]]:
+        """Return which memories would go by the selection, which as they tell of what goes, and which rest on both."""
+        numbers = rows.selected(selection) if Realm.MEMORIES in selection.realms else []
+        more, resting = rows.dependants(numbers, self._summaries)
+        named = [*more, *numbers]
+        numbers = sorted({*telling}.difference(named))
+        more, others = rows.dependants(numbers, self._summaries, without=named)
+        told = [*more, *numbers]
+        return named, told, sorted({*resting, *others}.difference(told))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Purge what is selected with all that belongs to it; what files hold of it is noted as pending."""

@@ -57,6 +57,18 @@ def test_elsewhere_than_on_a_terminal_a_plain_line_appears_now_and_then(clock, c
     assert " left" in err.splitlines()[0]
 
 
+def test_who_has_hardly_begun_tells_no_time_that_is_left(clock, capsys):
+    with meter("Decrypting", clock=clock, unit="bytes") as show:
+        clock.advance(seconds=0.6)
+        show(232, 708_840)
+        clock.advance(seconds=6)
+        show(300_000, 708_840)
+    first, second = capsys.readouterr().err.splitlines()
+
+    assert "Decrypting: 232 of 708,840 bytes" == first
+    assert " left" in second
+
+
 def test_on_a_terminal_a_bar_appears_and_is_cleared(clock, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)

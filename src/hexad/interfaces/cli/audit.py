@@ -18,7 +18,7 @@ _HERE: Final = "hexad.interfaces.cli"
 _MODULES: Final = {
     "audit_reading": ("reviewer", "query", "export"),
     "audit_proving": ("verify", "checkpoint", "key", "proof"),
-    "audit_keeping": ("archive", "retain", "inspect"),
+    "audit_keeping": ("archive", "retain", "erase", "inspect"),
     "audit_incidents": ("incident",),
 }
 _LAZY: Final = {name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names}

@@ -1,4 +1,4 @@
-"""`hexad audit archive`, `retain`, `inspect`: old records, out of the ledger and still proved by it."""
+"""`hexad audit archive`, `retain`, `erase`, `inspect`: what leaves the ledger, and is still proved by it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hexad.audit import check_archive, check_incident
 from hexad.audit.archive_file import FORM
 from hexad.interfaces.cli.audit import ledger_of, ledger_option
 from hexad.interfaces.cli.audit_reading import credential_of, credential_option
-from hexad.interfaces.cli.base import Command, note, print_json, state
+from hexad.interfaces.cli.base import Command, confirm, note, print_json, state
 from hexad.interfaces.cli.render import clean, count
+from hexad.interfaces.cli.xdb_options import TICKS
 
 if TYPE_CHECKING:
     from hexad.audit import Archive
@@ -84,6 +85,49 @@ def retain(
     click.echo(f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}")
     for one in made:
         _say(one)
+
+
+@click.command(cls=Command)
+@click.option("--session", "session_id", metavar="ID", help="The contents of this session.")
+@click.option(
+    "--ticks",
+    "tick_range",
+    type=TICKS,
+    metavar="A-B",
+    help="With --session: of these ticks alone, both included.",
+)
+@click.option("--subject", metavar="NAME", help="The contents of this person.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@credential_option
+@ledger_option
+def erase(
+    *,
+    session_id: str | None,
+    tick_range: tuple[int, int] | None,
+    subject: str | None,
+    yes: bool,
+    credential: str | None,
+    ledger: Path | None,
+) -> None:
+    """Destroy contents of a ledger in a folder of its own.
+
+    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too. The ledger of a store loses it by `hexad forget`, with
+    all else that the store has. Needs the credential of a reviewer who may read everything.
+    """
+    if (session_id is None) == (subject is None) or (tick_range is not None and session_id is None):
+        raise click.UsageError("Give --session, perhaps with --ticks, or --subject.")
+    with ledger_of(ledger) as log:
+        known = credential_of(credential)
+        confirm("Destroy these contents for good?", yes=yes, without="look at them with `hexad audit query`")
+        done = log.erase(
+            reviewer_credential=known, session_id=session_id, tick_range=tick_range, subject=subject
+        )
+    if state().json:
+        print_json(done.to_dict())
+        return
+    click.echo(f"Destroyed {count(done.contents, 'content')}; {done.record_id} says so")
+    if not done.cleared:
+        note("Another program reads the ledger's files: run it again to clear them.")
 
 
 @click.command(cls=Command)

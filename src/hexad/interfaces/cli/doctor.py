@@ -15,7 +15,7 @@ from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, print_json, state
 from hexad.interfaces.cli.render import count, hanging, size, width
 
 if TYPE_CHECKING:
-    from hexad import StoreStatus
+    from hexad import EncryptionState, StoreStatus
 
 _MOUNTS: Final = Path("/proc/self/mounts")
 _FAR: Final = frozenset({"9p", "afs", "ceph", "cifs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf"})
@@ -47,7 +47,11 @@ def doctor(ctx: click.Context, *, quick: bool) -> None:
 
     Exit code 5 when the SQLite library can lose committed rows, or the store is damaged.
     """
-    found = _examine(quick=quick)
+    try:
+        found = _examine(quick=quick)
+    except hexad.AccessDenied:
+        _show_locked()
+        raise
     if state().json:
         print_json(found.to_dict())
     else:
@@ -117,6 +121,11 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
             f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
             "text alone finds them. `hexad maintain` computes them."
         )
+    if status.quarantined:
+        remarks.append(
+            f"For a review: {count(status.quarantined, 'memory waits', 'memories wait')}. `hexad memory quarantine "
+            "list` shows them."
+        )
     if status.queue_failed:
         remarks.append(
             f"{count(status.queue_failed, 'queued source')} could not be ingested. `hexad ingest` says why."
@@ -155,9 +164,13 @@ def _show(found: _Diagnosis) -> None:
         ("size", _sizes(status)),
         ("sqlite", f"{status.sqlite}, {safe}"),
         ("durability", status.durability + (", read-only" if status.readonly else "")),
-        ("encrypted", _encryption(status)),
+        ("encrypted", _encryption(status.encryption)),
         ("schema", str(status.schema)),
-        ("memories", f"{status.memories:,} active, {status.archived:,} archived, {status.chunks:,} chunks"),
+        (
+            "memories",
+            f"{status.memories:,} active, {status.archived:,} archived, {status.quarantined:,} quarantined, "
+            f"{status.chunks:,} chunks",
+        ),
         (
             "vectors",
             f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
@@ -179,8 +192,18 @@ def _show(found: _Diagnosis) -> None:
         click.echo(click.style("All is well.", fg="green"))
 
 
-def _encryption(status: StoreStatus) -> str:
-    found = status.encryption
+def _show_locked() -> None:
+    """Say of a store whose key is not at hand what can be read without it."""
+    found = hexad.encryption_state(state().store)
+    if found is None:
+        return
+    if state().json:
+        print_json({"encrypted": True, "encryption": found.to_dict()})
+    else:
+        _entry(click.style("encrypted".ljust(10), fg="cyan"), _encryption(found), width())
+
+
+def _encryption(found: EncryptionState | None) -> str:
     if found is None:
         return "no: whoever can read the files can read it (`hexad encrypt`)"
     where = f" {found.key_file}" if found.key_file is not None else ""

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 import hexad
-from hexad.config import load_settings
+from hexad.config import find_store, load_settings
 from hexad.interfaces.cli.base import Command, Function, confirm, note, print_json, state, warn
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
@@ -22,11 +22,18 @@ _OWNER: Final = "owner"
 _NO_USER_LAYER: Final = "There is no user layer yet; `hexad encrypt` encrypts all that Hexad keeps."
 
 
+def _named(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    if value == Path():
+        raise click.BadParameter("'' names no file.", ctx, param)
+    return value
+
+
 def provider_options(function: Function) -> Function:
     """Add the options that say where a new key is."""
     function = click.option(
         "--key-file",
         type=click.Path(path_type=Path, dir_okay=False),
+        callback=_named,
         metavar="FILE",
         help="Keep the key in this file, which is made unless it is there; not in the project.",
     )(function)
@@ -50,6 +57,14 @@ def new_key(provider: str | None, key_file: Path | None, *, new: bool = False) -
         raise click.UsageError(f"There is no terminal to ask for the passphrase on: set {name}.")
     found: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
     return found
+
+
+def _meant(provider: str | None, key_file: Path | None) -> str | None:
+    """Return the provider that is asked for: by the command, else by the hexad.toml of the store."""
+    if provider is not None or key_file is not None:
+        return provider
+    named = load_settings(find_store(Path(state().store or "."))).encryption.get("provider")
+    return str(named) if named else None
 
 
 def said_key(provider: str, key_file: str | None) -> str:
@@ -98,7 +113,7 @@ def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user:
             hexad.encrypt(
                 state().store,
                 provider=provider,
-                key=None if dry_run and provider == _PASSPHRASE else new_key(provider, key_file),
+                key=None if dry_run else new_key(_meant(provider, key_file), key_file),
                 dry_run=dry_run,
                 progress=progress,
             )
@@ -191,7 +206,9 @@ def _say(report: hexad.EncryptionReport) -> None:
         print_json(report.to_dict())
         return
     what = f"{count(report.files, 'file')}, {size(report.bytes)}"
-    if report.dry_run:
+    if report.dry_run and not report.files:
+        click.echo("encryption.json alone would be written anew; what it opens stays as it is")
+    elif report.dry_run:
         click.echo(f"{what} would be written anew; that needs {size(report.needed_bytes)} of free space")
     elif report.provider is None:
         click.echo(f"Decrypted: {what}")

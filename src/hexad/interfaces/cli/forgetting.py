@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import hexad
 from hexad.interfaces.cli.base import Command, confirm, note, print_json, state, warn
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.emptying import DRY_RUN
@@ -76,10 +77,16 @@ def _one(id_or_path: str, space: str | None, *, restore: bool) -> None:
 def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
     with state().opened() as hx:
         receipt = _planned(hx, asked)
-        if not dry_run:
+        _require_source(hx, asked, receipt)
+        # To archive nothing is nothing to keep a record of; that a purge was asked for is.
+        if not dry_run and (asked["purge"] or receipt.erased):
             if asked["purge"]:
                 there = ", ".join(f"{one.place}: {one.count:,}" for one in receipt.erased)
-                question = f"Remove what is selected for good ({there or 'nothing that a dry run sees'})?"
+                question = (
+                    f"Remove what is selected for good ({there})?"
+                    if there
+                    else "Nothing is selected. Purge it all the same, and keep a record of that?"
+                )
                 confirm(question, yes=yes, without=DRY_RUN)
             with meter("Erasing", clock=hx.clock, unit="memories") as show:
                 receipt = hx.forget(**asked, confirm=True, progress=show)
@@ -89,6 +96,18 @@ def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
         _show(receipt)
 
 
+def _require_source(hx: Hexad, asked: dict[str, Any], planned: ErasureReceipt) -> None:
+    """Raise `NotFound` for a source of which the store has nothing, archived or not."""
+    source = asked["source"]
+    if source is None or planned.erased or planned.kept:
+        return
+    if not _planned(hx, {"source": source, "space": asked["space"], "purge": True}).erased:
+        raise hexad.NotFound(
+            f"Nothing is there of the source {source!r}: it is a source's name, an item of it, or a prefix of items "
+            "that ends in '/'; `hexad memory list --json` shows each memory's source_id."
+        )
+
+
 def _planned(hx: Hexad, asked: dict[str, Any]) -> ErasureReceipt:
     planned: ErasureReceipt = hx.forget(**asked, dry_run=True)
     return planned
@@ -96,7 +115,8 @@ def _planned(hx: Hexad, asked: dict[str, Any]) -> ErasureReceipt:
 
 def _show(receipt: ErasureReceipt) -> None:
     verb = "purged" if receipt.purge else "archived"
-    click.echo(f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}")
+    if receipt.erased or not receipt.dry_run:
+        click.echo(f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}")
     for one in receipt.erased:
         of = f"  {size(one.bytes)}" if one.bytes else ""
         click.echo(f"  {one.place}: {one.count:,}{of}")
@@ -105,7 +125,7 @@ def _show(receipt: ErasureReceipt) -> None:
     for file in receipt.files:
         note(f"Removed: {clean(file)}")
     say_removed([receipt])
-    if not receipt.erased:
+    if not receipt.erased and not receipt.kept:
         note("Nothing that was asked for is there.")
     if receipt.dry_run:
         return
@@ -115,7 +135,9 @@ def _show(receipt: ErasureReceipt) -> None:
         click.echo(f"  key: {receipt.key}")
         note("Nobody else has the key; --json prints the whole receipt. Keep it where it is safe.")
     else:
-        note("It can be brought back: `hexad memory restore ID`.")
+        note(
+            "`hexad memory list --status archived` names it, `hexad memory restore ID` brings a memory back."
+        )
 
 
 def _list() -> None:

@@ -69,7 +69,8 @@ def ingest(
     archived.
 
     With --from lexon it is a `.lexon` folder, or the project that has one: ids, times, pins, policies and spaces
-    are taken over, and a second run changes nothing. A file that cannot be read stops no other; the exit code is 1.
+    are taken over, and a second run changes nothing; --trust is then the most that what is new is trusted. A file that
+    cannot be read stops no other; the exit code is 1.
     """
     for source in sources:
         _must_be_there(source)
@@ -77,7 +78,8 @@ def ingest(
         _refuse_with_from(ctx)
         for source in sources:
             _must_hold_spaces(source)
-        ctx.exit(_read_folders(program, sources, no_embed=no_embed))
+        given = ctx.get_parameter_source("trust") is ParameterSource.COMMANDLINE
+        ctx.exit(_read_folders(program, sources, trust=trust if given else None, no_embed=no_embed))
     reports: list[IngestReport] = []
     with state().opened(create=True, embeds=True) as hx:
         for source in sources:
@@ -129,12 +131,12 @@ def _refuse_with_from(ctx: click.Context) -> None:
             raise click.UsageError(f"{option} has no place beside --from: the folder says it itself.", ctx)
 
 
-def _read_folders(program: str, folders: Sequence[str], *, no_embed: bool) -> int:
+def _read_folders(program: str, folders: Sequence[str], *, trust: str | None, no_embed: bool) -> int:
     """Read other programs' folders; returns the exit code, 1 when a file of them could not be read."""
     reports: list[FolderReport] = []
     with state().opened(create=True, embeds=True) as hx:
         for folder in folders:
-            report = hx.spaces.read_folder(folder, format=program)
+            report = hx.spaces.read_folder(folder, format=program, trust=trust)
             reports.append(report)
             if not state().json:
                 _say_folder(report)

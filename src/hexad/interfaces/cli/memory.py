@@ -272,9 +272,10 @@ def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_ru
 def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: bool, yes: bool) -> None:
     """Remove all memories of a space, or a scope, for good.
 
-    Exactly one of SPACE and --scope. Archived memories and their history go too; a space and its policy stay. Of a
-    scope everything goes that `hexad memory export` shows: memories, recorded experience, tags and comments, documents;
-    the ledger keeps its records without their contents.
+    Exactly one of SPACE and --scope. Archived memories and their history go too; a space and its policy stay, its
+    files and exports, and what was made of it in other spaces: `hexad forget --space SPACE --purge` takes all of that.
+    Of a scope everything goes that `hexad memory export` shows: memories, recorded experience, tags and comments,
+    documents; the ledger keeps its records without their contents.
     """
     check_scope(scope, session)
     if (space is None) == (scope is None):

@@ -65,16 +65,18 @@ class Meter:
         if sys.stderr.isatty():
             self._draw(done, total, current, rate)
         else:
-            self._say(done, total, rate)
+            self._say(done, total, None if done * 100 < (total or 1) else rate)
 
-    def _say(self, done: int, total: int | None, rate: float) -> None:
+    def _say(self, done: int, total: int | None, rate: float | None) -> None:
+        """Print a line; without `rate` it is too early to tell how fast it goes."""
         of = f" of {total:,}" if total is not None else ""
+        speed = "" if rate is None else f", {_rate(rate)}"
         left = (
             f", {_duration((total - done) / rate)} left"
             if total is not None and done < total and rate
             else ""
         )
-        click.echo(f"{self._label}: {done:,}{of} {self._unit}, {_rate(rate)}{left}", err=True)
+        click.echo(f"{self._label}: {done:,}{of} {self._unit}{speed}{left}", err=True)
 
     def _draw(self, done: int, total: int | None, current: str, rate: float) -> None:
         if self._bars is None:

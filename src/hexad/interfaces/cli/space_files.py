@@ -44,6 +44,13 @@ def _reading(tried: Callable[[Hexad], object], *, create: bool) -> Iterator[Hexa
         yield hx
 
 
+_capped = click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    help="Trust what is new in it no more than this; default: as it says.",
+)
+
+
 @click.command(cls=Command)
 @click.argument("space")
 @click.option("--out", metavar="FILE", help="Where to; default: the policy's path.")
@@ -76,9 +83,16 @@ def export(*, space: str, out: str | None, no_archived: bool, force: bool) -> No
 def verify(file: Path, trusted_key: str | None) -> None:
     """Check that an export is whole, and who signed it.
 
-    Needs no store. Exit code 5 when it does not hold.
+    Needs no store, but for an export that lies in an encrypted one. Exit code 5 when it does not hold.
     """
-    verified = hexad.verify_export(file, trusted_key=trusted_key)
+    try:
+        verified = hexad.verify_export(file, trusted_key=trusted_key)
+    except hexad.AccessDenied as sealed:
+        try:
+            with state().opened() as hx:
+                verified = hx.spaces.verify(file, trusted_key=trusted_key)
+        except hexad.NotFound:
+            raise sealed from None
     if state().json:
         print_json(verified.to_dict())
         return
@@ -106,8 +120,11 @@ def _say_key(verified: Verified) -> None:
     "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
 )
 @click.option("--merge", is_flag=True, help="Also into a space that holds memories; newer ones there stay.")
+@_capped
 @click.option("--dry-run", is_flag=True, help="Verify, and only say what would happen.")
-def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: bool, dry_run: bool) -> None:
+def restore(
+    *, file: Path, name: str | None, trusted_key: str | None, merge: bool, trust: str | None, dry_run: bool
+) -> None:
     """Verify an export, and bring its space back.
 
     Ids, times, pins, policies and what was archived come back as they were. The space must not be there, or be
@@ -116,7 +133,7 @@ def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: boo
 
     def restored(hx: Hexad, *, dry_run: bool, step: Callable[[int], None] | None = None) -> RestoreReport:
         return hx.spaces.restore(
-            file, name=name, trusted_key=trusted_key, merge=merge, dry_run=dry_run, progress=step
+            file, name=name, trusted_key=trusted_key, merge=merge, trust=trust, dry_run=dry_run, progress=step
         )
 
     with _reading(lambda trial: restored(trial, dry_run=True), create=not dry_run) as hx:
@@ -134,20 +151,21 @@ def restore(*, file: Path, name: str | None, trusted_key: str | None, merge: boo
 @click.option(
     "--name", metavar="SPACE", help="Read it into this space; default: the one that the file names."
 )
+@_capped
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
-def read_file(*, file: Path, name: str | None, dry_run: bool) -> None:
+def read_file(*, file: Path, name: str | None, trust: str | None, dry_run: bool) -> None:
     """Merge a space's file, Hexad's or Lexon's, into its space.
 
     By id: a newer object changes its memory, an older one does not. Makes a store where there is none.
     """
 
     def tried(trial: Hexad) -> None:
-        trial.spaces.read_file(file, name=name, dry_run=True)
+        trial.spaces.read_file(file, name=name, trust=trust, dry_run=True)
 
     with _reading(tried, create=not dry_run) as hx:
         with meter("Reading", clock=hx.clock, unit="memories") as show:
             report = hx.spaces.read_file(
-                file, name=name, dry_run=dry_run, progress=lambda done: show(done, None)
+                file, name=name, trust=trust, dry_run=dry_run, progress=lambda done: show(done, None)
             )
     if state().json:
         print_json(report.to_dict())

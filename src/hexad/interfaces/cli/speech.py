@@ -14,6 +14,7 @@ _SPOKEN: Final = (
     ("(confirm=True)", "(--yes)"),
     ("with purge=True", "with --purge"),
     ("(name=)", "(--name)"),
+    ("With space= it", "With --space it"),
     ("(set_metadata)", "(`hexad spaces metadata`)"),
     ("`set_policy`", "`hexad spaces policy`"),
     ("`promote_to_bud`", "`hexad xdb bud promote`"),
@@ -52,11 +53,17 @@ _SPOKEN: Final = (
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
     ("entity_type = ", "--entity-type "),
 )
+_UNSPOKEN: Final = re.compile(
+    r", or (?:open it |open the store )?(?:with )?key=(?: and (?:the passphrase as text|the 32 bytes|its Path)"
+    r"| as text)?"
+)
+"""What only a program can do: the command line has no `key=`."""
 """What the library calls an argument or a call, and what one types for it."""
 
 
 def spoken(text: str) -> str:
     """Return a message of the library in the words of the command line."""
+    text = _UNSPOKEN.sub("", text)
     for called, typed in _SPOKEN:
         text = re.sub(rf"(?<!\w){re.escape(called)}", lambda _, typed=typed: typed, text)  # type: ignore[misc]
     return text
