@@ -1,4 +1,4 @@
-"""Removing a whole scope for good: what `forget` purges, part by part, and the tags of a project."""
+"""Removing a whole scope for good: what `forget` purges, part by part, and the tags and nodes of a project."""
 
 from __future__ import annotations
 
@@ -54,9 +54,12 @@ def wipe(
     receipts = [forget(session=one) for one in sessions]
     receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)
+    nodes = _wipe_nodes(parts, dry_run=dry_run)
     # The last: it clears the database's pages and logs of all that went before, tags too.
     receipts.append(forget(project=True))
-    return WipeReport(scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags)
+    return WipeReport(
+        scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
+    )
 
 
 def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
@@ -74,3 +77,15 @@ def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
         for tag in found:
             xdb.remove_tag(tag.id, force=True)
     return len(found)
+
+
+def _wipe_nodes(parts: Parts, *, dry_run: bool) -> int:
+    """Remove the honeycomb's nodes that are no memories; those go with theirs."""
+    graph = parts.everything.honeycomb
+    if dry_run:
+        nodes, memories, _, _ = graph.totals()
+        return nodes - memories
+    removed = 0
+    while done := graph.remove_added(limit=_PAGE):
+        removed += done
+    return removed

@@ -87,7 +87,7 @@ def parse_scope(scope: str, session: str | None) -> Scope:
 class WipeReport:
     """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
 
-    `tags` are those of the whole project, which no receipt counts.
+    `tags`, and `nodes` that somebody added to the honeycomb, are those of the whole project; no receipt counts them.
     """
 
     scope: Scope
@@ -95,6 +95,7 @@ class WipeReport:
     dry_run: bool
     receipts: Sequence[ErasureReceipt] = ()
     tags: int = 0
+    nodes: int = 0
 
     @property
     def documents(self) -> int:
@@ -114,7 +115,8 @@ class WipeReport:
             for one in receipt.erased:
                 if receipt in whole or one.place not in told:
                     found[one.place] = found.get(one.place, 0) + one.count
-        return {**found, "tags": self.tags} if self.tags else found
+        also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
+        return {**found, **{place: number for place, number in also.items() if number}}
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON, with the receipts whole."""

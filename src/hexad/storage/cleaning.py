@@ -62,9 +62,10 @@ def clear_pages(db: Database, *, patient: bool, meta: Meta | None = None) -> boo
 
 def _write_anew(db: Database, meta: Meta | None) -> bool:
     with db.transaction() as con:
-        for (index,) in con.execute(
+        rows = con.execute(
             "SELECT name FROM sqlite_schema WHERE substr(name, -4) = '_fts' AND sql LIKE 'CREATE VIRTUAL%'"
-        ).fetchall():
+        ).fetchall()
+        for (index,) in cast("list[tuple[str]]", rows):
             con.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
     with _turn(db) as held:
         if held is None:

@@ -24,11 +24,12 @@ def check_cold(db: Database) -> Iterator[str]:
                 f"COLD records stand for {told:,} timesteps, and {left:,} left the stream: the database is damaged. "
                 "Put a backup in its place."
             )
-        for session, count in db.query(
+        overlapping = db.query(
             "SELECT s.id, count(*) FROM stream_erased e JOIN stream_cold c ON c.session_no = e.session_no"
             " AND c.first_tick <= e.last_tick AND c.last_tick >= e.first_tick JOIN sessions s ON s.no = e.session_no"
             f" GROUP BY s.no LIMIT {_LISTED}"
-        ):
+        )
+        for session, count in cast("list[tuple[str, int]]", overlapping):
             yield (
                 f"Session {session!r} has {count} ranges of ticks that were erased and that COLD records stand for:"
                 " the database is damaged. Put a backup in its place."

@@ -270,6 +270,7 @@ DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "vectors", "vector_removals", "minhash_bands", "tasks",
     "signatures", "stream_concepts", "stream_segments", "stream_segment_sessions", "stream_retired_logs", "stream_cold",
     "stream_sidecars", "stream_replaced_segments", "auto_tagged_logs", "stream_erased", "stream_erasing",
-    "honeycomb_counts", "honeycomb_removals", "honeycomb_entities", "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
+    "honeycomb_counts", "honeycomb_removals", "honeycomb_entities",
+    "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
 )  # fmt: skip
 """Tables that say nothing of anybody: indexes, manifests, counts, and the concepts of packs that came from outside."""
