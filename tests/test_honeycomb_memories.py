@@ -229,6 +229,7 @@ def test_a_question_walks_from_what_recall_finds_and_says_which_threshold_was_us
     assert context.tokens <= 60
     assert 0.0 < context.thresholds["memories"] < 0.8
     assert told[0].raw in context.text
+    assert all(0.0 <= piece.relevance_to_focus <= 1.0 for piece in context.pieces)
     assert context.to_dict() == hx.honeycomb.jit_context("when does a deploy start?", max_tokens=60).to_dict()
 
 

@@ -83,7 +83,7 @@ class ContextCalls(HoneycombParts):
         elif query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         elif best:
-            begin, notes = self._needs.seeds(cast("str", query), space)
+            begin, notes, vector = self._needs.seeds(cast("str", query), space)
         else:
             vector = self._query(query)
             nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)

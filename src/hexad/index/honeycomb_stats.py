@@ -86,7 +86,7 @@ def _centrality(
     for _ in range(_ROUNDS):
         passed = np.bincount(targets, weights=ranks[sources] * share, minlength=count)
         left = 1.0 - float(passed.sum())
-        fresh: NDArray[np.float64] = _DAMPING * (passed + left / count) + (1 - _DAMPING) / count
+        fresh = np.asarray(_DAMPING * (passed + left / count) + (1 - _DAMPING) / count, dtype=np.float64)
         if float(np.abs(fresh - ranks).sum()) < _CLOSE:
             return fresh
         ranks = fresh
