@@ -222,8 +222,8 @@ class LinkJob:
         batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
         times = self._links.times(bonds)
         for other in sorted(bonds):
-            if other not in batch.rows:
-                continue
+            if other not in batch.rows or other not in times:
+                continue  # gone meanwhile
             bond = bonds[other]
             cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
             gap = timedelta(microseconds=abs(fact.happened_at - times[other]))
