@@ -45,9 +45,7 @@ class _Neighbourhood:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="How many nodes at most."
 )
-@click.option(
-    "--dot", is_flag=True, help="Print it as DOT, for Graphviz."
-)
+@click.option("--dot", is_flag=True, help="Print it as DOT, for Graphviz.")
 def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
     """Show a node and what is around it, as a tree.
 
@@ -161,7 +159,10 @@ def _quoted(text: str) -> str:
 
 @honeycomb.command()
 def stats() -> None:
-    """Show the graph in numbers: degrees, overflow, components, and the nodes that walks pass most."""
+    """Show the graph in numbers.
+
+    Nodes, edges by type, degrees, overflow, components, and the nodes that walks pass most.
+    """
     with state().opened() as hx:
         found = hx.honeycomb.stats()
         hubs = [(hx.honeycomb.get(node), rank) for node, rank in found.hubs]
@@ -246,7 +247,10 @@ def context(
     session: str | None,
     trace: bool,
 ) -> None:
-    """Print what a walk from QUERY brings together under a budget of tokens."""
+    """Print what a walk brings together.
+
+    It begins where QUERY points, and ends where the budget of tokens does.
+    """
     if not query and start is None:
         raise click.UsageError("Say what the context is for, or name a node with --start.")
     with state().opened(embeds=bool(query)) as hx:
