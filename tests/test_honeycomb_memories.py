@@ -9,6 +9,8 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput
+from hexad.storage.schema import MIGRATIONS
+from hexad.testing import HashEmbedder
 
 TEXTS = (
     "The release needs a signed tag before the deploy starts.",
@@ -229,6 +231,7 @@ def test_a_question_walks_from_what_recall_finds_and_says_which_threshold_was_us
     assert context.tokens <= 60
     assert 0.0 < context.thresholds["memories"] < 0.8
     assert told[0].raw in context.text
+    assert all(0.0 <= piece.relevance_to_focus <= 1.0 for piece in context.pieces)
     assert context.to_dict() == hx.honeycomb.jit_context("when does a deploy start?", max_tokens=60).to_dict()
 
 
@@ -315,3 +318,37 @@ def test_association_lets_a_memory_gain_from_its_neighbours_and_says_how_much(hx
     for share in (-0.1, 1.5, "much", True):
         with pytest.raises(InvalidInput, match="association"):
             hx.recall(question, association=share)
+
+
+def test_memories_of_a_store_from_before_there_was_a_honeycomb_are_linked_too(hx, told):
+    expected = edges_of(hx)
+    migration = next(one for one in MIGRATIONS if one.name == "honeycomb")
+    db = hx._parts.base.db
+    with db.transaction() as con:
+        con.execute("PRAGMA defer_foreign_keys = ON")
+        tables = [
+            row[0]
+            for row in con.execute(
+                "SELECT name FROM sqlite_schema WHERE name LIKE 'honeycomb%' AND type = 'table'"
+            )
+        ]
+        for table in sorted(tables, key=lambda name: name == "honeycomb_nodes"):
+            con.execute(f"DROP TABLE {table}")
+        migration.apply(con)
+    hx.close()
+    later = hexad.open(hx.path.parent, embedder=HashEmbedder(), background=False, clock=hx.clock)
+
+    assert len(TEXTS) == later.maintain().linked
+    assert expected == edges_of(later)
+    later.close()
+
+
+def test_a_question_finds_memories_that_are_no_nodes_yet(opened):
+    hx = opened(embedder=None)
+    hx.remember("Deploys happen on Tuesday.")
+    hx.remember("Bread rises in a warm kitchen.")
+
+    context = hx.honeycomb.jit_context("when do deploys happen?")
+
+    assert ("Deploys happen on Tuesday.", "OK") == (context.text, context.safety)
+    assert 0 == hx.honeycomb.stats().nodes

@@ -83,7 +83,7 @@ class ContextCalls(HoneycombParts):
         elif query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         elif best:
-            begin, notes = self._needs.seeds(cast("str", query), space)
+            begin, notes, vector = self._needs.seeds(cast("str", query), space)
         else:
             vector = self._query(query)
             nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
@@ -96,9 +96,11 @@ class ContextCalls(HoneycombParts):
             scope=kinds,
             space_no=space_no,
         )
-        # All that recall finds are no starting points of the caller's choice: the first one stands for them.
+        # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
+        # is no node yet is no place to walk in circles at.
         counted = begin[:1] if best else begin
-        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
+        there = self._nodes.visible([entry.node for entry in counted])
+        codes = [self._needs.breaker.access(entry.node, session) for entry in counted if entry.node in there]
         worst = next((code for code in codes if code is not Safety.OK), Safety.OK)
         context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
         self._needs.note(context.pieces)

@@ -11,7 +11,8 @@ from hexad.errors import InvalidInput, NotFound
 from hexad.index.honeycomb_layout import Layout
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitPiece
 from hexad.model.parse import quoted
-from hexad.recall.jit import Entry, JitWalker, edge_of
+from hexad.recall.jit import JitWalker, edge_of
+from hexad.recall.jit_seeds import Begin
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.codec import to_micros
 from hexad.storage.embeddings import decode
@@ -40,7 +41,7 @@ class HoneycombNeeds:
     layout: Layout
     walker: JitWalker
     breaker: CircuitBreaker
-    seeds: Callable[[str, str | None], tuple[list[Entry], tuple[str, ...]]]
+    seeds: Callable[[str, str | None], Begin]
     note: Callable[[Sequence[JitPiece]], None]
     memory_threshold: Callable[[], float]
     mask: Callable[[str], str]

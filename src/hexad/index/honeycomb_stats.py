@@ -82,11 +82,11 @@ def _centrality(
         return np.zeros(0)
     out = np.bincount(sources, weights=weights, minlength=count)
     share = np.divide(weights, out[sources], out=np.zeros_like(weights), where=out[sources] > 0)
-    ranks: NDArray[np.float64] = np.full(count, 1 / count)
+    ranks = np.full(count, 1 / count)
     for _ in range(_ROUNDS):
         passed = np.bincount(targets, weights=ranks[sources] * share, minlength=count)
         left = 1.0 - float(passed.sum())
-        fresh = np.asarray(_DAMPING * (passed + left / count) + (1 - _DAMPING) / count, np.float64)
+        fresh = np.asarray(_DAMPING * (passed + left / count) + (1 - _DAMPING) / count, dtype=np.float64)
         if float(np.abs(fresh - ranks).sum()) < _CLOSE:
             return fresh
         ranks = fresh

@@ -155,6 +155,8 @@ class JitWalker:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
         walk = _Walk(options=options, now=self._clock.now())
         with self._stores.db.read():
+            # A memory that was just written has no vector and no edge; a question finds it all the same.
+            walk.rows.update(self._stores.honeycomb.to_come([entry.node for entry in entries]))
             for entry in entries:
                 walk.own[entry.node] = entry
                 self._reach(walk, entry.node, entry.strength, _Way(0, None))

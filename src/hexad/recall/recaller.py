@@ -70,6 +70,14 @@ class Seed(NamedTuple):
     chunk_no: int
 
 
+class Seeds(NamedTuple):
+    """What a question points at, the best first, what recall notes about it, and the question's vector."""
+
+    found: list[Seed]
+    notes: tuple[str, ...]
+    vector: NDArray[np.float32] | None
+
+
 class Recaller:
     """Answers questions from one store."""
 
@@ -121,8 +129,8 @@ class Recaller:
             linked=linked,
         )
 
-    def rank(self, query: str, filters: Filters, *, limit: int) -> tuple[list[Seed], tuple[str, ...]]:
-        """Return what `recall` would find, without its texts, and its notes: for walks that go on from there."""
+    def rank(self, query: str, filters: Filters, *, limit: int) -> Seeds:
+        """Return what `recall` would find, without its texts: for walks that go on from there."""
         options = RecallOptions(filters=filters, limit=limit)
         terms = understand(check_query(query), now=self._clock.now())
         vector, failure = self._vector(query, options)
@@ -130,10 +138,14 @@ class Recaller:
             found = self._search(terms, vector, options)
             ranking = self._rank(found, options.filters)
             kept, _ = self._fold(found, ranking, options)
-        seeds = [
-            Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat))) for one in kept
-        ]
-        return seeds, self._notes(options, found, failure)
+        return Seeds(
+            [
+                Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat)))
+                for one in kept
+            ],
+            self._notes(options, found, failure),
+            vector,
+        )
 
     def _vector(
         self, query: str, options: RecallOptions

@@ -189,6 +189,16 @@ class HoneycombNodes:
         )
         return {node.id: node for node in map(NodeRow._make, cast("list[tuple[int, ...]]", rows))}
 
+    def to_come(self, ids: Collection[int]) -> dict[int, NodeRow]:
+        """Return those of these active memories that are no nodes yet, as nodes without edges."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.no, 1, 1, 0, 0, m.created_at, 0, m.space_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            f" WHERE m.status = ? AND NOT EXISTS (SELECT 1 FROM honeycomb_nodes n WHERE n.id = m.no){seen}",
+            (json.dumps(sorted(ids)), Status.ACTIVE.value, *roles),
+        )
+        return {node.id: node for node in map(NodeRow._make, cast("list[tuple[int, ...]]", rows))}
+
     def visible(self, ids: Collection[int]) -> set[int]:
         """Return those of these nodes that may be seen."""
         return set(self.of(ids))
@@ -203,13 +213,12 @@ class HoneycombNodes:
         return {cast("int", row[0]): Content(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
 
     def texts(self, ids: Collection[int]) -> dict[int, NodeText]:
-        """Return what those of these nodes say that may be seen."""
+        """Return what those of these nodes, or memories that are none yet, say that may be seen."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT n.id, m.id, coalesce(c.data, m.raw), m.summary_short,"
+            "SELECT j.value, m.id, coalesce(c.data, m.raw), m.summary_short,"
             " (SELECT count(*) FROM chunks k WHERE k.memory_no = m.no) FROM json_each(?) j"
-            " JOIN honeycomb_nodes n ON n.id = j.value LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
-            " LEFT JOIN memories m ON n.is_memory AND m.no = n.id"
+            " LEFT JOIN honeycomb_contents c ON c.node_id = j.value LEFT JOIN memories m ON m.no = j.value"
             f" WHERE c.node_id IS NOT NULL OR (m.no IS NOT NULL{seen})",
             (json.dumps(sorted(ids)), *roles),
         )

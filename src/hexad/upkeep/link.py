@@ -19,7 +19,6 @@ from hexad.index.orderings.entities import entity_tokens
 from hexad.index.vectors import VectorIndex
 from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import RELATION_BACK, HoneycombRules
-from hexad.observe import span
 from hexad.storage.codec import to_micros
 from hexad.storage.embeddings import cosine_of
 from hexad.storage.honeycomb_edges import NewEdge
@@ -111,8 +110,7 @@ class LinkJob:
             if not numbers:
                 break
             try:
-                with span("link", count=len(numbers)):
-                    self._link(numbers, index)
+                self._link(numbers, index)
             finally:
                 self._stores.tasks.release(LINK, numbers, owner=self._owner)
             done += len(numbers)
@@ -222,8 +220,8 @@ class LinkJob:
         batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
         times = self._links.times(bonds)
         for other in sorted(bonds):
-            if other not in batch.rows:
-                continue
+            if other not in batch.rows or other not in times:
+                continue  # gone meanwhile
             bond = bonds[other]
             cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
             gap = timedelta(microseconds=abs(fact.happened_at - times[other]))

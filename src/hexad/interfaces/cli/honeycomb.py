@@ -159,7 +159,10 @@ def _quoted(text: str) -> str:
 
 @honeycomb.command()
 def stats() -> None:
-    """Show the graph in numbers: degrees, overflow, components, and the nodes that walks pass most."""
+    """Show the graph in numbers.
+
+    Nodes, edges by type, degrees, overflow, components, and the nodes that walks pass most.
+    """
     with state().opened() as hx:
         found = hx.honeycomb.stats()
         hubs = [(hx.honeycomb.get(node), rank) for node, rank in found.hubs]
@@ -244,7 +247,10 @@ def context(
     session: str | None,
     trace: bool,
 ) -> None:
-    """Print what a walk from QUERY brings together under a budget of tokens."""
+    """Print what a walk brings together.
+
+    It begins where QUERY points, and ends where the budget of tokens does.
+    """
     if not query and start is None:
         raise click.UsageError("Say what the context is for, or name a node with --start.")
     with state().opened(embeds=bool(query)) as hx:
