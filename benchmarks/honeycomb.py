@@ -7,7 +7,6 @@ Nodes are points around random centres, each connected with six others of its ow
 from __future__ import annotations
 
 import random
-import resource
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import hexad
 from benchmarks.corpora import read_lines, write_lines
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table, Timings, disk_bytes, percentile
+from hexad.index.segments import one_thread
 from hexad.model.honeycomb import EmbeddingFormat
 from hexad.text.tokens import estimate_tokens
 
@@ -95,7 +95,7 @@ def _growth(folder: Path, rows: NDArray[np.float32], sizes: Sequence[int], repor
             table.append((f"{size:,}", inserted[size], durable[size].p(0.5), *_walks(hx, ids, rows)))
         stats = comb.stats()
         held = _held_mb(hx)
-        report.figure("edges, and edges in overflow", stats.edges)
+        report.figure("edges", stats.edges)
         report.figure("edges in overflow", stats.overflow_edges)
         report.figure("deepest overflow ring", stats.deepest_ring)
         report.at_most("float32 in memory", held, MEMORY_MB[EmbeddingFormat.FLOAT32], "MB")
@@ -146,7 +146,7 @@ def _walks(hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> tu
             hx.honeycomb.jit_context(query.tolist(), MAX_TOKENS)
     plain = _Plain(hx, ids, rows)
     for query in queries:
-        with scan:
+        with one_thread(), scan:
             plain.context(query)
     told: tuple[float | None, ...] = (*_cpu(ours), *_cpu(scan))
     try:
@@ -155,7 +155,7 @@ def _walks(hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> tu
         return (*told, None, None)
     walk = plain.networkx(networkx.DiGraph())
     for query in queries:
-        with graph:
+        with one_thread(), graph:
             walk(query)
     return (*told, *_cpu(graph))
 
@@ -227,9 +227,6 @@ def _held(folder: Path, rows: NDArray[np.float32], report: Report) -> None:
         report.at_most("int8 in memory", _held_mb(hx), MEMORY_MB[EmbeddingFormat.INT8], "MB")
         report.figure("int8: embeddings", hx.honeycomb.stats().embedding_bytes / 1e6, "MB")
     report.figure("int8 on disk", disk_bytes(folder) / 1e6, "MB")
-    report.figure(
-        "largest size of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB"
-    )
 
 
 # Finding ----------------------------------------------------------------------------------------------------------

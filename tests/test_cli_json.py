@@ -109,6 +109,9 @@ CALLS = {
     "docs versions": ("docs", "versions", "locks.md"),
     "docs copies": ("docs", "copies"),
     "check": ("check",),
+    "honeycomb show": None,  # takes a node, which a memory becomes with its vector: in test_cli_honeycomb
+    "honeycomb stats": ("honeycomb", "stats"),
+    "honeycomb context": ("honeycomb", "context", "harbour"),
     "reindex": ("reindex",),
     "maintain": ("maintain",),
     "audit reviewer add": ("audit", "reviewer", "add", "tom"),

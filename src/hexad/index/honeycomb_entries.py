@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 EXACT_LIMIT: Final = 20_000
 """Up to this many nodes every cosine is computed."""
-RESCORED: Final = 1_000
-"""The nearest by bits that are compared exactly."""
+RESCORED_BITS: Final = 128_000
+RESCORED_LEAST, RESCORED_MOST = 256, 1_000
+"""How many of the nearest by bits are compared exactly: fewer where there are more bits to tell them apart."""
 _TAIL_LIMIT: Final = 4_000
 _READ_AT_ONCE: Final = 4_096
 _MORE: Final = 16
@@ -100,7 +101,8 @@ class EntryIndex:
             return []
         found: list[int] = []
         if part.bits is not None:
-            found += self._by_bits(part, query, max(RESCORED, limit))
+            rescored = min(max(RESCORED_BITS // len(query), RESCORED_LEAST), RESCORED_MOST)
+            found += self._by_bits(part, query, max(rescored, limit))
         if part.rows is not None and len(part.rows):
             with one_thread():
                 cosines = part.rows @ query
