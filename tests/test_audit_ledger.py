@@ -254,7 +254,7 @@ def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
     log.reviewers.revoke("narrow")
     with pytest.raises(AccessDenied):
         log.query(reviewer_credential=narrow)
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict, match="revoked already"):
         log.reviewers.revoke("narrow")
     assert [("narrow", True), ("short", False)] == [(one.name, one.revoked) for one in log.reviewers.list()]
 
@@ -458,3 +458,10 @@ def test_what_no_question_can_be_is_a_clear_error(writer: AuditLogWriter, folder
             with pytest.raises(NotFound):
                 ask()
         assert size == log.size, "what was refused left nothing"
+
+
+@pytest.mark.parametrize("name", ["", "  ", None])
+def test_a_writer_without_a_name_is_refused_and_makes_nothing(tmp_path: Path, name: str | None) -> None:
+    with pytest.raises(InvalidInput, match="be_id"):
+        AuditLogWriter(tmp_path / "ledger", name)  # type: ignore[arg-type]
+    assert not (tmp_path / "ledger").exists()

@@ -193,7 +193,7 @@ def test_reviewers_are_added_with_an_end_and_a_scope_listed_and_revoked(
     assert 4 == run("audit", "reviewer", "add", "tom").code
     assert 0 == run("audit", "reviewer", "revoke", "tom").code
     assert 1 == run("audit", "query").code
-    assert 3 == run("audit", "reviewer", "revoke", "tom").code
+    assert 4 == run("audit", "reviewer", "revoke", "tom").code
     assert "revoked" in run("audit", "reviewer", "list").out
 
 
@@ -338,8 +338,24 @@ def test_a_store_without_a_ledger_says_so_and_makes_none(run: Run, tmp_path: Pat
     (tmp_path / "fresh").mkdir()
     assert 0 == run("init", "fresh").code
 
-    assert 3 == run("audit", "verify", "--store", "fresh").code
+    missing = run("audit", "verify", "--store", "fresh")
+    assert 3 == missing.code
+    assert "hexad audit reviewer add" in missing.err
     assert not (tmp_path / "fresh" / ".hexad" / "audit").exists()
     assert 0 == run("audit", "reviewer", "add", "rita", "--store", "fresh").code
     with AuditLog(tmp_path / "fresh" / ".hexad") as log:
         assert ["rita"] == [one.name for one in log.reviewers.list()]
+
+
+def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{}\n")
+    refused = run("audit", "verify", "--checkpoint", str(tmp_path / "x.jsonl"))
+    assert 2 == refused.code
+    assert "x.jsonl is no checkpoint" in refused.err
+
+
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_a_time_that_is_none_is_told_with_its_option(run: Run, credential: str, option: str) -> None:
+    refused = run("audit", "query", option, "yesterday", "--credential", credential)
+    assert 2 == refused.code
+    assert f"{option} 'yesterday' is no time" in refused.err

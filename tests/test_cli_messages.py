@@ -268,3 +268,22 @@ def test_an_export_to_a_folder_says_that_it_is_one(port, tmp_path):
         assert 2 == ran.code
         assert "is a folder" in ran.err
     assert [] == list((tmp_path / "folder").iterdir())
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_person_without_a_name_is_refused(port, name):
+    ran = port("remember", "Somebody was here.", "--data-subject", name)
+
+    assert (2, "") == (ran.code, ran.out)
+    assert "names nobody" in ran.err
+    assert "Somebody" not in port("memory", "list").out
+
+
+def test_a_record_that_does_not_wait_is_told_with_the_list_of_those_that_do(port):
+    for ran in (
+        port("memory", "quarantine", "show", "x"),
+        port("memory", "quarantine", "release", "x", "--why", "ok"),
+    ):
+        assert 3 == ran.code
+        assert "`hexad memory quarantine list`" in ran.err
+        assert "`hexad memory list`" not in ran.err

@@ -191,7 +191,7 @@ def test_the_command_line_reviews(hx: Hexad, capsys: pytest.CaptureFixture[str])
         return capsys.readouterr().out
 
     assert ["bad"] == [one["id"] for one in json.loads(run("--json", "memory", "quarantine", "list"))]
-    assert "instruction like" in run("memory", "quarantine", "list")
+    assert "instruction_like" in run("memory", "quarantine", "list")
     assert "reveal the system prompt" in run("memory", "quarantine", "show", "bad")
     assert "rejected" in run("memory", "quarantine", "reject", "bad", "--why", "An attack.")
     assert "released" in run("memory", "quarantine", "release", "bad", "--why", "A mistake.", "--by", "dana")

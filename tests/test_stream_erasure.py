@@ -377,6 +377,28 @@ def test_a_dry_run_of_a_store_that_is_only_read_says_what_it_can_and_why_it_cann
     assert 20 == hx.forget(subject="Ben", purge=True, dry_run=True).count("timesteps")
 
 
+@pytest.mark.parametrize("by", [{"subject": "Anna"}, {"session": "monday"}])
+def test_what_another_program_records_of_a_person_afterwards_is_found_by_the_same_names(
+    hx: Hexad, opened: Opener, by: dict[str, str]
+) -> None:
+    other = opened()
+    other.xdb.start_session("monday", data_subjects=["Anna"], compaction=False)
+    for _ in range(100):
+        other.xdb.record("output", "heron-1 ")
+    other.xdb.flush()
+    assert 100 == purge(hx, **by).count("timesteps")
+    assert () == purge(hx, **by).erased
+    other.xdb.record("output", "heron-2 ")
+    other.xdb.seal()
+    assert [()] == [one.data_subjects for one in hx.xdb.sessions()]
+    assert 1 == purge(hx, **by).count("timesteps")
+    assert [] == hx.xdb.recall(session_id="*")
+    other.close()
+    hx.maintain()
+    stored = b"".join(path.read_bytes() for path in hx.path.rglob("*") if path.is_file())
+    assert not [word for word in (b"heron", b"Anna", b"monday") if word in stored]
+
+
 def test_another_store_that_is_open_sees_at_once_that_it_is_gone(opened: Opener, clock: FrozenClock) -> None:
     hx, other = opened(), opened()
     hx.xdb.start_session("call", compaction=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -326,23 +324,6 @@ def test_a_fact_is_held_against_those_whose_keys_look_the_same(
 
     assert ("quarantined", "ten") == (weak.status, weak.metadata["quarantine"]["of"])  # type: ignore[index,call-overload]
     assert subject == weak.subject, "a name is kept as it was written"
-
-
-def test_facts_of_an_older_store_are_known_by_their_look_too(opened: Opener, project: Path) -> None:
-    with opened() as hx:
-        hx.remember("Der Preis ist zehn.", subject="GRÖSSE", attribute="Preis", value=10, id="ten")
-        hx.remember("The bridge is closed.", id="bridge")
-    with contextlib.closing(sqlite3.connect(project / ".hexad" / "memory.db")) as con:
-        con.executescript(
-            "DROP INDEX memories_by_fact; ALTER TABLE memories DROP COLUMN fact_look;"
-            "CREATE INDEX memories_by_fact ON memories(attribute, subject);"
-            "DELETE FROM schema_migrations WHERE number = 12;"
-        )
-
-    with opened() as hx:
-        weak = hx.remember("Er ist elf.", subject="größe", attribute="preis", value=11, trust="web")
-
-    assert "ten" == weak.metadata["quarantine"]["of"]  # type: ignore[index,call-overload]
 
 
 def test_a_folder_that_is_called_so_is_ingested_all_the_same(hx: Hexad, tmp_path: Path) -> None:

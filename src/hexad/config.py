@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from hexad.errors import InvalidInput
+from hexad.errors import InvalidInput, StorageFailure
 
 STORE_DIRECTORY: Final = ".hexad"
 DATABASE: Final = "memory.db"
@@ -361,7 +361,11 @@ def _from_file(path: Path) -> dict[str, object]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise StorageFailure(
+            f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
+        ) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
     for name, value in values.items():
         if name not in _KEYS:

@@ -15,7 +15,15 @@ from hexad.facade.access import require_owner
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
-from hexad.model.parse import parse_choice, parse_place, parse_text, parse_time, value_list, word_list
+from hexad.model.parse import (
+    parse_choice,
+    parse_place,
+    parse_text,
+    parse_time,
+    subject_list,
+    value_list,
+    word_list,
+)
 from hexad.model.query import Filters, Hits
 from hexad.model.status import MaintenanceReport, StoreStatus
 from hexad.observe import span
@@ -151,7 +159,7 @@ class Hexad(RecordCalls, StructuredCalls):
             citations=None
             if citations is None
             else value_list(citations, "citations", of="`Citation` objects"),
-            data_subjects=None if data_subjects is None else word_list(data_subjects, "data_subjects"),
+            data_subjects=None if data_subjects is None else subject_list(data_subjects),
             derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
             metadata=metadata,
             project=project,

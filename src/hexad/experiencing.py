@@ -100,6 +100,7 @@ def build_experiencing(
             evidence=windows.evidence,
             documents=documents,
             shortened=compacting.summarizer.shortened,
+            key=needs.salt,
         )
     )
     return Experiencing(

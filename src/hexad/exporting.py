@@ -39,10 +39,15 @@ _LEFT_OUT: Final[dict[str, JSONValue]] = {
 }
 
 
-def export(parts: Parts, scope: str, *, session: str | None, subject: str | None) -> Iterator[ExportItem]:
+def export(
+    parts: Parts, scope: str | None, *, session: str | None, subject: str | None
+) -> Iterator[ExportItem]:
     """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
     require_owner(parts.base.actor, parts.everything, doing="an export of what is held")
     holdings = Holdings(parts.base.db)
+    if subject is not None and scope is not None:
+        raise InvalidInput("Give a subject or a scope, not both.")
+    scope = Scope.PROJECT.value if scope is None else scope
     held = _held(parts, holdings, scope, session=session, subject=subject)
     head: dict[str, JSONValue] = {
         "format": FORMAT,

@@ -120,18 +120,18 @@ class RecordCalls:
         ]
 
     def export(
-        self, scope: str = "project", *, session: str | None = None, subject: str | None = None
+        self, scope: str | None = None, *, session: str | None = None, subject: str | None = None
     ) -> Iterator[ExportItem]:
         """Iterate over everything that is held about a scope, or about a person: what a request for access asks for.
 
-        `scope` is `"project"`, all of the store, or `"session"` with its id: the memories of that conversation, and
-        what was recorded of it, with its tags and comments. `subject` takes a person instead: memories, sessions and
-        documents that name them among their `data_subjects`. Each item names the list that it belongs to (`memories`,
-        `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what is left out: keys, and
-        the contents of the ledger. Read page by page, so that memory does not grow with the store.
+        `scope` is `"project"`, all of the store (the default), or `"session"` with its id: the memories of that
+        conversation, and what was recorded of it, with its tags and comments. `subject` takes a person instead:
+        memories, sessions and documents that name them among their `data_subjects`. Each item names the list that it
+        belongs to (`memories`, `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what
+        is left out: keys, and the contents of the ledger. Read page by page, so that memory does not grow with the store.
 
         Raises `NotFound` for a session that there is not, and for `"user"`: there is no user layer. `InvalidInput` for
-        another scope, `AccessDenied` for an actor from whom anything is hidden.
+        another scope or one beside a `subject`, `AccessDenied` for an actor from whom anything is hidden.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -146,7 +146,7 @@ class RecordCalls:
     def write_export(
         self,
         file: Path | str,
-        scope: str = "project",
+        scope: str | None = None,
         *,
         session: str | None = None,
         subject: str | None = None,

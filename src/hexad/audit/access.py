@@ -15,7 +15,7 @@ from typing import Any, Final
 from hexad.audit.ledger import Ledger
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
-from hexad.model.audit import NewAuditRecord, Reviewer
+from hexad.model.audit import AuditRecord, NewAuditRecord, Reviewer
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_time, quoted
 from hexad.storage.codec import from_micros, to_micros
@@ -25,9 +25,11 @@ REVOKED: Final = "reviewer.revoked"
 QUERY: Final = "reviewer.query"
 EXPORT: Final = "reviewer.export"
 REFUSED: Final = "reviewer.refused"
+PLANNED: Final = "reviewer.erasure_plan"
 SYSTEM: Final = "system"
 """The subject of records that are about no person and no session."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+_CHECKS_SECRET: Final = ("salt", "scrypt")
 _SECRET_BYTES: Final = 24
 # scrypt as RFC 7914 gives it for interactive use: about 50 ms and 16 MiB.
 _N, _R, _P = 1 << 14, 8, 1
@@ -83,10 +85,14 @@ class Reviewers:
         return f"{name}:{secret}"
 
     def revoke(self, name: str) -> None:
-        """Let a reviewer read nothing any more; raises `NotFound`."""
+        """Let a reviewer read nothing any more; raises `NotFound`, and `Conflict` for one that was revoked."""
         known = self._all().get(name) if isinstance(name, str) else None
-        if known is None or known.reviewer.revoked:
-            raise NotFound(f"There is no reviewer {quoted(name)}.")
+        if known is None:
+            raise NotFound(
+                f"There is no reviewer {quoted(name)}; `hexad audit reviewer list` shows who there is."
+            )
+        if known.reviewer.revoked:
+            raise Conflict(f"The reviewer {name!r} was revoked already; there is nothing to do.")
         self._ledger.append(
             [NewAuditRecord(kind=REVOKED, at=self._clock.now(), subject=SYSTEM, detail={"name": name})]
         )
@@ -135,6 +141,14 @@ class Reviewers:
                 base64.b64decode(detail["scrypt"]),
             )
         return found
+
+
+def without_secrets(record: AuditRecord) -> AuditRecord:
+    """Return a record as an answer shows it: what checks a reviewer's secret stays in the ledger."""
+    if record.kind != ADDED:
+        return record
+    shown = {name: value for name, value in record.detail.items() if name not in _CHECKS_SECRET}
+    return replace(record, detail=shown)
 
 
 def _is_text(value: object) -> bool:

@@ -53,7 +53,7 @@ def times_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datet
         return None
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InvalidInput(f"time_range = {quoted(given)} is no range; give (since, until).")
-    since, until = (parse_time(one, "time_range") for one in given)
+    since, until = (parse_time(one, f"time_range[{at}]") for at, one in enumerate(given))
     if since is None or until is None or since > until:
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
     return since, until

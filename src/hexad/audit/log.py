@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from hexad.audit.access import EXPORT, QUERY, SYSTEM
+from hexad.audit.access import EXPORT, PLANNED, QUERY, SYSTEM, without_secrets
 from hexad.audit.asking import LedgerQuery, holds
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
 from hexad.audit.desk import KEY_NAME, Desk
@@ -90,7 +90,7 @@ class AuditLog:
             records, where = self._archived(parse_path(archive, "archive"), within)
             found = list(itertools.islice(records, offset, offset + limit))
         self._desk.note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked), **where})
-        return found
+        return list(map(without_secrets, found))
 
     def export(
         self,
@@ -126,7 +126,7 @@ class AuditLog:
     ) -> int:
         """Write what `export` returns as JSON lines into the new private file `out`; return how many records.
 
-        Raises `Conflict` where there is a file.
+        Raises `Conflict` where there is a file, `InvalidInput` where there is no folder for it.
         """
         _require_new(out)
         records = self.export(
@@ -151,7 +151,7 @@ class AuditLog:
     def _pages(self, asked: LedgerQuery) -> Iterator[AuditRecord]:
         found = self._ledger.query(asked)
         while found:
-            yield from found
+            yield from map(without_secrets, found)
             found = self._ledger.query(replace(asked, after=found[-1].seq))
 
     def _archived(self, path: Path, asked: LedgerQuery) -> tuple[Iterator[AuditRecord], dict[str, JSONValue]]:
@@ -310,6 +310,10 @@ def _asked(
     """Return what is asked for; raises `InvalidInput` for what cannot be."""
     if ticks is not None and not (
         isinstance(ticks, tuple | list)
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another."
+        )
         and len(ticks) == 2
         and all(map(_whole, ticks))
         and 0 <= ticks[0] <= ticks[1] < 1 << 63

@@ -58,7 +58,7 @@ def open_ledger(
     """
     folder, store = _places(path)
     if not create and not (folder / DATABASE).exists():
-        raise NotFound(f"There is no ledger in {folder}; the system's `AuditLogWriter` makes it.")
+        raise _no_ledger(folder)
     key = None if crypt is None else crypt.derive(AUDIT_DB)
     db = Database.open(folder / DATABASE, clock=clock, key=key)
     try:
@@ -88,7 +88,7 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
     if store is None:
         return open_ledger(folder, clock=clock, create=create, crypt=_own_keys(key, folder))
     if not create and not (folder / DATABASE).exists():
-        raise NotFound(f"There is no ledger in {folder}; the system's `AuditLogWriter` makes it.")
+        raise _no_ledger(folder)
     lock = OpenLock(store, clock=clock, purpose=purpose)
     try:
         if (store / CONVERSION).exists():
@@ -116,3 +116,10 @@ def _own_keys(key: Key, folder: Path) -> StoreKeys | None:
     if not isinstance(key, bytes | bytearray) or len(key) != KEY_BYTES:
         raise InvalidInput(f"The ledger in {folder} is of no store: its key is {KEY_BYTES} bytes.")
     return StoreKeys(bytes(key))
+
+
+def _no_ledger(folder: Path) -> NotFound:
+    return NotFound(
+        f"There is no ledger in {folder} yet: the system's `AuditLogWriter`, the first reviewer (`hexad audit reviewer "
+        "add`) and the first purge make it."
+    )

@@ -63,6 +63,8 @@ class AuditLogWriter:
         mask: Callable[[str], str] | None = None,
         key: Key = None,
     ) -> None:
+        if not isinstance(be_id, str) or not be_id.strip():
+            raise InvalidInput(f"be_id = {quoted(be_id)} names no writer; give a name.")
         self.be_id = be_id
         self._clock = clock or SystemClock()
         self._open = open_with_key(

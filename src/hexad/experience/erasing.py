@@ -34,7 +34,10 @@ _NOT_YET: Final = "not done yet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEraserNeeds:
-    """What is handed in; `shortened` makes one text of several, in at most so many tokens, with their number."""
+    """What is handed in; `shortened` makes one text of several, in at most so many tokens, with their number.
+
+    `key` makes what stands for the names of an erased session.
+    """
 
     db: Database
     ids: IdSource
@@ -42,6 +45,7 @@ class StreamEraserNeeds:
     evidence: EvidencePackages
     documents: DocumentRepository
     shortened: Callable[[Sequence[str], int], tuple[str, int]]
+    key: Callable[[], bytes]
 
 
 @dataclass(slots=True)
@@ -97,8 +101,8 @@ class StreamEraser:
         self._needs, self._db, self._experience = needs, needs.db, needs.experience
         self._events = StreamEvents(needs.experience)
         self._applications, self._targets = TagApplications(needs.db), ErasedTargets(needs.db)
-        self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged)
-        self._taking = Taking(needs.db, ids=needs.ids, shortened=needs.shortened)
+        self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged, key=needs.key)
+        self._taking = Taking(needs.db, ids=needs.ids, shortened=needs.shortened, key=needs.key)
         self._files = ErasedStream(
             needs.db, needs.experience.sealer, give_away=needs.experience.recorder.rotate
         )

@@ -78,9 +78,10 @@ class Chooser:
         reader: StreamReader,
         *,
         tagged: Callable[[str], tuple[Mapping[str, Ranges], frozenset[str]]],
+        key: Callable[[], bytes],
     ) -> None:
         self._db, self._reader, self._tagged = db, reader, tagged
-        self._rows, self._gone = StreamErasureRows(db), ColdRanges(db)
+        self._rows, self._gone = StreamErasureRows(db, key=key), ColdRanges(db)
 
     def state(self, sessions: Sequence[int]) -> object:
         """Return what changes when ticks of these sessions move, or what stands for them does."""
@@ -99,12 +100,14 @@ class Chooser:
         state = self.state(numbers)
         live, times = self._live(selection, named, places, at)
         picked = _Picked(selection, named, places, tags, self._rows, self._gone)
-        coarse = self._rows.coarse(numbers)
+        coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
             one
             for number in numbers
             for one in [picked.session(number, live.get(number, ()), coarse)]
-            if one.ticks or picked.whole or picked.touched_in(number, coarse)
+            if one.ticks
+            or (picked.whole and number not in emptied_before)
+            or picked.touched_in(number, coarse)
         ]
         sessions = self._with_rest(going)
         chosen = {one.number: one for one in sessions}

@@ -58,9 +58,10 @@ class Taking:
         *,
         ids: IdSource,
         shortened: Callable[[Sequence[str], int], tuple[str, int]],
+        key: Callable[[], bytes],
     ) -> None:
         self._db, self._ids, self._shortened = db, ids, shortened
-        self._rows, self._targets = StreamErasureRows(db), ErasedTargets(db)
+        self._rows, self._targets = StreamErasureRows(db, key=key), ErasedTargets(db)
         self._gone, self._compressed = ColdRanges(db), Compressed(db)
         self._submissions, self._tags = Submissions(db), Tags(db)
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import AccessDenied, Conflict, InvalidInput
+from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.index.catalog import Catalog
 from hexad.model.actor import Actor
 from hexad.model.contract import AuditEvent, AuditSink
 from hexad.model.memory import QUARANTINE, JSONValue, Memory, Status, format_time
+from hexad.model.parse import parse_whole
 from hexad.model.query import Filters
 from hexad.storage.erased_memories import masked_item
 from hexad.storage.stores import Stores
@@ -56,6 +57,7 @@ class QuarantineFacade:
         ([{'reasons': ['instruction_like']}], 0)
         """
         self._require()
+        parse_whole(1 if limit is None else limit, "limit", least=1)
         if space is not None:
             self._stores.spaces.get(space)
         memories = self._stores.memories
@@ -80,7 +82,12 @@ class QuarantineFacade:
     def get(self, memory_id: str) -> Memory:
         """Return one memory that waits, or was judged. Raises `NotFound`, and `Conflict` for one that never waited."""
         self._require()
-        memory = self._stores.memories.get(memory_id)
+        try:
+            memory = self._stores.memories.get(memory_id)
+        except NotFound:
+            raise NotFound(
+                f"Memory {memory_id!r} not found; `hexad memory quarantine list` shows what waits."
+            ) from None
         if memory.status is not Status.QUARANTINED and not _note(memory):
             raise Conflict(f"Memory {memory_id!r} is {memory.status}, and never waited for a review.")
         return memory

@@ -76,7 +76,7 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
         subject=found.text("subject"),
         attribute=found.text("attribute"),
         value=found.given.get("value"),
-        data_subjects=found.names("data_subjects"),
+        data_subjects=found.subjects(),
         source=found.name("source"),
         source_id=found.text("source_id"),
         turn=_turn(found),
@@ -154,6 +154,14 @@ class _Fields:
         if value is not None and _HALF.search(value):
             raise self.bad(name, value, "it holds half a surrogate pair; give whole characters")
         return value
+
+    def subjects(self) -> tuple[str, ...] | None:
+        """Return the people whose data it is; one who has no name nobody could ask for."""
+        words = self.names("data_subjects")
+        for word in words or ():
+            if not word.strip():
+                raise self.bad("data_subjects", word, "it names nobody")
+        return words
 
     def names(self, name: str) -> tuple[str, ...] | None:
         words = self.words(name)

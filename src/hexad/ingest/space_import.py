@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Final, cast
 
 from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidSpace
 from hexad.ingest.file_objects import differs, known_rows, refuse_used, same_objects
 from hexad.ingest.file_policies import object_notes, settled_policies
+from hexad.ingest.import_fates import TAKEN, WRITTEN, Fate, newer, read_report
 from hexad.ingest.pipeline import Pipeline
 from hexad.ingest.prepare import Prepared
 from hexad.ingest.redaction import Redactor
 from hexad.model.contract import Draft
 from hexad.model.memory import JSONValue, Memory
 from hexad.model.query import Filters
-from hexad.model.spacefiles import FileConflict, ReadReport
+from hexad.model.spacefiles import ReadReport
 from hexad.storage.changes import ChangeReader
 from hexad.storage.codec import dump
 from hexad.storage.memory_rows import batches
@@ -34,20 +34,6 @@ from hexad.text.redact import RedactionRules
 
 _TRIES: Final = 3
 """How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""
-
-
-class _Fate(Enum):
-    """What becomes of an object of the file."""
-
-    CREATE = "create"
-    UPDATE = "update"
-    SAME = "same"
-    OLDER = "older"
-    DIFFERENT = "different"
-
-
-_WRITTEN: Final = frozenset({_Fate.CREATE, _Fate.UPDATE})
-_TAKEN: Final = frozenset({*_WRITTEN, _Fate.SAME})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +60,7 @@ class _Plan:
     head: Mapping[str, JSONValue]
     objects: Sequence[ParsedObject]
     touched: int
-    fates: Mapping[str, _Fate]
+    fates: Mapping[str, Fate]
     prepared: Sequence[Prepared]
     notes: Sequence[str]
     work: _Work
@@ -175,7 +161,7 @@ class SpaceImporter:
                 notes.append(
                     f"{back:,} of the objects were purged from this store before, and come back with the file."
                 )
-            fates = dict.fromkeys(same, _Fate.SAME)
+            fates = dict.fromkeys(same, Fate.SAME)
             fates |= dict(self._fates(known, [one for one in objects if one.id not in same]))
         return _Plan(
             seen=seen,
@@ -244,30 +230,28 @@ class SpaceImporter:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
 
-    def _fates(
-        self, known: Mapping[str, int], objects: Sequence[ParsedObject]
-    ) -> Iterator[tuple[str, _Fate]]:
+    def _fates(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[tuple[str, Fate]]:
         for one in objects:
             if one.id not in known:
-                yield one.id, _Fate.CREATE
+                yield one.id, Fate.CREATE
         differing = {known[one.id]: one for one in objects if one.id in known}
         for batch in batches(sorted(differing)):
             memories = self._stores.memories.by_no(batch)
             for no in batch:
-                yield differing[no].id, _newer(differing[no], memories[no])
+                yield differing[no].id, newer(differing[no], memories[no])
 
     def _prepared(
         self,
         parsed: ParsedSpace,
         objects: Sequence[ParsedObject],
-        fates: Mapping[str, _Fate],
+        fates: Mapping[str, Fate],
         work: _Work,
         progress: Callable[[int], None] | None,
     ) -> Iterator[Prepared]:
         for done, one in enumerate(objects, start=1):
             if progress is not None:
                 progress(done)
-            if fates[one.id] is _Fate.SAME:
+            if fates[one.id] is Fate.SAME:
                 continue
             draft, prepared = work.prepared.get(one.position, (None, None))
             try:
@@ -280,7 +264,7 @@ class SpaceImporter:
                     "Nothing of the file was read."
                 ) from error
             work.prepared[one.position] = (one.draft, prepared)
-            if fates[one.id] in _WRITTEN:
+            if fates[one.id] in WRITTEN:
                 yield prepared
 
     # Storing, in one transaction ----------------------------------------------------------------------------------
@@ -298,17 +282,17 @@ class SpaceImporter:
                 created_at=parsed.created_at or parsed.updated_at or now,
                 updated_at=parsed.updated_at or parsed.created_at or now,
             )
-        self._writer.store(plan.prepared)
+        stored = self._writer.store(plan.prepared)
         self._keep_origins(parsed, plan)
-        report = _report(parsed, plan)
+        report = _report(parsed, plan, stored)
         within(report)
         return report
 
     def _keep_origins(self, parsed: ParsedSpace, plan: _Plan) -> None:
         """Keep the objects as the file has them, where the memories alone would not give them back."""
-        whole = all(fate in _TAKEN for fate in plan.fates.values())
+        whole = all(fate in TAKEN for fate in plan.fates.values())
         # Of a file that is not taken as a whole, what is the same stays as it was kept, with its place.
-        taken = [one for one in plan.objects if plan.fates[one.id] in (_TAKEN if whole else _WRITTEN)]
+        taken = [one for one in plan.objects if plan.fates[one.id] in (TAKEN if whole else WRITTEN)]
         numbers = places(self._stores, [one.id for one in taken])
         by_no = {numbers[one.id][0]: one for one in taken}
         stands, says_more = self._compared_head(parsed, plan)
@@ -366,35 +350,7 @@ def _owned(head: Mapping[str, JSONValue]) -> str:
     return dump([head.get("metadata") or {}, head.get("policies") or {}])
 
 
-def _newer(one: ParsedObject, memory: Memory) -> _Fate:
-    updated_at = one.draft.updated_at
-    if updated_at is None or updated_at == memory.updated_at:
-        return _Fate.DIFFERENT
-    return _Fate.UPDATE if updated_at > memory.updated_at else _Fate.OLDER
-
-
-def _report(parsed: ParsedSpace, plan: _Plan) -> ReadReport:
-    fates = list(plan.fates.values())
-    notes = list(plan.notes)
-    if plan.touched:
-        notes.append(
-            f"{plan.touched:,} of the objects held what is redacted; they are written back without it."
-        )
-    return ReadReport(
-        file=parsed.file,
-        space=parsed.name,
-        objects=len(plan.objects),
-        created=fates.count(_Fate.CREATE),
-        updated=fates.count(_Fate.UPDATE),
-        unchanged=fates.count(_Fate.SAME),
-        kept=[one.id for one in plan.objects if plan.fates[one.id] is _Fate.OLDER],
-        conflicts=[
-            FileConflict(
-                id=one.id, reason="it differs from the store's, and both say they changed at the same time"
-            )
-            for one in plan.objects
-            if plan.fates[one.id] is _Fate.DIFFERENT
-        ],
-        redacted=sum(one.clean.removed for one in plan.prepared),
-        notes=notes,
+def _report(parsed: ParsedSpace, plan: _Plan, stored: Sequence[Memory] = ()) -> ReadReport:
+    return read_report(
+        parsed, plan.objects, plan.fates, plan.notes, plan.touched, prepared=plan.prepared, stored=stored
     )

@@ -26,7 +26,8 @@ class ReadReport:
     `kept` names memories that the store has newer than the file, `conflicts` those that differ though both
     say that they were changed at the same time: of both the store's stands. `redacted` counts what was taken
     out; an object that held it is not written back as it was. `notes` say what the file holds that has no
-    effect here, such as a policy that nothing enforces.
+    effect here, such as a policy that nothing enforces. `quarantined` were stored and wait for a review; a dry run
+    does not know them yet.
     """
 
     file: Path
@@ -35,6 +36,7 @@ class ReadReport:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
+    quarantined: int = 0
     kept: list[str] = field(default_factory=list)
     conflicts: list[FileConflict] = field(default_factory=list)
     redacted: int = 0
@@ -49,6 +51,7 @@ class ReadReport:
             "created": self.created,
             "updated": self.updated,
             "unchanged": self.unchanged,
+            "quarantined": self.quarantined,
             "kept": list(self.kept),
             "conflicts": [{"id": one.id, "reason": one.reason} for one in self.conflicts],
             "redacted": self.redacted,

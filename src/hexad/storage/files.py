@@ -38,7 +38,7 @@ _REMEDIES = {
     errno.EIO: "The disk reports an input/output error; check it before going on.",
     errno.EACCES: "This user may not do that; check the owner and the mode of the file and its directory.",
     errno.EPERM: "This user may not do that; check the owner and the mode of the file and its directory.",
-    errno.ENOENT: "It does not exist; was the directory moved or removed while the store was open?",
+    errno.ENOENT: "A folder of it is not there, or was moved or removed meanwhile; make it, or choose another place.",
     errno.ENOTDIR: "A part of the path is a file, not a directory; choose another place.",
     errno.EMFILE: "Too many files are open; raise the limit (`ulimit -n`) or close some stores.",
 }

@@ -126,7 +126,8 @@ class Sessions:
     def _read(self, where: str, params: tuple[str, ...]) -> list[SessionInfo]:
         rows = self._db.query(
             "SELECT id, created_at, ended_at, max_context_tokens, next_tick, auto_compact, compacted_through,"
-            " (SELECT json_group_array(subject ORDER BY subject) FROM session_subjects WHERE session_no = no)"
+            " (SELECT json_group_array(subject ORDER BY subject) FROM session_subjects WHERE session_no = no"
+            " AND no NOT IN (SELECT session_no FROM erased_sessions))"
             f" FROM sessions {where} ORDER BY no",
             params,
         )

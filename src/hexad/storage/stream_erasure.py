@@ -11,6 +11,7 @@ from hexad.model.experience import CompressionLevel
 from hexad.model.ticks import Ranges, intersection, union
 from hexad.storage.codec import dump, parse, to_micros
 from hexad.storage.connection import Database, Row, SQLValue
+from hexad.storage.erased_memories import masked_item
 
 _REPLY: Final = int(CompressionLevel.REPLY)
 _MADE_BY: Final = "caller:experience"
@@ -44,19 +45,36 @@ class CompactionRange:
 class StreamErasureRows:
     """Looks for rows that tell of ticks, and takes them away in the caller's transaction."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, *, key: Callable[[], bytes]) -> None:
+        self._db, self._key = db, key
 
     # Sessions ---------------------------------------------------------------------------------------------------
 
     def sessions(self, *, session_id: str | None, subject: str | None) -> dict[int, str]:
-        """Return the sessions of an id and a subject, or all: ids by number."""
+        """Return the sessions of an id and a subject, or all: ids by number.
+
+        Those that were erased are among them: a program that had one open may have recorded to it since.
+        """
+        masked = self._masked(session_id, subject) if self.erased_sessions() else (None, None)
         rows = self._db.query(
-            "SELECT no, id FROM sessions WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR no IN"
-            " (SELECT session_no FROM session_subjects WHERE subject = ?2)) ORDER BY no",
-            (session_id, subject),
+            "SELECT no, id FROM sessions WHERE (?1 IS NULL OR id = ?1 OR no IN"
+            " (SELECT session_no FROM session_subjects WHERE subject = ?3)) AND (?2 IS NULL OR no IN"
+            " (SELECT session_no FROM session_subjects WHERE subject IN (?2, ?4))) ORDER BY no",
+            (session_id, subject, *masked),
         )
         return {cast("int", no): cast("str", name) for no, name in rows}
+
+    def erased_sessions(self) -> set[int]:
+        """Return the numbers of the sessions that were erased as a whole."""
+        return {cast("int", row[0]) for row in self._db.query("SELECT session_no FROM erased_sessions")}
+
+    def _masked(self, session_id: str | None, subject: str | None) -> tuple[str | None, str | None]:
+        """Return what stands for the names of an erased session; nobody without the key can tell which they were."""
+        key = self._key()
+        return (
+            None if session_id is None else masked_item(key, f"session {session_id}"),
+            None if subject is None else masked_item(key, f"subject {subject}"),
+        )
 
     def next_ticks(self, sessions: Collection[int]) -> dict[int, int]:
         """Return the first tick that nobody has reserved, by session."""
@@ -67,15 +85,29 @@ class StreamErasureRows:
         return {cast("int", no): cast("int", tick) for no, tick in rows}
 
     def empty_session(self, session: int, *, erasure: str, at: datetime) -> None:
-        """Leave nothing of a session but its number and how many ticks it had."""
+        """Leave nothing of a session but its number, how many ticks it had, and keyed hashes of its names.
+
+        By those it is found where a program that had it open goes on recording to it.
+        """
         with self._db.joined() as con:
+            rows = con.execute(
+                "SELECT id, (SELECT json_group_array(subject) FROM session_subjects WHERE session_no = no)"
+                " FROM sessions WHERE no = ? AND no NOT IN (SELECT session_no FROM erased_sessions)",
+                (session,),
+            ).fetchall()
+            for name, subjects in rows:
+                con.execute("DELETE FROM session_subjects WHERE session_no = ?", (session,))
+                masked = [self._masked(None, str(one))[1] for one in parse(subjects)]
+                masked.append(self._masked(cast("str", name), None)[0])
+                con.executemany(
+                    "INSERT INTO session_subjects VALUES(?, ?)", [(session, one) for one in masked]
+                )
             con.execute(
                 "UPDATE sessions SET id = ?1, created_at = ?2, ended_at = ?2, auto_compact = 0,"
                 " context_summary = '', context_summary_tokens = 0 WHERE no = ?3",
                 (f"erased-{session}-{erasure}", to_micros(at), session),
             )
             con.execute("INSERT OR IGNORE INTO erased_sessions VALUES(?, ?)", (session, erasure))
-            con.execute("DELETE FROM session_subjects WHERE session_no = ?", (session,))
 
     def context(self, session: int) -> tuple[int, str, int]:
         """Return up to which tick a session was compacted, the summary in its window, and how many tokens that has."""

@@ -125,7 +125,8 @@ def instructions_in(text: str) -> tuple[str, ...]:
     words = set(_WORD.findall(low))
     found = set(_kinds(text, words if low.isascii() else None))
     found.update(_hidden(text))
-    if any(kind for reading in _readings(text, words) for kind in _kinds(reading, deep=False)):
+    # A reading that says no more than the text does has nothing to hide: an address is "encoded" to who reads @ as a.
+    if any(not found.issuperset(_kinds(reading, deep=False)) for reading in _readings(text, words)):
         found.add("encoded")
     return tuple(sorted(found))
 

@@ -64,7 +64,7 @@ def verify(
     credential. Archived records stand for themselves by their hashes, unless their archive is given. Exit code 5 when
     something was changed: the first record that is wrong is named.
     """
-    notes = [_text(one) for one in checkpoints]
+    notes = [_note(one) for one in checkpoints]
     with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as show:
         found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=show)
     unseen = _unseen(found)
@@ -194,6 +194,17 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def _note(path: Path) -> str:
+    """Return a signed note; a file that is none is no change of the ledger, and is refused by its name."""
+    text = _text(path)
+    if "\n\n" not in text or not text.endswith("\n"):
+        raise click.BadParameter(
+            f"{path} is no checkpoint: after its text come an empty line and signatures.",
+            param_hint="--checkpoint",
+        )
+    return text
 
 
 def _text(path: Path) -> str:

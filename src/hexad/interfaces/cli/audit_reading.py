@@ -19,7 +19,6 @@ from hexad.interfaces.cli.xdb_options import TICKS, time_range
 if TYPE_CHECKING:
     from hexad.audit import AuditRecord
 
-_HASHES: Final = ("salt", "scrypt")  # of a secret: nobody reads anything in them
 VARIABLE: Final = "HEXAD_REVIEWER_CREDENTIAL"
 
 
@@ -90,6 +89,9 @@ def list_(*, ledger: Path | None) -> None:
         end = "" if one.expires_at is None else f"{one.expires_at:%Y-%m-%d %H:%M}"
         scope = "everything" if one.sessions is None else ", ".join(one.sessions)
         rows.append((one.name, may, f"{one.added_at:%Y-%m-%d %H:%M}", end, scope))
+    if not rows:
+        note("No reviewers; `hexad audit reviewer add NAME` lets somebody read the ledger.")
+        return
     for line in table(rows, heads=("name", "state", "added", "expires", "sessions"), room=table_room()):
         click.echo(line)
 
@@ -223,7 +225,11 @@ def credential_of(given: str | None) -> str:
         return given
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(f"The ledger is for reviewers: set {VARIABLE}, or give --credential.")
-    typed: str = click.prompt("Credential (NAME:SECRET)", hide_input=True, err=True)
+    typed: str = click.prompt(
+        "Credential (NAME:SECRET)", hide_input=True, err=True, default="", show_default=False
+    )
+    if not typed:
+        raise click.UsageError(f"No credential was typed. Give NAME:SECRET, or set {VARIABLE}.")
     return typed
 
 
@@ -232,11 +238,7 @@ def _contents(record: AuditRecord) -> str:
         return "(erased)"
     if record.raw_content is not None:
         return record.raw_content
-    return " ".join(
-        f"{name}={_plain(value)}"
-        for name, value in record.detail.items()
-        if value is not None and name not in _HASHES
-    )
+    return " ".join(f"{name}={_plain(value)}" for name, value in record.detail.items() if value is not None)
 
 
 def _plain(value: object) -> str:

@@ -292,9 +292,14 @@ def confirm(question: str, *, yes: bool, without: str) -> None:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(f"{question} Nothing was changed: say --yes to do it, or {without}.")
-    if not click.confirm(question, err=True):
+    try:
+        agreed, code = click.confirm(question, err=True), EXIT_DECLINED
+    except click.Abort:  # Ctrl-C or Ctrl-D, on the question's line
+        click.echo(err=True)
+        agreed, code = False, EXIT_INTERRUPTED
+    if not agreed:
         note("Nothing was changed.")
-        click.get_current_context().exit(EXIT_DECLINED)
+        click.get_current_context().exit(code)
 
 
 # Reading what was typed -------------------------------------------------------------------------------------

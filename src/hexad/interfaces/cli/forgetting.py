@@ -11,7 +11,7 @@ from hexad.interfaces.cli.base import Command, confirm, note, print_json, state,
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.emptying import DRY_RUN
 from hexad.interfaces.cli.progress import meter
-from hexad.interfaces.cli.render import clean, count, size, table, table_room
+from hexad.interfaces.cli.render import clean, size, table, table_room
 from hexad.interfaces.cli.scopes import say_removed
 
 if TYPE_CHECKING:
@@ -20,7 +20,20 @@ if TYPE_CHECKING:
 _SELECTORS = ("source", "tag", "path", "session", "subject", "before")
 
 
-@click.command(cls=Command)
+class _EachOnce(Command):
+    """Refuses an option that is given twice: the last would count, and the first be left as it is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the arguments; raises `UsageError`."""
+        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        selecting = [one for one in order if one.name in (*_SELECTORS, "space")]
+        for one in selecting:
+            if selecting.count(one) > 1:
+                raise click.UsageError(f"{one.opts[0]} is given twice; give it once, and call again.", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_EachOnce)
 @click.argument("id_or_path", metavar="[ID_OR_PATH]", required=False)
 @click.option("--space", help="All of this space, or only what is in it; for a memory: look only there.")
 @click.option(
@@ -66,6 +79,11 @@ def forget(*, id_or_path: str | None, listed: bool, restore: bool, **options: An
 def _one(id_or_path: str, space: str | None, *, restore: bool) -> None:
     with state().opened(embeds=restore) as hx:
         memory = hx.restore(id_or_path, space=space) if restore else hx.forget(id_or_path, space=space)
+    if not restore and memory.status is hexad.Status.QUARANTINED:
+        raise hexad.Conflict(
+            f"{memory.id} waits for a review, and is in no recall: `hexad memory quarantine reject {memory.id}` turns "
+            "it away, --purge removes it for good."
+        )
     if state().json:
         print_json(memory.to_dict())
         return
@@ -121,7 +139,7 @@ def _show(receipt: ErasureReceipt) -> None:
         of = f"  {size(one.bytes)}" if one.bytes else ""
         click.echo(f"  {one.place}: {one.count:,}{of}")
     for kept in receipt.kept:
-        note(f"Left as it is: {count(kept.count, kept.place, kept.place)} ({kept.reason}).")
+        note(f"Left as it is: {kept.place}: {kept.count:,} ({kept.reason}).")
     for file in receipt.files:
         note(f"Removed: {clean(file)}")
     say_removed([receipt])

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")
 @click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    default="user",
+    show_default=True,
+    help="Who vouches for it.",
+)
+@click.option(
     "--auto-pin/--no-auto-pin", default=None, help="Pin it; or let neither a rule nor the model pin it."
 )
 @click.option("--id", "id_", help="Its id; a known one changes that memory and keeps the older text.")

@@ -153,7 +153,7 @@ def export(
         return
     if no_archived:
         raise click.UsageError("--no-archived goes with a SPACE: a scope is all that is held.")
-    asked: dict[str, Any] = {"scope": scope or "project", "session": session, "subject": subject}
+    asked: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
     with state().opened() as hx:
         if out is None:
             _print(hx, hx.export(**asked))

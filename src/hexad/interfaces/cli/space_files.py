@@ -183,6 +183,9 @@ def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
     ]
     done.append(f"{report.unchanged:,} unchanged")
     click.echo(f"{clean(report.space)}  {', '.join(done)}")
+    if report.quarantined:
+        waits = "waits" if report.quarantined == 1 else "wait"
+        note(f"{report.quarantined:,} {waits} for a review: `hexad memory quarantine list`.")
     if report.kept:
         note(f"The store has newer: {_some(report.kept)}")
     for conflict in report.conflicts[:_NAMED]:

@@ -48,6 +48,8 @@ _SPOKEN: Final = (
     ("offset = ", "--offset "),
     ("confidence = ", "--confidence "),
     ("tick_range = ", "--ticks "),
+    ("time_range[0] = ", "--since "),
+    ("time_range[1] = ", "--until "),
     ("time_range = ", "--since and --until "),
     ("expires_at = ", "--expires "),
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
