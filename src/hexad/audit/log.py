@@ -15,7 +15,7 @@ from hexad.audit.access import EXPORT, PLANNED, QUERY, SYSTEM, without_secrets
 from hexad.audit.asking import LedgerQuery, holds
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
 from hexad.audit.desk import KEY_NAME, Desk
-from hexad.audit.destroying import destroy
+from hexad.audit.destroying import destroy, meant
 from hexad.audit.incidents import times_of
 from hexad.audit.keeping import Keeping
 from hexad.audit.ledger import ERASURE
@@ -173,12 +173,15 @@ class AuditLog:
         session_id: str | None = None,
         tick_range: tuple[int, int] | None = None,
         subject: str | None = None,
+        dry_run: bool = False,
     ) -> Destroyed:
         """Destroy the contents of a session, of a range of its ticks, or of a subject, in archives too; for good.
 
         For a ledger in a folder of its own, which no store knows: `Hexad.forget` reaches that of a store together with
-        all else. What stays and verifies is as after that, and a record names who did it. Raises `InvalidInput`, and
-        `AccessDenied` as for every question, also to a reviewer of some sessions.
+        all else. What stays and verifies is as after that, and a record names who did it, how many contents went and
+        nobody whose they were. Marked for an incident or not, they go. A name that is not there is no error: nothing
+        went. With `dry_run` nothing goes, and that it was asked is a record. Raises `InvalidInput`, and `AccessDenied`
+        as for every question, also to a reviewer of some sessions.
         """
         parse_text(subject, "subject")
         asked = _asked(session_id, tick_range, None, None, None)
@@ -189,6 +192,10 @@ class AuditLog:
         reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
         ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
         work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
+        if dry_run:
+            count = meant(self._ledger, [work])
+            seq = self._desk.note(PLANNED, {"reviewer": reviewer.name, "contents": count})
+            return Destroyed(record_id=f"audit-{seq}", contents=count, cleared=False, dry_run=True)
         with self._ledger.db.transaction():
             gone = destroy(self._ledger, [work])
             seq = self._desk.note(ERASURE, {"by": reviewer.name, **gone})
@@ -233,6 +240,11 @@ class AuditLog:
         if out is not None and not files.create_exclusive(out, note.encode(), mode=0o644):
             raise Conflict(f"{out} is there already, and may be an older checkpoint. Give another name.")
         return note
+
+    @property
+    def store(self) -> Path | None:
+        """The folder of the store whose ledger it is; None for one in a folder of its own."""
+        return self._open.store
 
     @property
     def origin(self) -> str:
@@ -298,6 +310,10 @@ class AuditLog:
 def _require_new(path: Path) -> None:
     if path.exists():
         raise Conflict(f"{path} is there already. Give another name, or move it away.")
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another."
+        )
 
 
 def _asked(
@@ -310,10 +326,6 @@ def _asked(
     """Return what is asked for; raises `InvalidInput` for what cannot be."""
     if ticks is not None and not (
         isinstance(ticks, tuple | list)
-    if not path.parent.is_dir():
-        raise InvalidInput(
-            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another."
-        )
         and len(ticks) == 2
         and all(map(_whole, ticks))
         and 0 <= ticks[0] <= ticks[1] < 1 << 63

@@ -10,7 +10,7 @@ from hexad.audit.ledger import KEY_FIELDS, Ledger
 from hexad.audit.schema import MIGRATIONS
 from hexad.clock import Clock
 from hexad.config import DATABASE as STORE
-from hexad.config import load_settings
+from hexad.config import STORE_DIRECTORY, load_settings
 from hexad.errors import InvalidInput, NotFound
 from hexad.storage import migrations
 from hexad.storage.connection import Database
@@ -50,7 +50,7 @@ class OpenLedger:
 def open_ledger(
     path: Path, *, clock: Clock, create: bool, crypt: StoreKeys | None = None, lock: OpenLock | None = None
 ) -> OpenLedger:
-    """Open the ledger in the folder `path`, or in `audit` below a store's folder, for a caller that has the store open.
+    """Open the ledger in the folder `path`, or in `audit` below a store's, for a caller that has the store open.
 
     It is made with mode 0700, its files with 0600, where `create` allows; else a ledger that is not there is
     `NotFound`. With `crypt` its files are encrypted. Raises `AccessDenied` for keys that others may read. `lock` is
@@ -102,7 +102,12 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
 
 
 def _places(path: Path) -> tuple[Path, Path | None]:
-    """Return the folder of a ledger, and the folder of the store that it belongs to."""
+    """Return the folder of a ledger, and the folder of the store that it belongs to.
+
+    A project's folder means its store, unless a ledger was begun there before the store was.
+    """
+    if (path / STORE_DIRECTORY / STORE).exists() and not (path / DATABASE).exists():
+        path = path / STORE_DIRECTORY
     if (path / STORE).exists():
         return path / FOLDER, path
     if path.name == FOLDER and (path.parent / STORE).exists():
