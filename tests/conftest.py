@@ -10,11 +10,14 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
+from hexad.audit import AuditLog, AuditLogWriter
 from hexad.ids import IdSource
+from hexad.interfaces.cli.main import main
 from hexad.providers.generator import GeneratorSpec
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
+from ran import Ran, Run
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +111,38 @@ def llm() -> Iterator[LlmServer]:
     """A scripted text generator behind real HTTP on loopback; its `base_url` is an OpenAI-compatible endpoint."""
     with llm_server() as server:
         yield server
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in a folder of its own, where nobody can be asked."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
+
+    def call(*args: str) -> Ran:
+        code = main(list(args))
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ran(code=code, out=out, err=err)
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the ledger of `writer` and `log` lies."""
+    return tmp_path / "audit"
+
+
+@pytest.fixture
+def writer(folder: Path, clock: FrozenClock) -> Iterator[AuditLogWriter]:
+    """The writer `be-1` of a ledger of its own."""
+    with AuditLogWriter(folder, "be-1", clock=clock) as made:
+        yield made
+
+
+@pytest.fixture
+def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[AuditLog]:
+    """A reader of what `writer` writes."""
+    with AuditLog(folder, clock=clock) as made:
+        yield made

@@ -10,7 +10,6 @@ import shutil
 import signal
 import stat
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +29,6 @@ from hexad.storage import files
 from opener import Opener
 
 OLD = 700
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "audit"
-
-
-@pytest.fixture
-def writer(folder: Path, clock: FrozenClock) -> Iterator[AuditLogWriter]:
-    with AuditLogWriter(folder, "be-1", clock=clock) as made:
-        yield made
-
-
-@pytest.fixture
-def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[AuditLog]:
-    with AuditLog(folder, clock=clock) as made:
-        yield made
 
 
 @pytest.fixture

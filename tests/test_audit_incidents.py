@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,6 @@ from hexad.audit import AuditLog, AuditLogWriter, check_incident
 from opener import Opener
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "audit"
-
-
-@pytest.fixture
-def writer(folder: Path, clock: FrozenClock) -> Iterator[AuditLogWriter]:
-    with AuditLogWriter(folder, "be-1", clock=clock) as made:
-        yield made
-
-
-@pytest.fixture
-def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[AuditLog]:
-    with AuditLog(folder, clock=clock) as made:
-        yield made
 
 
 @pytest.fixture

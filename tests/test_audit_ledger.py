@@ -6,7 +6,6 @@ import hashlib
 import json
 import multiprocessing
 import stat
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -25,17 +24,6 @@ from hexad.model.contract import AuditEvent
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "audit"
-
-
-@pytest.fixture
-def writer(folder: Path, clock: FrozenClock) -> Iterator[AuditLogWriter]:
-    with AuditLogWriter(folder, "be-1", clock=clock) as made:
-        yield made
-
-
 def fill(writer: AuditLogWriter, count: int, *, session: str = "monday", first: int = 0) -> list[str]:
     return writer.record_many(
         {
@@ -48,12 +36,6 @@ def fill(writer: AuditLogWriter, count: int, *, session: str = "monday", first: 
         }
         for at in range(count)
     )
-
-
-@pytest.fixture
-def log(writer: AuditLogWriter, folder: Path, clock: FrozenClock) -> Iterator[AuditLog]:
-    with AuditLog(folder, clock=clock) as made:
-        yield made
 
 
 @pytest.mark.row("H094", "H095", "H096", "H155")
@@ -420,7 +402,7 @@ def test_a_record_that_cannot_be_kept_is_named(writer: AuditLogWriter, change: d
         "steering_applied": [],
     }  # fmt: skip
 
-    with pytest.raises(InvalidInput, match="activation|steering|tick"):
+    with pytest.raises(InvalidInput, match=r"activation|steering|tick"):
         writer.record_many([{**row, **change}])
 
 

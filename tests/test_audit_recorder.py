@@ -21,11 +21,6 @@ SCORES = {"mood::Calm": 0.5, "intent::Hidden": 0.9}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "audit"
-
-
-@pytest.fixture
 def writer(folder: Path) -> Iterator[AuditLogWriter]:
     with AuditLogWriter(folder, "be-1") as made:
         yield made

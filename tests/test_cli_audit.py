@@ -10,47 +10,21 @@ import pty
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
 
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.audit.merkle import leaf_hash, verify_inclusion
-from hexad.interfaces.cli.main import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Ran]
+from ran import Run
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(run: Run, tmp_path: Path) -> Run:
     """Run a command in a store whose ledger has five records, where nobody can be asked."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ran(code=code, out=out, err=err)
-
-    assert 0 == call("init").code
+    assert 0 == run("init").code
     with AuditLogWriter(tmp_path / ".hexad" / "audit", "be") as writer:
         writer.record_many(
             {
@@ -63,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             }
             for tick in range(5)
         )
-    return call
+    return run
 
 
 @pytest.fixture
@@ -347,7 +321,9 @@ def test_a_store_without_a_ledger_says_so_and_makes_none(run: Run, tmp_path: Pat
         assert ["rita"] == [one.name for one in log.reviewers.list()]
 
 
-def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(
+    run: Run, tmp_path: Path
+) -> None:
     (tmp_path / "x.jsonl").write_text("{}\n")
     refused = run("audit", "verify", "--checkpoint", str(tmp_path / "x.jsonl"))
     assert 2 == refused.code

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.interfaces.cli.main import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Ran]
+from ran import Run
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in a store whose ledger has 40 old records and 10 of this moment, with a credential."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ran(code=code, out=out, err=err)
-
-    assert 0 == call("init").code
+    assert 0 == run("init").code
     with AuditLogWriter(tmp_path / ".hexad", "be") as writer:
         for count, timestamp in ((40, "2026-01-05T12:00:00Z"), (10, None)):
             writer.record_many(
@@ -54,9 +27,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
                 }
                 for at in range(count)
             )
-    made = call("audit", "reviewer", "add", "rita")
+    made = run("audit", "reviewer", "add", "rita")
     monkeypatch.setenv("HEXAD_REVIEWER_CREDENTIAL", made.out.strip())
-    return call
+    return run
 
 
 ARCHIVE = ("audit", "archive", "--before", "2026-02-01", "--out", "old.hxa")

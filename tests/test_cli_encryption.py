@@ -139,7 +139,7 @@ def test_on_a_terminal_a_passphrase_is_asked_for_and_not_shown(run, project, tmp
     assert WORDS not in shown
     shown = _typed(
         project, tmp_path, ["rekey", "--wrap-only"],
-        [("New passphrase", OTHER_WORDS), ("Repeat", OTHER_WORDS), ("Passphrase", WORDS)],
+        [("Passphrase", WORDS), ("New passphrase", "short"), ("New passphrase", OTHER_WORDS), ("Repeat", OTHER_WORDS)],
     )  # fmt: skip
     assert OTHER_WORDS not in shown
     assert "squeaks" in run("recall", "gate", HEXAD_PASSPHRASE=OTHER_WORDS).stdout

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
+from ran import Run
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(run: Run, tmp_path: Path) -> Run:
     """Run a command in a folder whose store has a tagged memory of a source, and a session."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "gate.md").write_text("# Gate\n\nThe gate squeaks.\n")
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
@@ -35,11 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         hx.xdb.start_session("monday")
         hx.xdb.record("output", "Certainly.")
 
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        return Ran(code, *capsys.readouterr())
-
-    return call
+    return run
 
 
 @pytest.mark.parametrize("selector", [("--tag", "nope"), ("--path", "no/where"), ("--before", "2001-01-01")])

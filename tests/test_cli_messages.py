@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
 import hexad
 from hexad.interfaces.cli import render
 from hexad.interfaces.cli.browse_query import understand
-from hexad.interfaces.cli.main import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        return Ran(code=code, out=out, err=err)
-
-    return call
 
 
 def test_init_gives_a_store_its_settings_later(run, tmp_path):

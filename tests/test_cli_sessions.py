@@ -15,20 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from ran import Ran
+
 # How long a process that has just printed something is given to listen again.
 PAUSE_S = 2.0
 HARBOUR = "The harbour office closes at noon on Fridays."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self):
-        return json.loads(self.out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

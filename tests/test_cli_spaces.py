@@ -9,41 +9,13 @@ import pty
 import subprocess
 import sys
 import termios
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
 
 HARBOUR = "The harbour office closes at noon on Fridays."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self):
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of its own, where nobody can be asked."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ran(code=code, out=out, err=err)
-
-    return call
 
 
 @pytest.fixture
@@ -197,7 +169,7 @@ def ask(folder: Path, answer: str, *args: str, says: bytes = b"") -> int:
 def test_at_a_terminal_it_asks_and_does_what_is_answered(port, tmp_path):
     assert 1 == ask(tmp_path, "n", "memory", "wipe", "port", says=b"Nothing was changed.")
     assert 1 == ask(tmp_path, "", "memory", "wipe", "port", says=b"Nothing was changed.")
-    assert 130 == ask(tmp_path, "\x03", "memory", "wipe", "port", says=b"Interrupted")
+    assert 130 == ask(tmp_path, "\x03", "memory", "wipe", "port", says=b"Nothing was changed.")
     assert 3 == len(texts(port, "port"))
 
     assert 0 == ask(tmp_path, "y", "memory", "wipe", "port")

@@ -7,13 +7,12 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
+from ran import Ran
 
 ROWS = [
     {
@@ -44,32 +43,6 @@ ROWS = [
         "timestamp": "2026-01-06T10:00:00Z",
     },
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self):
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of its own, where nobody can be asked."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ran(code=code, out=out, err=err)
-
-    return call
 
 
 def pipe(folder: Path, text: str | bytes, *args: str) -> Ran:

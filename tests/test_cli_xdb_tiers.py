@@ -2,45 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self):
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of its own, where nobody can be asked."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
-
-    def call(*args: str) -> Ran:
-        code = main(list(args))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ran(code=code, out=out, err=err)
-
-    return call
 
 
 def words(number: int) -> str:
@@ -370,7 +341,7 @@ WINDOW = (
 CONTEXT = "max_tokens current_tokens utilization session_id current_tick"
 TAG = "id name tag_type concept_id entity_type bud_status created_at created_by description"
 KEYS = {
-    "sessions": "id created_at ended_at max_context_tokens last_tick auto_compact compacted_through timesteps tokens"
+    "sessions": "id created_at ended_at max_context_tokens last_tick auto_compact compacted_through timesteps tokens data_subjects"
     " context_tokens utilization",
     "show monday": "id session_id event_id event_type role start_tick end_tick start_time end_time content"
     " concept_activations token_count timesteps fidelity compression_level",

@@ -160,8 +160,11 @@ def test_what_is_no_file_of_the_owner_is_not_decrypted(hx: Hexad, opened: Opener
         hx.decrypted(tmp_path / "plain")
     with pytest.raises(NotFound):
         hx.decrypted(tmp_path / "nowhere")
+    for wrong in (5, None, b"plain"):
+        with pytest.raises(InvalidInput, match="give the path"):
+            hx.decrypted(wrong)
     assert is_sealed((hx.path / "keys.json").read_bytes())
-    with pytest.raises(IntegrityError, match="keys or the ledger"):
+    with pytest.raises(AccessDenied, match="keys or records of the ledger"):
         hx.decrypted(hx.path / "keys.json")
     file = hx.path / "spaces" / "birds.json"
     damaged = bytearray(file.read_bytes())
@@ -224,7 +227,7 @@ def test_what_is_written_outside_of_the_store_is_plain_and_comes_back(
     inside = hx.spaces.export("birds", force=True).path
     outside = hx.spaces.export("birds", tmp_path / "birds.json").path
     assert 30 == hexad.verify_export(outside).objects
-    with pytest.raises(IntegrityError, match="hexad cat"):
+    with pytest.raises(AccessDenied, match="hexad cat"):
         hexad.verify_export(inside)
     package = hx.xdb.export_submission("graft-1", tmp_path / "package")
     assert "graft-1" == json.loads((package / "manifest.json").read_text())["submission"]["id"]

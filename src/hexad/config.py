@@ -55,7 +55,6 @@ class Settings:
     encryption: Mapping[str, object] = field(default_factory=dict)
     privacy: Mapping[str, object] = field(default_factory=dict)
     key_file: Path | None = None
-    key_file_variable: str | None = None
     key_command: str | None = field(default=None, repr=False)
     passphrase: str | None = field(default=None, repr=False)
     new_passphrase: str | None = field(default=None, repr=False)
@@ -66,6 +65,11 @@ class Settings:
     def pii(self) -> str:
         """Which personal data are taken out of every text."""
         return str(self.privacy.get("pii") or "sensitive")
+
+    @property
+    def key_file_variable(self) -> str | None:
+        """The variable that names the key file, None where the file of settings does."""
+        return _KEY_FILE if self.origins.get("key_file") == _KEY_FILE else None
 
     @property
     def key_sources(self) -> dict[str, Any]:
@@ -230,6 +234,8 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
                 values[name] = _from_environment(name, variable, given)
                 origins[name] = variable
                 break
+    if environ.get(_KEY_FILE):
+        origins["key_file"] = _KEY_FILE
     timeout = cast("float", values.get("lock_timeout_s", 0.0))
     if not 0 <= timeout <= _LOCK_TIMEOUT_MOST_S:
         raise InvalidInput(
@@ -269,7 +275,6 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         encryption=_encryption(values),
         privacy=_privacy(values),
         key_file=_key_file(values, environ),
-        key_file_variable=_KEY_FILE if environ.get(_KEY_FILE) else None,
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
         passphrase=environ.get("HEXAD_PASSPHRASE") or None,
         new_passphrase=environ.get("HEXAD_NEW_PASSPHRASE") or None,

@@ -295,9 +295,8 @@ class _Task:
     def plan(self, *, provider: str | None, record_alone: bool = False) -> EncryptionReport:
         """Return what would be done; with `record_alone` nothing but the record is written."""
         if record_alone:
-            return EncryptionReport(
-                path=str(self.directory), what=self._what, provider=provider, dry_run=True
-            )
+            where = str(self.directory)
+            return EncryptionReport(path=where, what=self._what, provider=provider, dry_run=True)
         return self._report(self._conversion(None, None), provider=provider, dry_run=True)
 
     def run(

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from hexad.clock import Clock
 from hexad.facade.access import require_owner
+from hexad.model.closing import Closing
 from hexad.model.contract import Draft
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
 from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
 
 
-class Hexad(RecordCalls, StructuredCalls):
+class Hexad(RecordCalls, StructuredCalls, Closing):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:
@@ -71,14 +71,6 @@ class Hexad(RecordCalls, StructuredCalls):
     def xdb(self) -> Xdb:
         """The experience database: what an agent read, wrote and did, token by token."""
         return self._parts.experiencing.xdb
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def path(self) -> Path:

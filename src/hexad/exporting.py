@@ -107,6 +107,8 @@ def write_export(
 def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
     """Return an iterator over a file's content; raises as `Hexad.decrypted` does, most of it before anything comes."""
     require_owner(parts.base.actor, parts.everything, doing="reading the store's files")
+    if not isinstance(file, str | Path):
+        raise InvalidInput(f"file is {type(file).__name__}; give the path of one.")
     path, crypt = Path(file).expanduser(), parts.place.crypt
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder; name a file in it.")

@@ -128,7 +128,7 @@ class RecordCalls:
         conversation, and what was recorded of it, with its tags and comments. `subject` takes a person instead:
         memories, sessions and documents that name them among their `data_subjects`. Each item names the list that it
         belongs to (`memories`, `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what
-        is left out: keys, and the contents of the ledger. Read page by page, so that memory does not grow with the store.
+        is left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
 
         Raises `NotFound` for a session that there is not, and for `"user"`: there is no user layer. `InvalidInput` for
         another scope or one beside a `subject`, `AccessDenied` for an actor from whom anything is hidden.

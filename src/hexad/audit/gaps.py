@@ -337,7 +337,7 @@ def _built(level: int, place: int, known: Mapping[tuple[int, int], bytes]) -> by
 
 def _in_archive(first: int, end: int) -> NotFound:
     which = f"audit-{first}" if end - first == 1 else f"audit-{first} to audit-{end - 1}"
-    return NotFound(f"What {which} was is in an archive; only that can show it.")
+    return NotFound(f"This needs what {which} was, and that is in an archive; only the archive can show it.")
 
 
 def _elsewhere(first: int, past: int) -> Conflict:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from hexad.audit.access import EXPORT, PLANNED, QUERY, SYSTEM, without_secrets
 from hexad.audit.asking import LedgerQuery, holds
@@ -26,6 +25,7 @@ from hexad.audit.verify import verify
 from hexad.clock import Clock, SystemClock
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.model.audit import AuditRecord, Destroyed, Reviewer, Verification
+from hexad.model.closing import Closing
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_path, parse_text, parse_whole, quoted, value_list, word_list
@@ -38,7 +38,7 @@ _SIZE_LIMIT: Final = 1 << 62
 _DIGITS_LIMIT: Final = 19
 
 
-class AuditLog:
+class AuditLog(Closing):
     """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
 
     Raises `NotFound` where there is none, unless `create` says to make it. `key` is as for `AuditLogWriter`.
@@ -297,14 +297,6 @@ class AuditLog:
     def close(self) -> None:
         """Let go of the ledger. Idempotent."""
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _require_new(path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, StorageFailure
 from hexad.model.audit import NewAuditRecord
+from hexad.model.closing import Closing
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import EventType
 from hexad.model.memory import JSONValue
@@ -34,7 +34,7 @@ class Sink(Protocol):
         """Append records in one transaction."""
 
 
-class AuditRecorder:
+class AuditRecorder(Closing):
     """Takes records in the order in which they happen and appends them to the ledger in batches.
 
     Made by `AuditLogWriter.recorder`; any thread may call it. `record` has the parameters of `AuditLogWriter.record`,
@@ -136,14 +136,6 @@ class AuditRecorder:
         if self._thread is not None:
             self._thread.join()
         self._write(self._taken)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _begin(self) -> None:
         """See to it that a thread waits for the delay to be over."""

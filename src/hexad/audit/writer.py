@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 from hexad.audit.access import SYSTEM
 from hexad.audit.asking import TIMESTEP
@@ -18,6 +17,7 @@ from hexad.audit.recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
 from hexad.clock import Clock, SystemClock
 from hexad.errors import InvalidInput
 from hexad.model.audit import NewAuditRecord
+from hexad.model.closing import Closing
 from hexad.model.contract import AuditEvent
 from hexad.model.durability import StreamDurability
 from hexad.model.experience import EventType
@@ -43,7 +43,7 @@ _ROW_KEYS: Final = frozenset(
 )
 
 
-class AuditLogWriter:
+class AuditLogWriter(Closing):
     """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
 
     `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
@@ -159,14 +159,6 @@ class AuditLogWriter:
     def close(self) -> None:
         """Let go of the ledger, after the recorders of this writer were closed. Idempotent."""
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _checked(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a row that can be recorded; raises `InvalidInput`."""

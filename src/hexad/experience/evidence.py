@@ -296,6 +296,10 @@ class EvidencePackages:
                     self._finish(path)
             if path.is_dir():
                 return path
+        if _place(given).is_file():
+            raise NotFound(
+                f"{str(given)!r} is a file; a package is the folder with all of its files. Give that."
+            )
         raise NotFound(f"There is no package {str(given)!r}; `export_submission` makes one.")
 
     def _problems(self, path: Path) -> list[str]:

@@ -169,7 +169,7 @@ class Experience:
             return
         number = self._sessions.number(wanted)
         if number is None:
-            raise NotFound(f"There is no session {wanted!r}.")
+            raise NotFound(f"There is no session {wanted!r}; `sessions()` lists those that there are.")
         self.flush()
         self._sessions.end(number, at=self._clock.now())
         self._open.pop(wanted, None)

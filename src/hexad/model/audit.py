@@ -251,7 +251,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destroyed:
-    """How many contents of the ledger were destroyed, and which record says so.
+    """How many contents of the ledger were destroyed, or with `dry_run` would be, and which record says so.
 
     `cleared` says that nothing of them is left in its files either; without it another program reads them just now, and
     the next erasure clears them.
@@ -260,10 +260,16 @@ class Destroyed:
     record_id: str
     contents: int
     cleared: bool
+    dry_run: bool = False
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {"record": self.record_id, "contents": self.contents, "cleared": self.cleared}
+        return {
+            "record": self.record_id,
+            "contents": self.contents,
+            "cleared": self.cleared,
+            "dry_run": self.dry_run,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

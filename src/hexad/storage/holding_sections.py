@@ -29,6 +29,11 @@ class Section:
 
 _OF_SESSIONS: Final = "(:sessions IS NULL OR {} IN (SELECT value FROM json_each(:sessions)))"
 _TAGGED: Final = _OF_SESSIONS.format("a.session_id")
+_OF_DOCUMENT: Final = (
+    "CASE WHEN :subject IS NOT NULL"
+    " THEN d.id IN (SELECT document_id FROM document_subjects WHERE subject = :subject)"
+    " ELSE :sessions IS NULL END"
+)
 
 SECTIONS: Final = (
     Section(
@@ -172,11 +177,7 @@ SECTIONS: Final = (
         ),
         source="documents d",
         key="d.no",
-        where=(
-            "CASE WHEN :subject IS NOT NULL"
-            " THEN d.id IN (SELECT document_id FROM document_subjects WHERE subject = :subject)"
-            " ELSE :sessions IS NULL END"
-        ),
+        where=_OF_DOCUMENT,
     ),
     Section(
         name="removed_documents",
@@ -184,11 +185,7 @@ SECTIONS: Final = (
         columns="d.id, d.doc_type, d.path, d.removed_at, d.body AS json_body",
         source="removed_documents d",
         key="d.no",
-        where=(
-            "CASE WHEN :subject IS NOT NULL"
-            " THEN d.id IN (SELECT document_id FROM document_subjects WHERE subject = :subject)"
-            " ELSE :sessions IS NULL END"
-        ),
+        where=_OF_DOCUMENT,
     ),
     Section(
         name="concept_packs",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import select
 import subprocess
-import time
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Final
 
+from hexad.clock import SystemClock
 from hexad.errors import AccessDenied
+
+_CLOCK: Final = SystemClock()
 
 
 def output_of(command: Sequence[str], *, remedy: str, most_bytes: int, timeout_s: float) -> bytes:
@@ -22,7 +24,7 @@ def output_of(command: Sequence[str], *, remedy: str, most_bytes: int, timeout_s
         running = subprocess.Popen(list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0)
     except OSError as error:
         raise AccessDenied(f"{what} cannot be run: {error.strerror}. {remedy}") from error
-    deadline = time.monotonic() + timeout_s
+    deadline = _CLOCK.monotonic() + timeout_s
     assert running.stdout is not None
     try:
         with running.stdout as pipe:
@@ -45,7 +47,7 @@ def _read(pipe: IO[bytes], most_bytes: int, deadline: float) -> bytes | None:
     """Return what comes out of a pipe to its end, or a little more than `most_bytes`; None where it does not end."""
     found = b""
     while len(found) <= most_bytes:
-        left_s = deadline - time.monotonic()
+        left_s = deadline - _CLOCK.monotonic()
         if left_s <= 0 or not select.select([pipe], [], [], left_s)[0]:
             return None
         piece = pipe.read(most_bytes)
@@ -57,6 +59,6 @@ def _read(pipe: IO[bytes], most_bytes: int, deadline: float) -> bytes | None:
 
 def _ended(running: subprocess.Popen[bytes], deadline: float) -> int | None:
     try:
-        return running.wait(max(0.0, deadline - time.monotonic()))
+        return running.wait(max(0.0, deadline - _CLOCK.monotonic()))
     except subprocess.TimeoutExpired:
         return None

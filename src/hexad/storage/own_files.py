@@ -78,8 +78,8 @@ class OwnFiles:
             )
         if sealed and self.cipher is None:
             raise IntegrityError(
-                f"{path} is encrypted, by another store than this one. `hexad cat` writes its content where that store "
-                "is opened."
+                f"{path} is encrypted, by another store than what is open here: name that one (-C). There `hexad cat` "
+                "writes its content, too."
             )
         if not sealed and self.cipher_at(path) is not None:
             raise IntegrityError(

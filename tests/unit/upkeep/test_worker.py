@@ -28,20 +28,29 @@ def test_it_runs_when_it_is_woken_and_goes_on_while_there_is_more() -> None:
 
 
 def test_stopping_ends_the_thread_and_waking_it_again_starts_none() -> None:
-    before = threading.active_count()
-    worker = Worker(lambda stop: False)
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        return False
+
+    worker = Worker(step)
     worker.wake()
+    assert worker.wait_idle(60)
     worker.stop()
     worker.stop()
     worker.wake()
 
-    assert before == threading.active_count()
+    assert worker.wait_idle(60)
+    assert [False] == [thread.is_alive() for thread in threads]
 
 
 def test_a_long_step_is_told_to_stop() -> None:
     entered = threading.Event()
+    threads: list[threading.Thread] = []
 
     def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
         entered.set()
         while not stop():
             threading.Event().wait(0.005)
@@ -52,7 +61,7 @@ def test_a_long_step_is_told_to_stop() -> None:
     assert entered.wait(60)
     worker.stop()
 
-    assert "hexad-background" not in {thread.name for thread in threading.enumerate()}
+    assert [False] == [thread.is_alive() for thread in threads]
 
 
 def test_a_failing_step_is_tried_again_and_logged(

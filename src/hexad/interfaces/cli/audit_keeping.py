@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+import hexad
 from hexad.audit import check_archive, check_incident
 from hexad.audit.archive_file import FORM
 from hexad.interfaces.cli.audit import ledger_of, ledger_option
@@ -16,7 +19,7 @@ from hexad.interfaces.cli.render import clean, count
 from hexad.interfaces.cli.xdb_options import TICKS
 
 if TYPE_CHECKING:
-    from hexad.audit import Archive
+    from hexad.audit import Archive, AuditLog
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -97,6 +100,7 @@ def retain(
     help="With --session: of these ticks alone, both included.",
 )
 @click.option("--subject", metavar="NAME", help="The contents of this person.")
+@click.option("--dry-run", is_flag=True, help="Say how many contents would go, and change none.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @credential_option
 @ledger_option
@@ -105,28 +109,41 @@ def erase(
     session_id: str | None,
     tick_range: tuple[int, int] | None,
     subject: str | None,
+    dry_run: bool,
     yes: bool,
     credential: str | None,
     ledger: Path | None,
 ) -> None:
     """Destroy contents of a ledger in a folder of its own.
 
-    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too. The ledger of a store loses it by `hexad forget`, with
-    all else that the store has. Needs the credential of a reviewer who may read everything.
+    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too.
+    The ledger of a store loses it by `hexad forget`, with all else that the store has; here it alone does. Needs the
+    credential of a reviewer who may read everything; that it was done, or asked with --dry-run, is a record.
     """
     if (session_id is None) == (subject is None) or (tick_range is not None and session_id is None):
         raise click.UsageError("Give --session, perhaps with --ticks, or --subject.")
     with ledger_of(ledger) as log:
         known = credential_of(credential)
-        confirm("Destroy these contents for good?", yes=yes, without="look at them with `hexad audit query`")
+        if log.store is not None:
+            note(
+                "This is a store's ledger, and the store keeps what it has: `hexad forget --purge` takes both."
+            )
+        confirm(
+            "Destroy these contents for good?", yes=yes or dry_run, without="see what would go: --dry-run"
+        )
         done = log.erase(
-            reviewer_credential=known, session_id=session_id, tick_range=tick_range, subject=subject
+            reviewer_credential=known,
+            session_id=session_id,
+            tick_range=tick_range,
+            subject=subject,
+            dry_run=dry_run,
         )
     if state().json:
         print_json(done.to_dict())
         return
-    click.echo(f"Destroyed {count(done.contents, 'content')}; {done.record_id} says so")
-    if not done.cleared:
+    did = "Would destroy" if dry_run else "Destroyed"
+    click.echo(f"{did} the contents of {count(done.contents, 'record')}; {done.record_id} says so")
+    if not (done.cleared or dry_run):
         note("Another program reads the ledger's files: run it again to clear them.")
 
 
@@ -161,7 +178,7 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
     if start == FORM:
         found = check_archive(file, verifiers=keys)
     else:
-        with ledger_of(ledger) as log:
+        with _ledger_of_sealed(file, ledger) as log:
             found = log.retention.check(file, verifiers=keys)
     if state().json:
         print_json(found.to_dict())
@@ -174,6 +191,20 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
 
 def _say(made: Archive) -> None:
     click.echo(f"Moved {count(made.records, 'record')} to {clean(str(made.path))}; {made.record_id} says so")
+
+
+@contextmanager
+def _ledger_of_sealed(file: Path, ledger: Path | None) -> Iterator[AuditLog]:
+    """Open the ledger whose keys open an archive; where there is no store, that is what is missing."""
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(ledger_of(ledger))
+        except hexad.NotFound as error:
+            raise hexad.NotFound(
+                f"{file} is sealed, or no archive. What is sealed is checked with its ledger, and here is none: name "
+                "the store (-C) or --ledger."
+            ) from error
+        yield opened
 
 
 def _said_key(key: str, *, known: bool) -> None:

@@ -169,7 +169,7 @@ def _show(found: _Diagnosis) -> None:
         (
             "memories",
             f"{status.memories:,} active, {status.archived:,} archived, {status.quarantined:,} quarantined, "
-            f"{status.chunks:,} chunks",
+            f"{count(status.chunks, 'chunk')}",
         ),
         (
             "vectors",
@@ -207,6 +207,8 @@ def _encryption(found: EncryptionState | None) -> str:
     if found is None:
         return "no: whoever can read the files can read it (`hexad encrypt`)"
     where = f" {found.key_file}" if found.key_file is not None else ""
+    if found.key_file is not None and not Path(found.key_file).exists():
+        where += " (which is not there)"
     parts = "; ".join(f"{part}: {cipher}" for part, cipher in found.parts.items())
     return f"yes, key from {found.provider}{where} ({found.key_id}); {parts}"
 

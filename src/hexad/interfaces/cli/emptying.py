@@ -31,10 +31,11 @@ DRY_RUN: Final = "see with --dry-run what would go"
 
 def empty(
     name: str, metadata: Mapping[str, Any] | None = None, *, dry_run: bool, yes: bool, create: bool
-) -> SpaceInfo | None:
-    """Purge what is in a space, after asking, and return it; None after a dry run, which prints what would go.
+) -> tuple[SpaceInfo, int] | None:
+    """Purge what is in a space, after asking, and return it and how many memories went.
 
-    One that is not there is made with `create`, else it is `NotFound`.
+    None after a dry run, which prints what would go. One that is not there is made with `create`, else it is
+    `NotFound`.
     """
     with state().opened(create=create and not dry_run) as hx:
         there = next((space for space in hx.spaces.list() if space.name == name), None)
@@ -51,7 +52,7 @@ def empty(
             return None
         if holds:
             confirm(f"Remove {what} of the space {clean(name)!r} for good?", yes=yes, without=DRY_RUN)
-        return hx.spaces.create(name, metadata, reset=True)
+        return hx.spaces.create(name, metadata, reset=True), holds
 
 
 def gc_options(function: Function) -> Function:

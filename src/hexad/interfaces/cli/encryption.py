@@ -19,6 +19,7 @@ from hexad.interfaces.cli.render import clean, count, size
 _PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 _PASSPHRASE: Final = "passphrase"
 _OWNER: Final = "owner"
+_SHORTEST: Final = 8  # the library refuses what is shorter; here it is asked for again, before it is repeated
 _NO_USER_LAYER: Final = "There is no user layer yet; `hexad encrypt` encrypts all that Hexad keeps."
 
 
@@ -35,7 +36,7 @@ def provider_options(function: Function) -> Function:
         type=click.Path(path_type=Path, dir_okay=False),
         callback=_named,
         metavar="FILE",
-        help="Keep the key in this file, which is made unless it is there; not in the project.",
+        help="Keep the key in this file, which is made unless it is there; best outside the project.",
     )(function)
     return click.option("--provider", type=click.Choice(_PROVIDERS), help="Where the key comes from.")(
         function
@@ -55,8 +56,16 @@ def new_key(provider: str | None, key_file: Path | None, *, new: bool = False) -
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         name = "HEXAD_NEW_PASSPHRASE" if new else "HEXAD_PASSPHRASE"
         raise click.UsageError(f"There is no terminal to ask for the passphrase on: set {name}.")
-    found: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    found: str = click.prompt(
+        "New passphrase", hide_input=True, confirmation_prompt=True, err=True, value_proc=_long_enough
+    )
     return found
+
+
+def _long_enough(typed: str) -> str:
+    if len(typed) < _SHORTEST:
+        raise click.UsageError(f"A passphrase has at least {_SHORTEST} characters; better are six words.")
+    return typed
 
 
 def _meant(provider: str | None, key_file: Path | None) -> str | None:
@@ -90,6 +99,15 @@ def warn_of_variable(key_file: str | None) -> None:
         )
 
 
+def warn_of_place(store: str | Path, given: Path | None) -> None:
+    """Say that a key that was given as a file lies in the project, and so wherever the project goes."""
+    if given is not None and given.expanduser().resolve().is_relative_to(Path(store).resolve().parent):
+        warn(
+            "The key file is in the project: whoever gets a copy of that, a backup or a commit, gets the key with it. "
+            "Keep it elsewhere: `hexad rekey --wrap-only --key-file FILE`."
+        )
+
+
 _dry_run = click.option("--dry-run", is_flag=True, help="Only say how much would be written.")
 
 
@@ -116,7 +134,8 @@ def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user:
                 key=None if dry_run else new_key(_meant(provider, key_file), key_file),
                 dry_run=dry_run,
                 progress=progress,
-            )
+            ),
+            key_file,
         )
 
 
@@ -159,6 +178,8 @@ def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_r
     there = hexad.encryption_state(state().store)
     stays = provider is None and key_file is None and there is not None
     chosen = there.provider if stays and there is not None else provider
+    if there is not None and there.provider == _PASSPHRASE and load_settings(None).passphrase is None:
+        _ask_for_present()
     new = None if dry_run else new_key(chosen, key_file, new=True)
     with _shown("Encrypting anew") as progress:
         _say(
@@ -172,8 +193,15 @@ def rekey(*, provider: str | None, key_file: Path | None, wrap_only: bool, dry_r
                     dry_run=dry_run,
                     progress=progress,
                 )
-            )
+            ),
+            key_file,
         )
+
+
+def _ask_for_present() -> None:
+    """Ask for the passphrase that opens the store, before a new one; raises `AccessDenied` for a wrong one."""
+    if state().ask_passphrase():
+        hexad.decrypt(state().store, key=state().passphrase, dry_run=True)
 
 
 def _with_passphrase(
@@ -201,7 +229,7 @@ def _require_owner() -> None:
         )
 
 
-def _say(report: hexad.EncryptionReport) -> None:
+def _say(report: hexad.EncryptionReport, given: Path | None = None) -> None:
     if state().json:
         print_json(report.to_dict())
         return
@@ -216,5 +244,6 @@ def _say(report: hexad.EncryptionReport) -> None:
         click.echo(f"{what} written anew" if report.files else "The key was changed")
         click.echo(said_key(report.provider, report.key_file))
         warn_of_variable(report.key_file)
+        warn_of_place(report.path, given)
     for name in report.left:
         note(f"{clean(name)} is no part of a store, and stays as it is.")

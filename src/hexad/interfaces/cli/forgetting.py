@@ -11,7 +11,7 @@ from hexad.interfaces.cli.base import Command, confirm, note, print_json, state,
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.emptying import DRY_RUN
 from hexad.interfaces.cli.progress import meter
-from hexad.interfaces.cli.render import clean, size, table, table_room
+from hexad.interfaces.cli.render import clean, fits, hanging, size, table, table_room, width
 from hexad.interfaces.cli.scopes import say_removed
 
 if TYPE_CHECKING:
@@ -179,7 +179,15 @@ def _list() -> None:
         for one in found
     ]
     heads = ("erasure", "time", "by", "how", "what", "pending")
-    for line in table(rows, heads=heads, room=table_room(), whole=("erasure",)):
-        click.echo(line)
+    room = table_room()
+    if fits(rows, heads=heads, room=room):
+        for line in table(rows, heads=heads, room=room):
+            click.echo(line)
+    else:
+        for name, time, by, how, what, pending in rows:
+            click.echo(f"{name}  {time}")
+            waits = f"; pending: {pending}" * bool(pending)
+            for line in hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width()):
+                click.echo(line)
     if any(one.pending for one in found):
         warn("`hexad maintain` completes what is pending.")

@@ -286,7 +286,8 @@ def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: 
     wiped = empty(str(space), dry_run=dry_run, yes=yes, create=False)
     if wiped is None:
         return
+    left, removed = wiped
     if state().json:
-        print_json(wiped.to_dict())
+        print_json({**left.to_dict(), "removed": {"memories": removed}})
     else:
-        click.echo(f"{clean(str(space))}  wiped")
+        click.echo(f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}")

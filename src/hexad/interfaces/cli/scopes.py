@@ -59,7 +59,7 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
     for line in memory_table(found, room=table_room(), status=True):
         click.echo(line)
     if not found:
-        note("No memory is of it.")
+        note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
     records = sum(one.records for name, one in held.items() if session in (None, name))
     sessions = sum(1 for name in held if session in (None, name))
     if records:

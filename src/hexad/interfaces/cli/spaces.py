@@ -101,7 +101,7 @@ def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: 
     if reset or (given or {}).get("reset") is True:
         done = empty(name, given, dry_run=dry_run, yes=yes, create=True)
         if done is not None:
-            _show(done)
+            _show(done[0])
         return
     with state().opened(create=True) as hx:
         _show(hx.spaces.create(name, given))

@@ -9,7 +9,13 @@ import click
 import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, note, print_json, state
-from hexad.interfaces.cli.encryption import new_key, provider_options, said_key, warn_of_variable
+from hexad.interfaces.cli.encryption import (
+    new_key,
+    provider_options,
+    said_key,
+    warn_of_place,
+    warn_of_variable,
+)
 from hexad.interfaces.cli.ingest import embed, warn_of_budget
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
@@ -27,6 +33,10 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
     comes from --provider, else what the environment names, else the system's keyring, or a key file without one.
     """
     given = folder if folder is not None else state().store
+    if given == "":
+        raise click.UsageError("'' names no folder; leave it out for the current one.")
+    if given is not None and Path(given).is_file():
+        raise click.UsageError(f"{str(given)!r} is a file; give the folder of the project.")
     there = (Path.cwd() if given is None else Path(given)) / STORE_DIRECTORY / DATABASE
     is_new = not there.exists()
     encrypt = encrypt or provider is not None or key_file is not None
@@ -41,6 +51,7 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
         if found is not None:
             click.echo(said_key(found.provider, found.key_file))
             warn_of_variable(found.key_file)
+            warn_of_place(path, key_file)
     else:
         click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
 
