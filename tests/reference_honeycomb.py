@@ -77,8 +77,13 @@ class ReferenceHoneycomb:
         """Exchange an overflow edge with the main ring's weakest where it is stronger than that."""
         if place < SEATS:
             return
-        weakest = min(range(SEATS), key=lambda seat: (here.edges[seat].score, -here.edges[seat].target))
-        if here.edges[place].score > here.edges[weakest].score:
+
+        def strength(at: int) -> tuple[float, int]:
+            """Of equals, the edge to the higher id is the weaker."""
+            return here.edges[at].score, -here.edges[at].target
+
+        weakest = min(range(SEATS), key=strength)
+        if strength(place) > strength(weakest):
             here.edges[place], here.edges[weakest] = here.edges[weakest], here.edges[place]
 
     def remove(self, gone: int) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
-from hexad import FrozenClock, Hexad
+from hexad import FrozenClock, Hexad, HoneycombEdge
 from reference_honeycomb import Node, ReferenceHoneycomb
 
 NODES = 24
@@ -34,6 +34,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hexad, Fro
         hx.honeycomb.configure(ring_half_lives=(None,))
         yield hx, clock
         assert [] == hx.check()
+
+
+def strength(edge: HoneycombEdge) -> tuple[float, int]:
+    """What edges are compared by: of equals, the edge to the higher id is the weaker."""
+    return edge.relevance_score, -edge.target_id
 
 
 class Life:
@@ -89,8 +94,8 @@ class Life:
             assert all({at} == {edge.ring for edge in ring} for at, ring in enumerate(rings) if ring)
             every = [edge for ring in rings for edge in ring]
             assert all(0.0 <= edge.relevance_score <= 1.0 for edge in every)
-            weakest = min((edge.relevance_score for edge in rings[0]), default=0.0)
-            assert all(edge.relevance_score <= weakest for ring in rings[1:] for edge in ring)
+            weakest = min(map(strength, rings[0]), default=(0.0, 0))
+            assert all(strength(edge) < weakest for ring in rings[1:] for edge in ring)
             kept |= {(node, edge.target_id) for edge in every}
             assert self.plain.rings(node) == [
                 sorted((edge.target_id, pytest.approx(edge.relevance_score, abs=1e-6)) for edge in ring)

@@ -131,7 +131,8 @@ class NodeCalls(HoneycombParts):
 
         The score is `calculate_relevance` of the two, now, unless given. With six stronger edges at `focus` the new
         one goes to overflow; with a weaker one among them that one does. The same pair is the same edge: a higher
-        score strengthens it, which may bring it back into the main ring. `relation` None is `related`, or stays.
+        score strengthens it, which may bring it back into the main ring. `relation` None is `related`, or stays. A
+        link that was derived is the caller's from then on, with this score.
 
         Raises `NotFound` for a node that is not there, `InvalidInput` for a node connected with itself, embeddings
         that cannot be compared where no score is given, and other values.

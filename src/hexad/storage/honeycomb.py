@@ -80,7 +80,8 @@ class HoneycombNodes:
             if count + len(nodes) > limit:
                 raise LimitExceeded(
                     f"The honeycomb has {count:,} nodes of its own and holds {limit:,}; {len(nodes):,} more do not "
-                    "fit. Remove some, or raise `honeycomb_max_nodes`: nothing is evicted."
+                    "fit, and nothing is evicted. Remove some, or raise `max_nodes`, in the table [honeycomb] of "
+                    "hexad.toml or by `configure(max_nodes=…)`."
                 )
             rev, last = bump(con, FAMILY), _reserve(con, len(nodes))
             ids = list(range(last - len(nodes) + 1, last + 1))

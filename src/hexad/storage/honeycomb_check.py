@@ -30,7 +30,8 @@ HONEYCOMB_PROMISES: Final = (
     ),
     (
         "SELECT o.from_id, o.to_id FROM honeycomb_edges o JOIN honeycomb_edges e ON e.from_id = o.from_id"
-        " WHERE o.ring > 0 AND e.ring = 0 AND e.score < o.score GROUP BY o.from_id, o.to_id",
+        " WHERE o.ring > 0 AND e.ring = 0 AND (e.score < o.score OR e.score = o.score AND e.to_id > o.to_id)"
+        " GROUP BY o.from_id, o.to_id",
         f"The edge from node {{0}} to {{1}} is in overflow though it is stronger than one in the main ring. {_REMEDY}",
     ),
 )

@@ -111,8 +111,9 @@ class HoneycombEdges:
         """Insert edges in order and return each as it stands then.
 
         The same pair is the same edge: a higher score strengthens it, and it moves into the main ring where it is
-        stronger than that ring's weakest. An edge that somebody inserted stays theirs: a derived one changes
-        nothing of it. Raises what SQLite does where an end is no node; callers have looked.
+        stronger than that ring's weakest. What somebody inserts takes a derived edge over, with its score whether
+        higher or lower, and stays theirs: a derived one changes nothing of it. Raises what SQLite does where an end
+        is no node; callers have looked.
         """
         made = []
         with self._db.joined() as con:
@@ -218,7 +219,7 @@ def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> None:
         return
     ring, seat = _overflow_place(overflow)
     weakest = _weakest(con, new.from_id)
-    if new.score > weakest.score:
+    if _rank(edge) > _rank(weakest):
         _take(con, weakest)
         _put(con, weakest._replace(ring=ring, seat=seat))
         _put(con, edge._replace(seat=weakest.seat))
@@ -228,29 +229,40 @@ def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> None:
 
 
 def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) -> None:
-    """Strengthen an edge that is there, or leave it; a strengthened overflow edge resurfaces."""
+    """Strengthen an edge that is there, or take over a derived one; else leave it. It gets the seat of its score."""
     if new.is_auto and not there.is_auto:
         return
+    taken_over = bool(there.is_auto) and not new.is_auto
     stronger = new.score > there.score
     # A derived type gives way to a stronger derived one, and to whatever somebody says.
     relation = new.relation if new.relation is not None and (stronger or not new.is_auto) else there.relation
     edge = there._replace(
         relation=relation,
         is_auto=int(new.is_auto),
-        score=max(there.score, new.score),
-        renewed_at=at if stronger else there.renewed_at,
+        score=new.score if taken_over or stronger else there.score,
+        renewed_at=at if taken_over or stronger else there.renewed_at,
     )
     if edge == there:
         return
     _take(con, there)
-    if stronger and there.ring:
-        weakest = _weakest(con, there.from_id)
-        if edge.score > weakest.score:
-            _take(con, weakest)
-            _put(con, weakest._replace(ring=there.ring, seat=there.seat))
-            edge = edge._replace(ring=0, seat=weakest.seat)
+    other = _to_change_with(con, edge, was=there.score)
+    if other is not None:
+        _take(con, other)
+        _put(con, other._replace(ring=edge.ring, seat=edge.seat))
+        edge = edge._replace(ring=other.ring, seat=other.seat)
     _put(con, edge)
     con.execute("UPDATE honeycomb_nodes SET rev = ? WHERE id = ?", (rev, there.from_id))
+
+
+def _to_change_with(con: Connection, edge: EdgeRow, *, was: float) -> EdgeRow | None:
+    """Return the edge to change seats with after a change of score; `edge` is out of the table."""
+    if edge.ring and edge.score > was:
+        weakest = _weakest(con, edge.from_id)
+        return weakest if _rank(edge) > _rank(weakest) else None
+    if not edge.ring and edge.score < was:
+        strongest = _strongest_below(con, edge.from_id)
+        return strongest if strongest is not None and _rank(strongest) > _rank(edge) else None
+    return None
 
 
 def _remove(con: Connection, edge: EdgeRow, *, rev: int) -> None:
@@ -266,13 +278,8 @@ def _remove(con: Connection, edge: EdgeRow, *, rev: int) -> None:
         _set_counts(con, edge.from_id, main - 1, 0, rev=rev)
         return
     if edge.ring == 0:
-        risen = _row(
-            con.execute(
-                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring > 0"
-                " ORDER BY score DESC, to_id LIMIT 1",
-                (edge.from_id,),
-            ).fetchone()
-        )
+        risen = _strongest_below(con, edge.from_id)
+        assert risen is not None
         _take(con, risen)
         _put(con, risen._replace(ring=0, seat=edge.seat))
         gap_ring, gap_seat = risen.ring, risen.seat
@@ -307,10 +314,24 @@ def _overflow_place(count: int) -> tuple[int, int]:
     return 1 + count // SEATS, count % SEATS
 
 
+def _rank(edge: EdgeRow) -> tuple[float, int]:
+    """Return what edges are compared by: of equal scores the one to the higher id is the weaker."""
+    return edge.score, -edge.to_id
+
+
 def _weakest(con: Connection, node: int) -> EdgeRow:
-    """Return the weakest edge of a main ring; of equals the one to the highest id."""
+    """Return the weakest edge of a main ring."""
     rows = con.execute(f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring = 0", (node,))
-    return min(map(_row, rows.fetchall()), key=lambda edge: (edge.score, -edge.to_id))
+    return min(map(_row, rows.fetchall()), key=_rank)
+
+
+def _strongest_below(con: Connection, node: int) -> EdgeRow | None:
+    """Return the strongest edge in overflow, None without one."""
+    row = con.execute(
+        f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring > 0 ORDER BY score DESC, to_id LIMIT 1",
+        (node,),
+    ).fetchone()
+    return None if row is None else _row(row)
 
 
 def _counts(con: Connection, node: int) -> tuple[int, int]:
