@@ -40,6 +40,7 @@ from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
 from hexad.storage.erased_words import clear_borders
 from hexad.storage.erasures import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
+from hexad.storage.honeycomb_access import HoneycombAccesses
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
@@ -128,7 +129,7 @@ class Erasing:
     def __init__(self, needs: ErasingNeeds) -> None:
         self._needs = needs
         self._db = needs.everything.db
-        self._erasures = Erasures(self._db)
+        self._erasures, self._looks = Erasures(self._db), HoneycombAccesses(self._db)
 
     def forget(
         self,
@@ -221,7 +222,8 @@ class Erasing:
 
     def _plan_beyond(self, selection: Selection) -> Plan:
         stream = self._beyond(selection)
-        return Plan() if stream is None else stream.plan(selection)
+        plan = Plan() if stream is None else stream.plan(selection)
+        return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
 
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
@@ -282,9 +284,11 @@ class Erasing:
         book = self._erasures.book(begun, progress=progress)
         if begun.purge:
             self._needs.memories.erase(begun.selection, book)
-            stream = self._beyond(begun.selection) if begun.roles is None else None
-            if stream is not None:
-                stream.erase(begun.selection, book)
+            if begun.roles is None:
+                # First, while it is known which recorded sessions are about a person.
+                self._looks.erase(begun.selection, book)
+                if (stream := self._beyond(begun.selection)) is not None:
+                    stream.erase(begun.selection, book)
             self._complete(begun.no)
         else:
             self._needs.memories.archive(begun.selection, book)

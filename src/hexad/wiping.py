@@ -10,6 +10,7 @@ from hexad.model.erasure import ErasureReceipt
 from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
 from hexad.storage.holdings import Held, Holdings
+from hexad.storage.honeycomb_access import HoneycombAccesses
 
 if TYPE_CHECKING:
     from hexad.wiring import Parts
@@ -45,9 +46,10 @@ def wipe(
     sessions = [one.id for one in xdb.sessions()]
     if chosen is Scope.SESSION:
         held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        held = held or HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
         if not held and not parts.erasing.on_ledger(session=session):
             raise NotFound(
-                f"There is no session {session!r}, neither recorded nor of a conversation nor on the ledger; "
+                f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the ledger; "
                 "`sessions()` lists those that were recorded."
             )
         return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))

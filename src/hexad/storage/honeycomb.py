@@ -165,16 +165,11 @@ class HoneycombNodes:
         return len(there)
 
     def remove_added(self, *, limit: int) -> int:
-        """Remove nodes that are no memories, so many at most, and what is known of who looked at any.
-
-        Returns how many nodes.
-        """
+        """Remove nodes that are no memories, so many at most; returns how many."""
         with self._db.joined() as con:
             rows = con.execute(
                 "SELECT id FROM honeycomb_nodes WHERE NOT is_memory LIMIT ?", (limit,)
             ).fetchall()
-            con.execute("DELETE FROM honeycomb_sessions")
-            con.execute("DELETE FROM honeycomb_accesses")
             return self.remove([cast("int", row[0]) for row in rows])
 
     # Reading ----------------------------------------------------------------------------------------------------

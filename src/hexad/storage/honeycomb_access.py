@@ -6,10 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Final, NamedTuple, cast
 
+from hexad.model.erasure import Erased, ErasureBook, Selection
+from hexad.storage.codec import dump
 from hexad.storage.connection import Connection, Database
 
 _ALL: Final = ""
 """The row of all sessions together."""
+SESSIONS: Final = "sessions of the honeycomb"
+"""The place of named sessions in the counts of an erasure."""
 
 
 class Access(NamedTuple):
@@ -68,6 +72,41 @@ class HoneycombAccesses:
             access = _counted(con, session, node_id, at=at, keep=keep)
             _counted(con, _ALL, node_id, at=at, keep=1)
         return access
+
+    # Erasing ----------------------------------------------------------------------------------------------------
+
+    def plan(self, selection: Selection) -> list[Erased]:
+        """Return what `erase` would note."""
+        count = len(self._selected(selection))
+        return [Erased(place=SESSIONS, count=count)] if count else []
+
+    def erase(self, selection: Selection, book: ErasureBook) -> None:
+        """Remove the sessions that a selection names, with their accesses; the totals hold numbers alone."""
+        with self._db.joined() as con:
+            names = self._selected(selection)
+            if names:
+                for table in ("honeycomb_accesses", "honeycomb_sessions"):
+                    con.execute(
+                        f"DELETE FROM {table} WHERE session IN (SELECT value FROM json_each(?))",
+                        (dump(names),),
+                    )
+                book.erased(SESSIONS, len(names))
+
+    def _selected(self, selection: Selection) -> list[str]:
+        """Return the sessions of that name, or of the name of a recorded one about that person; of a project, all.
+
+        They know no other condition.
+        """
+        if not (selection.project or set(selection.to_dict()) <= {"session", "subject"}):
+            return []
+        rows = self._db.query(
+            "SELECT session FROM honeycomb_sessions WHERE (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR session IN"
+            " (SELECT s.id FROM session_subjects u JOIN sessions s ON s.no = u.session_no WHERE u.subject = ?2))",
+            (selection.session, selection.subject),
+        )
+        return [cast("str", row[0]) for row in rows]
+
+    # Totals -----------------------------------------------------------------------------------------------------
 
     def add_totals(self, looks: Mapping[int, Access]) -> None:
         """Add looks of sessions without a name; nodes that are gone are left out."""
