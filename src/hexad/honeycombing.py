@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hexad.errors import InvalidInput
-from hexad.facade.access import require_owner
+from hexad.facade.access import require_owner, require_owner_for_good
 from hexad.facade.honeycomb import HoneycombFacade
 from hexad.facade.honeycomb_parts import HoneycombNeeds, RulesInForce
 from hexad.index.honeycomb_calibration import Calibration
@@ -22,7 +22,6 @@ from hexad.recall.jit import JitWalker
 from hexad.recall.jit_seeds import seeds_of
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.changes import ChangeReader
-from hexad.storage.honeycomb_links import HoneycombLinks
 from hexad.text.masking import Masking
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.link import LinkJob
@@ -59,7 +58,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
     handouts = None if base.db.readonly else parts.handouts
     rules = RulesInForce(current=rules_of(base.settings.honeycomb))
     changes = ChangeReader(stores.db)
-    calibration = Calibration(HoneycombLinks(stores.db), stores.vectors, changes)
+    calibration = Calibration(stores.honeycomb, stores.vectors, changes)
     layout = Layout(stores.honeycomb, changes)
     breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=clock)
     entries = EntryIndex(stores.honeycomb, changes)
@@ -72,6 +71,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         counter=CharacterCounter(),
         clock=clock,
     )
+    masking = Masking(salt=lambda: base.place.keys.redaction_salt, rules=parts.rules)
     facade = HoneycombFacade(
         HoneycombNeeds(
             stores=stores,
@@ -83,8 +83,10 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
             seeds=lambda query, space: seeds_of(parts.recaller, query, space, roles=stores.roles),
             note=lambda pieces: _note(handouts, pieces, at=clock.now()),
             memory_threshold=lambda: calibration.threshold(rules.current),
-            mask=Masking(salt=lambda: base.place.keys.redaction_salt, rules=parts.rules).text,
+            mask=masking.text,
+            secret_in=masking.secret_in,
             check_owner=lambda doing: require_owner(base.actor, parts.everything, doing=doing),
+            check_for_good=lambda doing: require_owner_for_good(base.actor, doing=doing),
             embed=None if embedder is None else embedder.embed,
             embed_query=None if embedder is None else query_embedder(embedder),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from hexad.errors import InvalidInput, ProviderError
-from hexad.facade.honeycomb_given import given_scope, given_session, given_share, given_vector
+from hexad.facade.honeycomb_given import given_scope, given_share, given_vector
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.honeycomb import RELEVANCE_THRESHOLD, JitContext, Safety
 from hexad.model.parse import parse_whole, quoted
@@ -72,7 +72,7 @@ class ContextCalls(HoneycombParts):
         """
         parse_whole(max_tokens, "max_tokens", least=1)
         parse_whole(entries, "entries", least=1)
-        kinds, session = given_scope(scope), given_session(session)
+        kinds, session = given_scope(scope), self._session(session)
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         vector: Sequence[float] | None = None
@@ -122,7 +122,7 @@ class ContextCalls(HoneycombParts):
 
     def start_session(self, session: str | None = None) -> None:
         """Begin a session, or begin it anew: its time and its accesses count from now."""
-        self._needs.breaker.start(given_session(session))
+        self._needs.breaker.start(self._session(session))
 
     def access(self, node: int | str, *, session: str | None = None) -> Safety:
         """Note that a node was looked at in a session, and return what the loop breaker says then."""
@@ -130,7 +130,7 @@ class ContextCalls(HoneycombParts):
         return (
             Safety.INVALID_NODE
             if node_id is None
-            else self._needs.breaker.access(node_id, given_session(session))
+            else self._needs.breaker.access(node_id, self._session(session))
         )
 
     def check_safety(self, node: int | str, *, session: str | None = None) -> Safety:
@@ -141,7 +141,7 @@ class ContextCalls(HoneycombParts):
         return (
             Safety.INVALID_NODE
             if node_id is None
-            else self._needs.breaker.check(node_id, given_session(session))
+            else self._needs.breaker.check(node_id, self._session(session))
         )
 
     # Inside ---------------------------------------------------------------------------------------------------

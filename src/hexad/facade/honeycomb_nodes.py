@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hexad.errors import InvalidInput
-from hexad.facade.honeycomb_given import given_node, given_session, given_share, given_vector
+from hexad.facade.honeycomb_given import given_node, given_share, given_vector
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import (
@@ -76,15 +76,15 @@ class NodeCalls(HoneycombParts):
 
         Raises `NotFound` for a node that is not there.
         """
-        session = given_session(session)
+        session = self._session(session)
         with self._stores.db.read():
             node_id = self._node(node)
             row = self._nodes.of([node_id])[node_id]
             said = self._nodes.texts([node_id])[node_id]
             content = self._nodes.contents([node_id]).get(node_id)
             vector = self._vectors([node_id]).get(node_id)
-            main = self._nodes.edges.main([node_id]).get(node_id, [])
-            overflow = self._nodes.edges.overflow([node_id]).get(node_id, [])
+            main = self._nodes.main([node_id]).get(node_id, [])
+            overflow = self._nodes.overflow([node_id]).get(node_id, [])
         access = self._needs.breaker.of(node_id, session)
         return HoneycombNode(
             id=node_id,
@@ -104,7 +104,8 @@ class NodeCalls(HoneycombParts):
     def remove(self, node: int) -> None:
         """Remove a node of `add_node` with its edges; the strongest overflow edges take the seats that come free.
 
-        Raises `NotFound`, and `InvalidInput` for a memory, which `hx.forget` takes out.
+        Raises `NotFound`, `InvalidInput` for a memory, which `hx.forget` takes out, and `AccessDenied` for an actor
+        with a role: it is for good, and the node belongs to no space whose policy might allow it.
         """
         with self._stores.db.transaction():
             node_id = self._node(node)
@@ -112,6 +113,7 @@ class NodeCalls(HoneycombParts):
                 raise InvalidInput(
                     f"Node {node_id} is a memory: `hx.forget` takes it out of recall and walks."
                 )
+            self._needs.check_for_good(f"removing node {node_id}")
             self._nodes.remove([node_id])
 
     def deactivate(self, node: int | str) -> None:
@@ -148,23 +150,24 @@ class NodeCalls(HoneycombParts):
     ) -> list[HoneycombEdge]:
         """Connect many pairs in order, in one transaction, all or none. Raises what `insert` does."""
         given = [self._given_pair(pair) for pair in pairs]
-        name = None if relation is None else check_relation(relation)
+        name = None if relation is None else self._public_name(check_relation(relation), "relation")
         fixed = None if score is None else given_share(score, "score")
         with self._stores.db.transaction():
             edges = [self._new_edge(focus, node, name, fixed) for focus, node in given]
-            return [edge_of(row) for row in self._nodes.edges.insert(edges, at=self._now())]
+            made = self._nodes.edges.insert(edges, at=self._now())
+            return [edge_of(row) for row in self._nodes.placed(made)]
 
     def neighbors(self, node: int | str) -> list[HoneycombEdge]:
         """Return the edges of a node's main ring, the strongest first. Raises `NotFound`."""
         with self._stores.db.read():
             node_id = self._node(node)
-            return list(self._seen(self._nodes.edges.main([node_id]).get(node_id, [])))
+            return list(self._seen(self._nodes.main([node_id]).get(node_id, [])))
 
     def overflow(self, node: int | str) -> list[HoneycombEdge]:
         """Return the edges of all overflow rings of a node, ring by ring. Raises `NotFound`."""
         with self._stores.db.read():
             node_id = self._node(node)
-            return list(self._seen(self._nodes.edges.overflow([node_id]).get(node_id, [])))
+            return list(self._seen(self._nodes.overflow([node_id]).get(node_id, [])))
 
     # Inside ---------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, NotFound
+from hexad.facade.honeycomb_given import given_session
 from hexad.index.honeycomb_layout import Layout
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitPiece
 from hexad.model.parse import quoted
@@ -45,7 +46,9 @@ class HoneycombNeeds:
     note: Callable[[Sequence[JitPiece]], None]
     memory_threshold: Callable[[], float]
     mask: Callable[[str], str]
+    secret_in: Callable[[str], str | None]
     check_owner: Callable[[str], None]
+    check_for_good: Callable[[str], None]
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
     embed_query: Callable[[str, str | None], NDArray[np.float32]] | None
 
@@ -65,6 +68,18 @@ class HoneycombParts:
 
     def _now(self) -> int:
         return to_micros(self._needs.clock.now())
+
+    def _session(self, session: str | None) -> str | None:
+        """Return the name of a session, None for the one without; raises `InvalidInput`."""
+        name = given_session(session)
+        return None if name is None else self._public_name(name, "session")
+
+    def _public_name(self, name: str, what: str) -> str:
+        """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
+        rule = self._needs.secret_in(name)
+        if rule is not None:
+            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
+        return name
 
     def _named(self, node: int | str) -> int | None:
         """Return the id that a caller means, None where nothing has it that may be seen."""

@@ -9,8 +9,8 @@ from typing import Final
 from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import HoneycombRules
 from hexad.storage.changes import ChangeReader
+from hexad.storage.honeycomb import HoneycombNodes
 from hexad.storage.honeycomb_edges import FAMILY
-from hexad.storage.honeycomb_links import HoneycombLinks
 from hexad.storage.vectors import Vectors
 
 SAMPLED: Final = 200
@@ -21,19 +21,21 @@ THRESHOLD_OF_FEW: Final = 0.5
 
 
 class Calibration:
-    """The threshold of the memories of one store: nine of ten pairs of its memories are less related."""
+    """The threshold of the memories of one store: nine of ten pairs of those that may be seen are less related."""
 
-    def __init__(self, links: HoneycombLinks, vectors: Vectors, changes: ChangeReader) -> None:
-        self._links = links
+    def __init__(self, nodes: HoneycombNodes, vectors: Vectors, changes: ChangeReader) -> None:
+        self._nodes = nodes
         self._vectors = vectors
         self._changes = changes
         self._lock = Lock()
-        self._known: tuple[int, HoneycombRules, float] | None = None
+        self._known: tuple[tuple[int, int], HoneycombRules, float] | None = None
 
     def threshold(self, rules: HoneycombRules) -> float:
         """Return the relevance that `QUANTILE` of the pairs stay below; a fixed value for very few memories."""
         with self._lock:
-            change = self._changes.current(FAMILY)
+            # What a role may see changes with the memories.
+            seen = 0 if self._nodes.sees_all else self._changes.current("memories")
+            change = (self._changes.current(FAMILY), seen)
             if self._known is None or self._known[:2] != (change, rules):
                 self._known = (change, rules, self._measured(rules))
             return self._known[2]
@@ -41,7 +43,7 @@ class Calibration:
     def _measured(self, rules: HoneycombRules) -> float:
         import numpy as np
 
-        sample = self._links.sample(SAMPLED)
+        sample = self._nodes.sample(SAMPLED)
         rows = self._vectors.of_memories([fact[0] for fact in sample])
         told = [(no, space_no, at) for no, space_no, at in sample if no in rows]
         if len(told) < FEW:

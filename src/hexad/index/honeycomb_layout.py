@@ -49,9 +49,14 @@ class Layout:
         self._codes: dict[str, int] = {}
 
     def edges_of(self, ids: Sequence[int]) -> dict[int, list[EdgeRow]]:
-        """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out."""
+        """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out.
+
+        A role's rings are made of what it may see, and are read from storage.
+        """
         import numpy as np
 
+        if not self._nodes.sees_all:
+            return self._nodes.main(ids)
         with self._lock:
             rings = self._current()
             wanted = np.asarray(sorted(set(ids)), dtype=np.int64)

@@ -228,7 +228,7 @@ class JitWalker:
             self._take(walk, reached.node, way)
             edges = self._layout.edges_of([reached.node]).get(reached.node, [])
             if walk.options.best_first and walk.options.descend and row.overflow:
-                edges = [*edges, *self._stores.honeycomb.edges.overflow([reached.node]).get(reached.node, [])]
+                edges = [*edges, *self._stores.honeycomb.overflow([reached.node]).get(reached.node, [])]
             self._expand(walk, reached.node, edges)
 
     def _descend(self, walk: _Walk) -> None:
@@ -238,7 +238,7 @@ class JitWalker:
             # A whole generation at once: what it leads to is walked before anybody's next overflow is read.
             generation = walk.order[place:]
             place = len(walk.order)
-            overflow = self._stores.honeycomb.edges.overflow(generation)
+            overflow = self._stores.honeycomb.overflow(generation)
             for node in generation:
                 self._expand(walk, node, overflow.get(node, []))
             self._run(walk)

@@ -251,7 +251,7 @@ class Recaller:
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
-            rings = self._stores.honeycomb.edges.main(order)
+            rings = self._stores.honeycomb.main(order)
             edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))

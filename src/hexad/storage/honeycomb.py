@@ -13,6 +13,7 @@ from hexad.model.memory import Status
 from hexad.storage.changes import bump
 from hexad.storage.connection import Connection, Database
 from hexad.storage.honeycomb_edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
+from hexad.storage.honeycomb_seen import SeenRings
 from hexad.storage.memory_rows import seen_sql
 
 _OWN = "own_nodes"
@@ -70,6 +71,12 @@ class HoneycombNodes:
         self._db = db
         self._roles = roles
         self.edges = HoneycombEdges(db)
+        self._seen = SeenRings(self.edges, self.visible)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether nothing is hidden from whoever reads this."""
+        return self._roles is None
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -199,6 +206,20 @@ class HoneycombNodes:
         """Return those of these nodes that may be seen."""
         return set(self.of(ids))
 
+    def main(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
+        """Return the main rings of these nodes, the strongest edge first; to roles what is hidden takes no seat."""
+        return self.edges.main(ids) if self.sees_all else self._seen.main(ids)
+
+    def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
+        """Return the edges in all overflow rings of these nodes, by ring, the strongest first in each; to roles the
+        rings are made of the edges that they may see.
+        """  # fmt: skip
+        return self.edges.overflow(ids) if self.sees_all else self._seen.overflow(ids)
+
+    def placed(self, edges: Sequence[EdgeRow]) -> list[EdgeRow]:
+        """Return edges between nodes that may be seen where they stand in the rings that may be seen."""
+        return list(edges) if self.sees_all else self._seen.placed(edges)
+
     def contents(self, ids: Collection[int]) -> dict[int, Content]:
         """Return what those of these nodes hold that are no memories."""
         rows = self._db.query(
@@ -275,6 +296,18 @@ class HoneycombNodes:
             "SELECT (overflow + 5) / 6, count(*) FROM honeycomb_nodes WHERE overflow > 0 GROUP BY 1 ORDER BY 1"
         )
         return dict(cast("list[tuple[int, int]]", rows))
+
+    def sample(self, count: int) -> list[tuple[int, int, int]]:
+        """Return number, space and time of about `count` linked memories that may be seen, evenly taken by number."""
+        seen, roles = seen_sql("m", self._roles)
+        joined = f"JOIN memories m ON m.no = n.id WHERE n.linked{seen}" if seen else "WHERE n.linked"
+        rows = self._db.query(
+            "SELECT m.no, m.space_no, m.happened_at FROM (SELECT n.id, row_number() OVER (ORDER BY n.id) - 1 AS place,"
+            f" count(*) OVER () AS n FROM honeycomb_nodes n {joined}) p JOIN memories m ON m.no = p.id"
+            " WHERE p.n <= ? OR p.place * ? / p.n > (p.place - 1) * ? / p.n ORDER BY m.no",
+            (*roles, count, count, count),
+        )
+        return cast("list[tuple[int, int, int]]", rows)
 
     def has_own(self) -> bool:
         """Return whether there are nodes that are no memories."""
