@@ -463,7 +463,7 @@ def test_many_nodes_are_searched_by_bits_and_the_nearest_are_still_found(hx, com
     rows = np.random.default_rng(11).normal(size=(6_000, 64)).astype(np.float32)
     ids = comb.add_nodes([("x", row.tolist()) for row in rows])
     nodes, changes = hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db)
-    approximate, exact = EntryIndex(nodes, changes, exact_limit=1_000), EntryIndex(nodes, changes)
+    approximate, exact = EntryIndex(nodes, changes, exact_numbers=64_000), EntryIndex(nodes, changes)
     queries = rows[::300] + np.random.default_rng(12).normal(scale=0.5, size=(20, 64))
 
     found = [approximate.nearest(query.tolist(), limit=10) for query in queries]
@@ -706,7 +706,7 @@ def test_a_large_graph_takes_little_memory(hx, comb):
     rows = np.random.default_rng(2).normal(size=(3_000, 768))
     for start in range(0, 3_000, 1_000):
         comb.add_nodes([("x", row) for row in rows[start : start + 1_000]], format="int8")
-    entries = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db), exact_limit=100)
+    entries = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db), exact_numbers=76_800)
     entries.nearest(rows[0].tolist(), limit=1)
     hx.honeycomb.jit_context(rows[0].tolist(), 10)
 

@@ -1,19 +1,22 @@
 """Where a walk begins: the nodes nearest to a question, exact while they are few, by sign bits when they are many.
 
-Beyond `EXACT_LIMIT` nodes only one bit of each dimension is kept in memory. The nearest by bits are read from storage
-and compared exactly. What is returned is ordered by exact cosines either way.
+     question ─ bits of all, counted ─ bits of a thousand, weighed ─ rows of some dozens, exact ─ the nearest
+
+Beyond `EXACT_NUMBERS` only one bit of each dimension is kept in memory, and two numbers for each node. The most
+promising by bits are read from storage and compared exactly. What is returned is ordered by exact cosines either way,
+and what is compared depends on the nodes alone, not on the order in which this process came to know them; but for the
+centre, which stays that of the first nodes when some of them are removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from hexad.index.segments import one_thread, sign_bits
+from hexad.index.segments import one_thread
 from hexad.storage.changes import ChangeReader
-from hexad.storage.embeddings import cosine_of, decode, direction
+from hexad.storage.embeddings import cosines_of, decode, direction
 from hexad.storage.honeycomb import Content, HoneycombNodes
 from hexad.storage.honeycomb_edges import FAMILY
 
@@ -22,186 +25,258 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rows = NDArray[np.float32]
+    Ints = NDArray[np.int64]
 
-EXACT_LIMIT: Final = 20_000
-"""Up to this many nodes every cosine is computed."""
-RESCORED_BITS: Final = 128_000
-RESCORED_LEAST, RESCORED_MOST = 256, 1_000
-"""How many of the nearest by bits are compared exactly: fewer where there are more bits to tell them apart."""
-_TAIL_LIMIT: Final = 4_000
+EXACT_NUMBERS: Final = 4_000_000
+"""Up to so many numbers in all embeddings of one length every cosine is computed: 5,208 nodes of 768."""
+WEIGHED: Final = 1_024
+"""So many of the nearest by the number of unlike bits are weighed, bit by bit, with the question's numbers."""
+COMPARED_NUMBERS: Final = 49_152
+COMPARED_LEAST: Final = 64
+"""So many are compared exactly then, each at least: fewer where more bits tell them apart."""
+_CENTRED: Final = 4_096
+"""So many of the first nodes tell where the centre is, from which bits are taken."""
 _READ_AT_ONCE: Final = 4_096
 _MORE: Final = 16
 """So many more than asked for are compared exactly: the last bits of float32 must not decide who is among them."""
-
-
-@dataclass(slots=True)
-class _Part:
-    """The embeddings of one length: `ids[:coded]` as bits, the others as rows of length one."""
-
-    last_id: int = 0
-    removal: int = 0
-    change: int = -1
-    coded: int = 0
-    ids: NDArray[np.int64] | None = None
-    rows: Rows | None = None
-    bits: NDArray[np.uint64] | None = None
-    centre: Rows | None = None
+_BLUR: Final = 2e-6
+"""Cosines in float32 that are nearer than this may be equal."""
+_ROOM: Final = 16
+"""Full arrays grow by a sixteenth."""
+_KEPT_LONGER: Final = 1.25
+"""Rows are let go only beyond so many times the limit: one node more or less must not read all of them anew."""
 
 
 class EntryIndex:
     """The embeddings of the nodes that are no memories, ready to search; one part for each length of vectors."""
 
     def __init__(
-        self, nodes: HoneycombNodes, changes: ChangeReader, *, exact_limit: int = EXACT_LIMIT
+        self, nodes: HoneycombNodes, changes: ChangeReader, *, exact_numbers: int = EXACT_NUMBERS
     ) -> None:
         self._nodes = nodes
         self._changes = changes
-        self._exact_limit = exact_limit
+        self._exact_numbers = exact_numbers
         self._lock = Lock()
         self._parts: dict[int, _Part] = {}
 
     def nearest(self, query: Sequence[float], *, limit: int) -> list[tuple[int, float]]:
         """Return up to `limit` nodes and their cosines, the nearest first, equals by id; inactive ones too."""
-        import numpy as np
-
         vector = direction(query)
-        unit = _unit(vector)
+        unit = _units(vector[None])[0]
         if not unit.any():
             return []
         with self._lock:
-            part = self._refreshed(len(vector))
-            candidates = self._candidates(part, unit, limit + _MORE)
-        rows = {one.node_id: _row(one) for one in self._nodes.embeddings_of(candidates)}
-        if len(rows) > limit + _MORE:  # of those by bits
-            ids = np.fromiter(rows, dtype=np.int64, count=len(rows))
-            best = _best(np.stack([_unit(row) for row in rows.values()]) @ unit, limit + _MORE)
-            rows = {node: rows[node] for node in ids[best].tolist()}
-        exact = [(node, cosine_of(vector, row)) for node, row in rows.items()]
-        return sorted(exact, key=lambda found: (-found[1], found[0]))[:limit]
+            candidates = self._refreshed(len(vector)).candidates(unit, limit + _MORE)
+        found = self._nodes.embeddings_of(candidates)
+        cosines = cosines_of(vector, [decode(one.embedding, one.format, one.scale) for one in found])
+        exact = zip((one.node_id for one in found), cosines, strict=True)
+        return sorted(exact, key=lambda one: (-one[1], one[0]))[:limit]
 
     def nbytes(self) -> int:
         """Return how much memory the embeddings and bits take."""
         with self._lock:
-            arrays = [
-                array
-                for part in self._parts.values()
-                for array in (part.ids, part.rows, part.bits)
-                if array is not None
-            ]
-        return sum(array.nbytes for array in arrays)
+            return sum(part.nbytes() for part in self._parts.values())
 
     def approximate(self, dimensions: int) -> bool:
         """Return whether nodes of this length are searched by bits."""
         with self._lock:
-            return self._refreshed(dimensions).bits is not None
-
-    def _candidates(self, part: _Part, query: Rows, limit: int) -> list[int]:
-
-        if part.ids is None:
-            return []
-        found: list[int] = []
-        if part.bits is not None:
-            rescored = min(max(RESCORED_BITS // len(query), RESCORED_LEAST), RESCORED_MOST)
-            found += self._by_bits(part, query, max(rescored, limit))
-        if part.rows is not None and len(part.rows):
-            with one_thread():
-                cosines = part.rows @ query
-            ids = part.ids[part.coded :]
-            found += ids[_best(cosines, limit)].tolist()
-        return found
-
-    def _by_bits(self, part: _Part, query: Rows, wanted: int) -> list[int]:
-        import numpy as np
-
-        assert part.bits is not None
-        assert part.centre is not None
-        assert part.ids is not None
-        words = part.bits.shape[0]
-        packed = np.zeros(words * 8, dtype=np.uint8)
-        sign = np.packbits(query > part.centre)
-        packed[: len(sign)] = sign
-        code = packed.view(np.uint64)
-        distance = np.zeros(part.coded, dtype=np.uint16)
-        for word in range(words):
-            distance += np.bitwise_count(part.bits[word] ^ code[word])
-        if part.coded <= wanted:
-            return list(part.ids[: part.coded].tolist())
-        rows = np.argpartition(distance, wanted)[:wanted]
-        return list(part.ids[rows].tolist())
-
-    # Following --------------------------------------------------------------------------------------------------
+            return self._refreshed(dimensions).by_bits
 
     def _refreshed(self, dimensions: int) -> _Part:
-        import numpy as np
-
-        part = self._parts.setdefault(dimensions, _Part())
+        part = self._parts.setdefault(dimensions, _Part(dimensions, self._exact_numbers))
         change = self._changes.current(FAMILY)
         if change <= part.change:  # lower: this thread reads an older moment
             return part
         removed = self._nodes.removed_after(part.removal)
-        if removed:
-            part.removal = removed[-1][0]
-            self._forget(part, [node for _, node in removed])
+        if not part.forget([node for _, node in removed]):
+            part = self._parts[dimensions] = _Part(dimensions, self._exact_numbers)
+            removed = self._nodes.removed_after(0)
+        part.removal = removed[-1][0] if removed else part.removal
         while block := self._nodes.embeddings(dimensions=dimensions, after=part.last_id, limit=_READ_AT_ONCE):
-            part.last_id = block[-1].node_id
-            rows = np.stack([_unit(_row(content)) for content in block])
-            ids = np.fromiter((content.node_id for content in block), dtype=np.int64, count=len(block))
-            part.ids = ids if part.ids is None else np.concatenate([part.ids, ids])
-            part.rows = rows if part.rows is None else np.concatenate([part.rows, rows])
-            self._code_when_due(part)
+            part.add(block)
         part.change = change
         return part
 
-    def _code_when_due(self, part: _Part) -> None:
+
+class _Part:
+    """The embeddings of one length, by id: as rows of length one, beyond the limit as bits."""
+
+    def __init__(self, dimensions: int, exact_numbers: int) -> None:
         import numpy as np
 
-        if part.rows is None or part.ids is None:
-            return
-        if part.bits is None and len(part.ids) <= self._exact_limit:
-            return
-        if part.bits is not None and len(part.rows) <= _TAIL_LIMIT:
-            return
-        if part.centre is None:
-            part.centre = part.rows.mean(axis=0)
-        bits = sign_bits(part.rows, part.centre)
-        part.bits = (
-            bits if part.bits is None else np.ascontiguousarray(np.concatenate([part.bits, bits], axis=1))
-        )
-        part.coded = len(part.ids)
-        part.rows = np.zeros((0, part.rows.shape[1]), dtype=np.float32)
+        self.change = -1
+        self.last_id = 0
+        self.removal = 0
+        self._dimensions = dimensions
+        self._exact = exact_numbers // dimensions
+        self._count = 0
+        self._ids = np.zeros(0, dtype=np.int64)
+        self._rows: Rows | None = np.zeros((0, dimensions), dtype=np.float32)
+        self._bits: _Bits | None = None
 
-    @staticmethod
-    def _forget(part: _Part, gone: Sequence[int]) -> None:
+    @property
+    def by_bits(self) -> bool:
+        """Whether there are too many to compute every cosine."""
+        return self._count > self._exact
+
+    def nbytes(self) -> int:
+        """Return how much memory they take."""
+        rows = 0 if self._rows is None else self._rows.nbytes
+        return int(self._ids.nbytes + rows + (0 if self._bits is None else self._bits.nbytes()))
+
+    def candidates(self, query: Rows, limit: int) -> list[int]:
+        """Return those that may be among the `limit` nearest."""
+        if not self._count:
+            return []
+        if self.by_bits:
+            assert self._bits is not None
+            least = max(COMPARED_NUMBERS // self._dimensions, COMPARED_LEAST)
+            places = self._bits.nearest(query, self._count, compared=max(least, 2 * limit))
+        else:
+            assert self._rows is not None
+            with one_thread():
+                places = _largest(self._rows[: self._count] @ query, limit)
+        return list(self._ids[places].tolist())
+
+    def add(self, block: Sequence[Content]) -> None:
+        """Take nodes with higher ids."""
         import numpy as np
 
-        if part.ids is None or part.rows is None:
-            return
-        keep = ~np.isin(part.ids, np.asarray(gone, dtype=np.int64))
-        if keep.all():
-            return
-        part.rows = part.rows[keep[part.coded :]]
-        if part.bits is not None:
-            part.bits = np.ascontiguousarray(part.bits[:, keep[: part.coded]])
-        part.coded = int(keep[: part.coded].sum())
-        part.ids = part.ids[keep]
+        rows = _units(np.stack([decode(one.embedding, one.format, one.scale) for one in block]))
+        count = self._count + len(block)
+        self._ids = _roomy(self._ids, self._count, count)
+        self._ids[self._count : count] = [one.node_id for one in block]
+        if self._rows is not None:
+            self._rows = _roomy(self._rows, self._count, count)
+            self._rows[self._count : count] = rows
+        if self._bits is not None:
+            self._bits.add(rows, self._count)
+        elif count > self._exact:
+            assert self._rows is not None
+            self._bits = _Bits(self._rows[: min(count, _CENTRED)])
+            self._bits.add(self._rows[:count], 0)
+        if count > self._exact * _KEPT_LONGER:
+            self._rows = None
+        self._count = count
+        self.last_id = block[-1].node_id
+
+    def forget(self, gone: Sequence[int]) -> bool:
+        """Take nodes out; returns False when what is left has to be read anew."""
+        import numpy as np
+
+        keep = ~np.isin(self._ids[: self._count], np.asarray(gone, dtype=np.int64)) if gone else None
+        if keep is None or keep.all():
+            return True
+        left = int(keep.sum())
+        if left <= self._exact and self._rows is None:
+            return False
+        self._ids[:left] = self._ids[: self._count][keep]
+        if self._rows is not None:
+            self._rows[:left] = self._rows[: self._count][keep]
+        if self._bits is not None:
+            self._bits.keep(keep)
+        self._count = left
+        return True
 
 
-def _row(content: Content) -> Rows:
-    return decode(content.embedding, content.format, content.scale)
+class _Bits:
+    """One bit of each dimension: whether the number is above the centre's. With them estimates of cosines.
+
+    A row is centre + y, and y is about as long as `gain` × its signs is in the direction of any question: gain =
+    |y|² / Σ|y|. What the centre adds to a cosine is the same for all but for centre · y, which is kept, too.
+    """
+
+    def __init__(self, sample: Rows) -> None:
+        import numpy as np
+
+        self._centre: Rows = sample.mean(axis=0, dtype=np.float64).astype(np.float32)
+        words = -(-sample.shape[1] // 64)
+        self._codes = np.zeros(
+            (words, 0), dtype=np.uint64
+        )  # lines: a search takes one word of all after the other
+        self._gains = np.zeros((0, 2), dtype=np.float32)
+
+    def nbytes(self) -> int:
+        """Return how much memory they take."""
+        return int(self._codes.nbytes + self._gains.nbytes)
+
+    def add(self, rows: Rows, count: int) -> None:
+        """Take rows that come after the first `count`."""
+        import numpy as np
+
+        self._codes = _roomy(self._codes, count, count + len(rows), axis=1)
+        self._gains = _roomy(self._gains, count, count + len(rows))
+        for start in range(0, len(rows), _READ_AT_ONCE):
+            apart = rows[start : start + _READ_AT_ONCE] - self._centre
+            places = slice(count + start, count + start + len(apart))
+            self._codes[:, places] = self._packed(apart)
+            size = np.abs(apart).sum(axis=1)
+            square = np.einsum("ij,ij->i", apart, apart)
+            self._gains[places, 0] = np.divide(square, size, out=np.zeros_like(size), where=size > 0)
+            self._gains[places, 1] = apart @ self._centre
+
+    def keep(self, keep: NDArray[np.bool_]) -> None:
+        """Keep some of the first rows."""
+        left = int(keep.sum())
+        self._codes[:, :left] = self._codes[:, : len(keep)][:, keep]
+        self._gains[:left] = self._gains[: len(keep)][keep]
+
+    def nearest(self, query: Rows, count: int, *, compared: int) -> Ints:
+        """Return the places of about `compared` of the first `count` that are the most promising."""
+        import numpy as np
+
+        apart = query - self._centre
+        code = self._packed(apart[None])[:, 0]
+        alike: NDArray[Any] = np.zeros(count, dtype=np.int16 if len(query) < 1 << 15 else np.int32)
+        for line, word in zip(self._codes, code, strict=True):
+            alike -= np.bitwise_count(line[:count] ^ word)
+        places = _largest(alike, max(WEIGHED, 4 * compared))
+        codes = np.ascontiguousarray(self._codes[:, places].T)
+        signs = np.unpackbits(codes.view(np.uint8), axis=1, count=len(query)).astype(np.float32)
+        with one_thread():
+            told = 2 * (signs @ apart) - apart.sum()
+        return places[_largest(self._gains[places, 0] * told + self._gains[places, 1], compared)]
+
+    def _packed(self, apart: Rows) -> NDArray[np.uint64]:
+        import numpy as np
+
+        packed = np.zeros((len(apart), len(self._codes) * 8), dtype=np.uint8)
+        packed[:, : -(-apart.shape[1] // 8)] = np.packbits(apart > 0, axis=1)
+        return packed.view(np.uint64).T
 
 
-def _unit(row: NDArray[np.floating]) -> Rows:
+def _roomy(array: NDArray[Any], used: int, wanted: int, *, axis: int = 0) -> NDArray[Any]:
+    """Return an array that begins with the same `used` places along an axis and has `wanted` at least."""
     import numpy as np
 
-    exact = row.astype(np.float64)
-    length = float(np.linalg.norm(exact))
-    unit: Rows = (exact / length if length else exact).astype(np.float32)
-    return unit
+    if array.shape[axis] >= wanted:
+        return array
+    shape = list(array.shape)
+    shape[axis] = wanted + wanted // _ROOM
+    made = np.zeros(shape, dtype=array.dtype)
+    taken = (slice(None),) * axis + (slice(used),)
+    made[taken] = array[taken]
+    return made
 
 
-def _best(cosines: Rows, wanted: int) -> NDArray[np.int64]:
+def _units(rows: NDArray[np.floating]) -> Rows:
+    """Return rows of length one that point where these do; a row of zeros stays."""
     import numpy as np
 
-    if len(cosines) <= wanted:
-        return np.arange(len(cosines))
-    return np.argpartition(-cosines, wanted - 1)[:wanted].astype(np.int64)
+    exact = rows.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))[:, None]
+    units: Rows = np.divide(exact, lengths, out=exact, where=lengths > 0).astype(np.float32)
+    return units
+
+
+def _largest(values: NDArray[Any], wanted: int) -> Ints:
+    """Return the places of the `wanted` largest, in order; of those as large as the last, the first as many again."""
+    import numpy as np
+
+    if len(values) <= wanted:
+        return np.arange(len(values))
+    last = np.partition(values, len(values) - wanted)[len(values) - wanted]
+    blur = _BLUR if values.dtype.kind == "f" else 0
+    above = np.flatnonzero(values > last + blur)
+    equal = np.flatnonzero((values <= last + blur) & (values >= last - blur))
+    return np.sort(np.concatenate([above, equal[:wanted]]))

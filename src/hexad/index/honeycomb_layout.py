@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 NO_TARGET: Final = 0
 """No node has the id 0."""
+_ROOM: Final = 16
+"""Full arrays grow by a sixteenth, and shrink when as many of their nodes are gone: one node more or less must not copy
+those of all others."""
 
 
 class Rings(NamedTuple):
@@ -32,6 +35,18 @@ class Rings(NamedTuple):
     relations: NDArray[np.int32]
     auto: NDArray[np.bool_]
     created: Ints
+    there: NDArray[np.bool_]  # False for a node that was removed
+    memories: NDArray[np.bool_]
+    active: NDArray[np.bool_]
+    overflow: NDArray[np.bool_]  # whether it has overflow rings
+
+
+class Placed(NamedTuple):
+    """What is known of a node; of a memory `active` does not say what its own status is."""
+
+    is_memory: bool
+    active: bool
+    overflow: bool
 
 
 class Layout:
@@ -44,91 +59,145 @@ class Layout:
         self._change = -1
         self._rev = 0
         self._removal = 0
-        self._rings: Rings | None = None
+        self._kept: Rings | None = None  # with room at the end
+        self._count = 0
         self._names: list[str] = []
         self._codes: dict[str, int] = {}
 
-    def edges_of(self, ids: Sequence[int]) -> dict[int, list[EdgeRow]]:
-        """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out.
+    def follow(self) -> None:
+        """Take over what any process has committed until now."""
+        with self._lock:
+            self._current()
 
-        A role's rings are made of what it may see, and are read from storage.
+    def nodes_of(self, ids: Sequence[int]) -> dict[int, Placed]:
+        """Return those of these nodes that are there, as of the latest `follow`."""
+        with self._lock:
+            rings = self._followed()
+            places = _places(rings, ids)
+            places = places[rings.there[places]]
+            columns = (rings.ids, rings.memories, rings.active, rings.overflow)
+            told = [column[places].tolist() for column in columns]
+        return {node: Placed(*flags) for node, *flags in zip(*told, strict=True)}
+
+    def edges_of(self, ids: Sequence[int]) -> dict[int, list[EdgeRow]]:
+        """Return the main rings of these nodes, the strongest edge first, as of the latest `follow`.
+
+        Nodes without edges are left out. A role's rings are made of what it may see, and are read from storage.
         """
         import numpy as np
 
         if not self._nodes.sees_all:
             return self._nodes.main(ids)
         with self._lock:
-            rings = self._current()
-            wanted = np.asarray(sorted(set(ids)), dtype=np.int64)
-            places = np.searchsorted(rings.ids, wanted)
-            known = places < len(rings.ids)
-            known[known] = rings.ids[places[known]] == wanted[known]
-            found: dict[int, list[EdgeRow]] = {}
-            for place in places[known].tolist():
-                edges = self._edges_at(rings, place)
-                if edges:
-                    found[int(rings.ids[place])] = edges
+            rings = self._followed()
+            places = _places(rings, ids)
+            row, seat = np.nonzero(rings.targets[places])
+            row = places[row]
+            to, score = rings.targets[row, seat], rings.scores[row, seat]
+            order = np.lexsort((to, -score, row))
+            row, seat = row[order], seat[order]
+            told = (
+                rings.ids[row].tolist(),
+                [0] * len(row),
+                seat.tolist(),
+                to[order].tolist(),
+                score[order].tolist(),
+                [self._names[code] for code in rings.relations[row, seat].tolist()],
+                rings.auto[row, seat].astype(np.int64).tolist(),
+                rings.created[row, seat].tolist(),
+                rings.renewed[row, seat].tolist(),
+            )
+        found: dict[int, list[EdgeRow]] = {}
+        for edge in map(EdgeRow._make, zip(*told, strict=True)):
+            found.setdefault(edge.from_id, []).append(edge)
         return found
 
     def rings(self) -> Rings:
         """Return copies of all main rings, as they are now."""
         with self._lock:
-            return Rings._make(column.copy() for column in self._current())
+            rings = self._current()
+            return Rings._make(column[rings.there] for column in rings)
 
     def nbytes(self) -> int:
         """Return how much memory the arrays take."""
         with self._lock:
-            return sum(column.nbytes for column in self._current())
-
-    def _edges_at(self, rings: Rings, place: int) -> list[EdgeRow]:
-        node = int(rings.ids[place])
-        edges = [
-            EdgeRow(
-                from_id=node,
-                ring=0,
-                seat=seat,
-                to_id=target,
-                score=float(rings.scores[place, seat]),
-                relation=self._names[int(rings.relations[place, seat])],
-                is_auto=int(rings.auto[place, seat]),
-                created_at=int(rings.created[place, seat]),
-                renewed_at=int(rings.renewed[place, seat]),
-            )
-            for seat, target in enumerate(rings.targets[place].tolist())
-            if target != NO_TARGET
-        ]
-        edges.sort(key=lambda edge: (-edge.score, edge.to_id))
-        return edges
+            self._current()
+            return sum(column.nbytes for column in self._kept or ())
 
     # Following --------------------------------------------------------------------------------------------------
 
+    def _followed(self) -> Rings:
+        return self._current() if self._kept is None else self._used()
+
+    def _used(self) -> Rings:
+        assert self._kept is not None
+        return Rings._make(column[: self._count] for column in self._kept)
+
     def _current(self) -> Rings:
         change = self._changes.current(FAMILY)
-        if self._rings is None:
-            self._rings = _empty(0)
+        if self._kept is None:
+            self._kept = _empty(0)
         elif (
             change <= self._change
         ):  # lower: this thread reads an older moment; what is gone by then, others leave out
-            return self._rings
+            return self._used()
         removed = self._nodes.removed_after(self._removal)
-        if removed:
-            self._removal = removed[-1][0]
         changed = self._nodes.changed_after(self._rev)
         edges = self._nodes.main_changed_after(self._rev)
-        rings = _without(self._rings, [node for _, node in removed])
-        rings = _with(rings, [node.id for node in changed])
-        self._fill(rings, changed, edges)
+        self._forget([node for _, node in removed])
+        self._make_room([node.id for node in changed])
+        self._fill(self._used(), changed, edges)
+        if removed:
+            self._removal = removed[-1][0]
         self._rev = max([self._rev, *(node.rev for node in changed)])
-        self._rings, self._change = rings, change
-        return rings
+        self._change = change
+        return self._used()
+
+    def _forget(self, gone: Sequence[int]) -> None:
+        import numpy as np
+
+        if not gone:
+            return
+        rings = self._used()
+        places = _places(rings, gone)
+        rings.there[places] = False
+        rings.targets[places] = NO_TARGET
+        left = int(rings.there.sum())
+        if self._count - left > self._count // _ROOM:
+            alive = Rings._make(column[rings.there] for column in rings)
+            self._kept, self._count = _scattered(alive, np.arange(left), left), left
+
+    def _make_room(self, ids: Sequence[int]) -> None:
+        """Give the ids that have none an empty row."""
+        import numpy as np
+
+        assert self._kept is not None
+        rings, wanted = self._used(), np.asarray(ids, dtype=np.int64)
+        new = wanted[~np.isin(wanted, rings.ids[_places(rings, ids)])]
+        if not len(new):
+            return
+        count = self._count + len(new)
+        if self._count and new[0] < rings.ids[-1]:  # a memory that was linked after later ones
+            merged = np.union1d(rings.ids, new)
+            self._kept = _scattered(rings, np.searchsorted(merged, rings.ids), count)
+            self._kept.ids[:count] = merged
+        else:
+            if count > len(self._kept.ids):
+                self._kept = _scattered(rings, np.arange(self._count), count)
+            self._kept.ids[self._count : count] = new
+        self._count = count
 
     def _fill(self, rings: Rings, changed: Sequence[NodeRow], edges: Sequence[EdgeRow]) -> None:
         import numpy as np
 
         if not changed:
             return
-        ids = np.fromiter((node.id for node in changed), dtype=np.int64, count=len(changed))
-        rings.targets[np.searchsorted(rings.ids, ids)] = NO_TARGET
+        place = np.searchsorted(rings.ids, np.asarray([node.id for node in changed], dtype=np.int64))
+        rings.there[place] = True
+        rings.memories[place] = [bool(node.is_memory) for node in changed]
+        rings.active[place] = [bool(node.active) for node in changed]
+        rings.overflow[place] = [node.overflow > 0 for node in changed]
+        rings.targets[place] = NO_TARGET
         if not edges:
             return
         starts = np.fromiter((edge.from_id for edge in edges), dtype=np.int64, count=len(edges))
@@ -149,6 +218,17 @@ class Layout:
         return code
 
 
+def _places(rings: Rings, ids: Sequence[int]) -> Ints:
+    """Return the rows of those of these nodes that have one, in order and each once."""
+    import numpy as np
+
+    wanted = np.asarray(sorted(set(ids)), dtype=np.int64)
+    places = np.searchsorted(rings.ids, wanted)
+    known = places < len(rings.ids)
+    known[known] = rings.ids[places[known]] == wanted[known]
+    return places[known]
+
+
 def _empty(count: int) -> Rings:
     import numpy as np
 
@@ -160,35 +240,16 @@ def _empty(count: int) -> Rings:
         relations=np.zeros((count, SEATS), dtype=np.int32),
         auto=np.zeros((count, SEATS), dtype=np.bool_),
         created=np.zeros((count, SEATS), dtype=np.int64),
+        there=np.zeros(count, dtype=np.bool_),
+        memories=np.zeros(count, dtype=np.bool_),
+        active=np.zeros(count, dtype=np.bool_),
+        overflow=np.zeros(count, dtype=np.bool_),
     )
 
 
-def _without(rings: Rings, gone: Sequence[int]) -> Rings:
-    import numpy as np
-
-    if not gone:
-        return rings
-    keep = ~np.isin(rings.ids, np.asarray(gone, dtype=np.int64))
-    return Rings._make(column[keep] for column in rings)
-
-
-def _with(rings: Rings, ids: Sequence[int]) -> Rings:
-    """Return the rings with empty rows for the ids that have none."""
-    import numpy as np
-
-    new = np.setdiff1d(np.asarray(ids, dtype=np.int64), rings.ids)
-    if not len(new):
-        return rings
-    merged = np.union1d(rings.ids, new)
-    places = np.searchsorted(merged, rings.ids)
-    grown = Rings._make(_scattered(column, places, len(merged)) for column in rings)
-    grown.ids[:] = merged
-    return grown
-
-
-def _scattered(column: NDArray[np.generic], places: Ints, count: int) -> NDArray[np.generic]:
-    import numpy as np
-
-    made = np.zeros((count, *column.shape[1:]), dtype=column.dtype)
-    made[places] = column
+def _scattered(rings: Rings, places: Ints, count: int) -> Rings:
+    """Return the rows at these places of larger arrays, with room for some more at the end."""
+    made = _empty(count + count // _ROOM)
+    for column, kept in zip(made, rings, strict=True):
+        column[places] = kept
     return made

@@ -8,32 +8,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from heapq import heappop, heappush, nsmallest
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
+from hexad.recall.jit_ahead import Ahead, Stop, stops_of
 from hexad.storage.codec import from_micros, to_micros
-from hexad.storage.embeddings import cosine_of, decode, direction
-from hexad.storage.honeycomb import NodeRow, NodeText
+from hexad.storage.embeddings import cosines_of, decode, direction
+from hexad.storage.honeycomb import NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
 from hexad.text.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 VISITS_MOST: Final = 20_000
 """Nodes that one walk looks at; what it met beyond is counted, not lost."""
 MISSES_MOST: Final = 32
 """A walk ends after so many texts in a row that do not fit: else it looks through the whole graph for a short one."""
-_ENTRIES_LOOKED_AT: Final = 64
+_ENTRIES_LOOKED_AT, _MEMORIES_LOOKED_AT = 8, 64
 GAIN: Final = 0.3
 """What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
 WHOLE_SHARE: Final = 0.25
 """A memory of several chunks that takes more of the budget than this is shown in part."""
+_MICROSECOND: Final = timedelta(microseconds=1)
 OWN, MEMORIES = "nodes", "memories"
 """The two kinds of nodes, each with its own threshold."""
 
@@ -78,12 +84,27 @@ class _Way(NamedTuple):
     edge: EdgeRow | None
 
 
+class _Aging:
+    """What edges are worth at one moment: `HoneycombRules.aged`, a hundred times in a walk."""
+
+    def __init__(self, rules: HoneycombRules, now: datetime) -> None:
+        self._now = to_micros(now)
+        self._lives = [None if life is None else life // _MICROSECOND for life in rules.ring_half_lives]
+
+    def aged(self, edge: EdgeRow) -> float:
+        """Return what an edge counts now."""
+        life = self._lives[min(edge.ring, len(self._lives) - 1)]
+        age = self._now - edge.renewed_at
+        return edge.score if life is None or age <= 0 else float(edge.score * 0.5 ** (age / life))
+
+
 @dataclass(slots=True)
 class _Walk:
     """The state of one walk."""
 
     options: WalkOptions
-    now: datetime
+    ahead: Ahead
+    aging: _Aging
     heap: list[_Reached] = field(default_factory=list)
     ways: list[_Way] = field(default_factory=list)
     own: dict[int, Entry] = field(default_factory=dict)
@@ -91,7 +112,6 @@ class _Walk:
     depths: dict[int, int] = field(default_factory=dict)
     strengths: dict[int, float] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
-    rows: dict[int, NodeRow] = field(default_factory=dict)
     pieces: list[JitPiece] = field(default_factory=list)
     text: str = ""
     misses: int = 0
@@ -129,15 +149,16 @@ class JitWalker:
         """
         looked_at = max(_ENTRIES_LOOKED_AT, 4 * limit)
         with self._stores.db.read():
+            self._layout.follow()
             while True:
                 found, more = self._found(query, looked_at, scope)
-                rows = self._stores.honeycomb.of([node for node, _ in found])
+                stops = stops_of(self._stores, self._layout, [node for node, _ in found])
                 active = [
                     (node, cosine)
                     for node, cosine in found
-                    if node in rows
-                    and rows[node].active
-                    and (space_no is None or not rows[node].is_memory or rows[node].space_no == space_no)
+                    if (stop := stops[node]) is not None
+                    and stop.active
+                    and (space_no is None or not stop.is_memory or stop.space_no == space_no)
                 ]
                 if len(active) >= limit or not more:
                     return active[:limit]
@@ -153,10 +174,13 @@ class JitWalker:
         notes: tuple[str, ...] = (),
     ) -> JitContext:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
-        walk = _Walk(options=options, now=self._clock.now())
+        aging = _Aging(self._rules(), self._clock.now())
         with self._stores.db.read():
-            # A memory that was just written has no vector and no edge; a question finds it all the same.
-            walk.rows.update(self._stores.honeycomb.to_come([entry.node for entry in entries]))
+            ahead = Ahead(self._stores, self._layout, overflow=options.best_first and options.descend)
+            walk = _Walk(options=options, ahead=ahead, aging=aging)
+            ahead.load([entry.node for entry in entries])
+            if MEMORIES in options.scope:
+                ahead.load_to_come([entry.node for entry in entries if ahead.stop(entry.node) is None])
             for entry in entries:
                 walk.own[entry.node] = entry
                 self._reach(walk, entry.node, entry.strength, _Way(0, None))
@@ -190,8 +214,9 @@ class JitWalker:
             found += own
         index = self._vectors() if MEMORIES in scope else None
         if index is not None and index.dimensions == len(query):
-            near = self._nearest_memories(index, query, limit)
-            more = more or len(near) >= limit
+            wanted = max(limit, _MEMORIES_LOOKED_AT)
+            near = self._nearest_memories(index, query, wanted)
+            more = more or len(near) >= wanted
             found += near
         return sorted(found, key=lambda one: (-one[1], one[0])), more
 
@@ -215,21 +240,30 @@ class JitWalker:
             if reached.node in walk.done:
                 continue
             walk.done.add(reached.node)
-            row = self._row(walk, reached.node)
-            if row is None:
+            stop = self._stop(walk, reached.node)
+            if stop is None:
                 continue
-            if not row.active:
+            if not stop.active:
                 walk.left_out[INACTIVE] += 1
+                continue
+            said = self._read(walk, reached.node)
+            if said is None:
                 continue
             way = walk.ways[reached.push]
             walk.order.append(reached.node)
             walk.depths[reached.node] = way.depth
             walk.strengths[reached.node] = -reached.weakness
-            self._take(walk, reached.node, way)
-            edges = self._layout.edges_of([reached.node]).get(reached.node, [])
-            if walk.options.best_first and walk.options.descend and row.overflow:
-                edges = [*edges, *self._stores.honeycomb.overflow([reached.node]).get(reached.node, [])]
-            self._expand(walk, reached.node, edges)
+            self._take(walk, said, way)
+            self._expand(walk, reached.node, walk.ahead.edges(reached.node))
+
+    def _read(self, walk: _Walk, node: int) -> NodeText | None:
+        """Return what a node says, None where it is gone; reads the next ones with it."""
+        if not walk.ahead.has_read(node):
+            following = [reached.node for reached in nsmallest(walk.ahead.at_once - 1, walk.heap)]
+            walk.ahead.read(
+                [node, *(one for one in following if one not in walk.done and self._enters(walk, one))]
+            )
+        return walk.ahead.text(node)
 
     def _descend(self, walk: _Walk) -> None:
         """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
@@ -238,18 +272,20 @@ class JitWalker:
             # A whole generation at once: what it leads to is walked before anybody's next overflow is read.
             generation = walk.order[place:]
             place = len(walk.order)
-            overflow = self._stores.honeycomb.overflow(generation)
+            overflow = walk.ahead.overflow(generation)
             for node in generation:
                 self._expand(walk, node, overflow.get(node, []))
             self._run(walk)
 
     def _expand(self, walk: _Walk, node: int, edges: Sequence[EdgeRow]) -> None:
-        self._load(walk, [edge.to_id for edge in edges])
+        stop = self._stop(walk, node)
+        assert stop is not None
+        threshold = walk.options.thresholds[MEMORIES if stop.is_memory else OWN]
         for edge in edges:
-            if edge.to_id in walk.done or self._row(walk, edge.to_id) is None:
+            if edge.to_id in walk.done or self._stop(walk, edge.to_id) is None:
                 continue
-            strength = self._aged(edge, walk.now)
-            if strength <= walk.options.thresholds[self._kind(walk, node)]:
+            strength = walk.aging.aged(edge)
+            if strength <= threshold:
                 walk.left_out[BELOW] += 1
                 continue
             if walk.options.best_first:
@@ -262,11 +298,9 @@ class JitWalker:
         heappush(walk.heap, _Reached(level, -strength, node, len(walk.ways)))
         walk.ways.append(way)
 
-    def _take(self, walk: _Walk, node: int, way: _Way) -> None:
+    def _take(self, walk: _Walk, said: NodeText, way: _Way) -> None:
         """Add a node's text where it fits."""
-        said = self._stores.honeycomb.texts([node]).get(node)
-        if said is None:
-            return
+        node = said.node_id
         for text in self._forms(walk, said):
             joined = f"{walk.text} {text}" if walk.text else text
             tokens = self._counter.count(joined)
@@ -308,56 +342,35 @@ class JitWalker:
         room = walk.options.max_tokens - self._counter.count(walk.text)
         return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
 
-    def _aged(self, edge: EdgeRow, now: datetime) -> float:
-        age = timedelta(microseconds=max(to_micros(now) - edge.renewed_at, 0))
-        return self._rules().aged(edge.score, ring=edge.ring, age=age)
-
-    def _load(self, walk: _Walk, ids: Sequence[int]) -> None:
-        missing = [node for node in ids if node not in walk.rows]
-        if missing:
-            walk.rows.update(self._stores.honeycomb.of(missing))
-
-    def _row(self, walk: _Walk, node: int) -> NodeRow | None:
-        self._load(walk, [node])
-        row = walk.rows.get(node)
-        if row is None or (MEMORIES if row.is_memory else OWN) not in walk.options.scope:
+    @staticmethod
+    def _stop(walk: _Walk, node: int) -> Stop | None:
+        """Return a node that is in the walk's scope, None for another."""
+        stop = walk.ahead.stop(node)
+        if stop is None or (MEMORIES if stop.is_memory else OWN) not in walk.options.scope:
             return None
         space_no = walk.options.space_no
-        return row if space_no is None or not row.is_memory or row.space_no == space_no else None
+        return stop if space_no is None or not stop.is_memory or stop.space_no == space_no else None
 
-    def _kind(self, walk: _Walk, node: int) -> str:
-        return MEMORIES if walk.rows[node].is_memory else OWN
+    def _enters(self, walk: _Walk, node: int) -> bool:
+        stop = self._stop(walk, node)
+        return stop is not None and stop.active
 
     def _focused(self, pieces: Sequence[JitPiece], query: Sequence[float] | None) -> tuple[JitPiece, ...]:
         """Return the pieces with their cosines with the query, where the lengths of the vectors agree."""
         if query is None:
             return tuple(pieces)
-        own = {
-            one.node_id: decode(one.embedding, one.format, one.scale)
-            for one in self._stores.honeycomb.embeddings_of(
-                [piece.id for piece in pieces if piece.memory_id is None]
-            )
-        }
-        rows = {
-            **own,
-            **self._stores.vectors.of_memories([piece.id for piece in pieces if piece.memory_id is not None]),
-        }
+        own = [piece.id for piece in pieces if piece.memory_id is None]
+        memories = [piece.id for piece in pieces if piece.memory_id is not None]
+        rows: dict[int, NDArray[np.float32]] = {}
+        if own:
+            found = self._stores.honeycomb.embeddings_of(own)
+            rows.update((one.node_id, decode(one.embedding, one.format, one.scale)) for one in found)
+        if memories:
+            rows.update(self._stores.vectors.of_memories(memories))
         focus = direction(query)
-        return tuple(
-            JitPiece(
-                id=piece.id,
-                memory_id=piece.memory_id,
-                text=piece.text,
-                tokens=piece.tokens,
-                depth=piece.depth,
-                strength=piece.strength,
-                relevance_to_focus=cosine_of(focus, rows[piece.id])
-                if piece.id in rows and len(rows[piece.id]) == len(focus)
-                else None,
-                via=piece.via,
-            )
-            for piece in pieces
-        )
+        like = [node for node, row in rows.items() if len(row) == len(focus)]
+        told = dict(zip(like, cosines_of(focus, [rows[node] for node in like]), strict=True))
+        return tuple(replace(piece, relevance_to_focus=told.get(piece.id)) for piece in pieces)
 
 
 def edge_of(row: EdgeRow) -> HoneycombEdge:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.model.honeycomb import EmbeddingFormat
@@ -54,11 +55,21 @@ def cosine_of(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
 
     They are finite, and squares of float32 fit into float64. The two functions agree to the last digits.
     """
+    return cosines_of(one, [other])[0]
+
+
+def cosines_of(one: NDArray[np.floating], others: Iterable[NDArray[np.floating]]) -> list[float]:
+    """Return `cosine_of` one vector and each of the others."""
     import numpy as np
 
-    first, second = one.astype(np.float64), other.astype(np.float64)
-    lengths = float(np.sqrt(first @ first) * np.sqrt(second @ second))
-    return min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0
+    first = one.astype(np.float64)
+    length = math.sqrt(first @ first)
+    found = []
+    for other in others:
+        second = other.astype(np.float64)
+        lengths = length * math.sqrt(second @ second)
+        found.append(min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0)
+    return found
 
 
 def largest(form: EmbeddingFormat) -> float:

@@ -241,6 +241,14 @@ class HoneycombNodes:
         )
         return {cast("int", row[0]): NodeText(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
 
+    def data_of(self, ids: Collection[int]) -> list[tuple[int, str]]:
+        """Return what those of these nodes say that are no memories."""
+        rows = self._db.query(
+            "SELECT node_id, data FROM honeycomb_contents WHERE node_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(ids)),),
+        )
+        return cast("list[tuple[int, str]]", rows)
+
     def chunk_text(self, chunk_no: int) -> list[str]:
         """Return the text of a chunk of an active memory; nothing when it is gone."""
         rows = self._db.query("SELECT body FROM chunk_texts WHERE no = ?", (chunk_no,))
