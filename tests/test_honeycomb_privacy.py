@@ -248,6 +248,17 @@ def test_a_name_that_holds_a_secret_is_refused_and_stored_nowhere(hx, call):
     assert [] == files_with(hx, SECRET_NAME)
 
 
+def test_a_kind_of_link_that_holds_a_secret_is_refused_and_stored_nowhere(hx):
+    one, other = hx.remember("A quay."), hx.remember("A pier by the sea.")
+    kind = "glpat" + "-abcdefghij0123456789"
+
+    with pytest.raises(InvalidInput, match="looks like a secret") as raised:
+        hx.link(one.id, other.id, kind=kind)
+
+    assert kind not in str(raised.value)
+    assert [] == hx.links(one.id) == files_with(hx, kind)
+
+
 def test_names_that_are_no_secrets_are_taken_as_they_are(hx):
     comb = hx.honeycomb
     one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])

@@ -188,7 +188,7 @@ class StructuredCalls:
         ['Secrets live in the vault.']
         """
         stores = self._parts.stores
-        check_link_kind(kind)
+        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
