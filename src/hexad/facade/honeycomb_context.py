@@ -10,7 +10,8 @@ from hexad.facade.honeycomb_given import given_scope, given_share, given_vector
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.honeycomb import RELEVANCE_THRESHOLD, JitContext, Safety
 from hexad.model.parse import parse_whole, quoted
-from hexad.recall.jit import MEMORIES, OWN, Entry, WalkOptions
+from hexad.recall.jit import Entry, WalkOptions
+from hexad.recall.jit_ahead import MEMORIES, OWN, Bounds
 
 MAX_TOKENS: Final = 2_000
 
@@ -93,8 +94,7 @@ class ContextCalls(HoneycombParts):
             thresholds=self._thresholds(threshold, kinds),
             descend=overflow,
             best_first=best,
-            scope=kinds,
-            space_no=space_no,
+            bounds=Bounds(scope=kinds, space_no=space_no),
         )
         # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
         # is no node yet is no place to walk in circles at.

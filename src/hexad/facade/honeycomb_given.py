@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.model.honeycomb import DIMENSIONS_LIMIT, SESSION_LIMIT, EmbeddingFormat
 from hexad.model.parse import parse_choice, quoted
-from hexad.recall.jit import MEMORIES, OWN
+from hexad.recall.jit_ahead import MEMORIES, OWN
 from hexad.storage.embeddings import encode, largest
 from hexad.storage.honeycomb import NewNode
 

@@ -35,18 +35,12 @@ class Rings(NamedTuple):
     relations: NDArray[np.int32]
     auto: NDArray[np.bool_]
     created: Ints
-    there: NDArray[np.bool_]  # False for a node that was removed
-    memories: NDArray[np.bool_]
-    active: NDArray[np.bool_]
-    overflow: NDArray[np.bool_]  # whether it has overflow rings
+    flags: NDArray[np.uint8]  # 0 for a node that was removed
 
 
-class Placed(NamedTuple):
-    """What is known of a node; of a memory `active` does not say what its own status is."""
-
-    is_memory: bool
-    active: bool
-    overflow: bool
+THERE, MEMORY, ACTIVE, OVERFLOW = 1, 2, 4, 8
+"""What a node's flags say: that it is there, is a memory, may be entered (of a memory besides its own status), and has
+overflow rings."""
 
 
 class Layout:
@@ -60,7 +54,7 @@ class Layout:
         self._rev = 0
         self._removal = 0
         self._kept: Rings | None = None  # with room at the end
-        self._count = 0
+        self._used = _empty(0)  # the same without
         self._names: list[str] = []
         self._codes: dict[str, int] = {}
 
@@ -69,15 +63,13 @@ class Layout:
         with self._lock:
             self._current()
 
-    def nodes_of(self, ids: Sequence[int]) -> dict[int, Placed]:
-        """Return those of these nodes that are there, as of the latest `follow`."""
+    def flags_of(self, ids: Sequence[int]) -> dict[int, int]:
+        """Return the flags of nodes, as of the latest `follow`; one that is not there has none, or 0."""
         with self._lock:
             rings = self._followed()
             places = _places(rings, ids)
-            places = places[rings.there[places]]
-            columns = (rings.ids, rings.memories, rings.active, rings.overflow)
-            told = [column[places].tolist() for column in columns]
-        return {node: Placed(*flags) for node, *flags in zip(*told, strict=True)}
+            found, flags = rings.ids[places].tolist(), rings.flags[places].tolist()
+        return dict(zip(found, flags, strict=True))
 
     def edges_of(self, ids: Sequence[int]) -> dict[int, list[EdgeRow]]:
         """Return the main rings of these nodes, the strongest edge first, as of the latest `follow`.
@@ -116,7 +108,7 @@ class Layout:
         """Return copies of all main rings, as they are now."""
         with self._lock:
             rings = self._current()
-            return Rings._make(column[rings.there] for column in rings)
+            return Rings._make(column[rings.flags > 0] for column in rings)
 
     def nbytes(self) -> int:
         """Return how much memory the arrays take."""
@@ -127,11 +119,10 @@ class Layout:
     # Following --------------------------------------------------------------------------------------------------
 
     def _followed(self) -> Rings:
-        return self._current() if self._kept is None else self._used()
+        return self._current() if self._kept is None else self._used
 
-    def _used(self) -> Rings:
-        assert self._kept is not None
-        return Rings._make(column[: self._count] for column in self._kept)
+    def _keep(self, kept: Rings, count: int) -> None:
+        self._kept, self._used = kept, Rings._make(column[:count] for column in kept)
 
     def _current(self) -> Rings:
         change = self._changes.current(FAMILY)
@@ -140,52 +131,54 @@ class Layout:
         elif (
             change <= self._change
         ):  # lower: this thread reads an older moment; what is gone by then, others leave out
-            return self._used()
+            return self._used
         removed = self._nodes.removed_after(self._removal)
         changed = self._nodes.changed_after(self._rev)
         edges = self._nodes.main_changed_after(self._rev)
         self._forget([node for _, node in removed])
         self._make_room([node.id for node in changed])
-        self._fill(self._used(), changed, edges)
+        self._fill(self._used, changed, edges)
         if removed:
             self._removal = removed[-1][0]
         self._rev = max([self._rev, *(node.rev for node in changed)])
         self._change = change
-        return self._used()
+        return self._used
 
     def _forget(self, gone: Sequence[int]) -> None:
         import numpy as np
 
         if not gone:
             return
-        rings = self._used()
+        rings = self._used
         places = _places(rings, gone)
-        rings.there[places] = False
+        rings.flags[places] = 0
         rings.targets[places] = NO_TARGET
-        left = int(rings.there.sum())
-        if self._count - left > self._count // _ROOM:
-            alive = Rings._make(column[rings.there] for column in rings)
-            self._kept, self._count = _scattered(alive, np.arange(left), left), left
+        there = rings.flags > 0
+        left = int(there.sum())
+        if len(there) - left > len(there) // _ROOM:
+            kept = Rings._make(column[there] for column in rings)
+            self._keep(_scattered(kept, np.arange(left), left), left)
 
     def _make_room(self, ids: Sequence[int]) -> None:
         """Give the ids that have none an empty row."""
         import numpy as np
 
         assert self._kept is not None
-        rings, wanted = self._used(), np.asarray(ids, dtype=np.int64)
+        rings, wanted = self._used, np.asarray(ids, dtype=np.int64)
         new = wanted[~np.isin(wanted, rings.ids[_places(rings, ids)])]
         if not len(new):
             return
-        count = self._count + len(new)
-        if self._count and new[0] < rings.ids[-1]:  # a memory that was linked after later ones
+        kept, before = self._kept, len(rings.ids)
+        count = before + len(new)
+        if before and new[0] < rings.ids[-1]:  # a memory that was linked after later ones
             merged = np.union1d(rings.ids, new)
-            self._kept = _scattered(rings, np.searchsorted(merged, rings.ids), count)
-            self._kept.ids[:count] = merged
+            kept = _scattered(rings, np.searchsorted(merged, rings.ids), count)
+            kept.ids[:count] = merged
         else:
-            if count > len(self._kept.ids):
-                self._kept = _scattered(rings, np.arange(self._count), count)
-            self._kept.ids[self._count : count] = new
-        self._count = count
+            if count > len(kept.ids):
+                kept = _scattered(rings, np.arange(before), count)
+            kept.ids[before:count] = new
+        self._keep(kept, count)
 
     def _fill(self, rings: Rings, changed: Sequence[NodeRow], edges: Sequence[EdgeRow]) -> None:
         import numpy as np
@@ -193,10 +186,10 @@ class Layout:
         if not changed:
             return
         place = np.searchsorted(rings.ids, np.asarray([node.id for node in changed], dtype=np.int64))
-        rings.there[place] = True
-        rings.memories[place] = [bool(node.is_memory) for node in changed]
-        rings.active[place] = [bool(node.active) for node in changed]
-        rings.overflow[place] = [node.overflow > 0 for node in changed]
+        rings.flags[place] = [
+            THERE | (node.is_memory and MEMORY) | (node.active and ACTIVE) | (node.overflow and OVERFLOW)
+            for node in changed
+        ]
         rings.targets[place] = NO_TARGET
         if not edges:
             return
@@ -240,10 +233,7 @@ def _empty(count: int) -> Rings:
         relations=np.zeros((count, SEATS), dtype=np.int32),
         auto=np.zeros((count, SEATS), dtype=np.bool_),
         created=np.zeros((count, SEATS), dtype=np.int64),
-        there=np.zeros(count, dtype=np.bool_),
-        memories=np.zeros(count, dtype=np.bool_),
-        active=np.zeros(count, dtype=np.bool_),
-        overflow=np.zeros(count, dtype=np.bool_),
+        flags=np.zeros(count, dtype=np.uint8),
     )
 
 

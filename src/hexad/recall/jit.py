@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import heappop, heappush, nsmallest
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,7 +18,7 @@ from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
-from hexad.recall.jit_ahead import Ahead, Stop, stops_of
+from hexad.recall.jit_ahead import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.embeddings import cosines_of, decode, direction
 from hexad.storage.honeycomb import NodeText
@@ -40,8 +40,6 @@ GAIN: Final = 0.3
 WHOLE_SHARE: Final = 0.25
 """A memory of several chunks that takes more of the budget than this is shown in part."""
 _MICROSECOND: Final = timedelta(microseconds=1)
-OWN, MEMORIES = "nodes", "memories"
-"""The two kinds of nodes, each with its own threshold."""
 
 INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long", "no room left"
 
@@ -51,15 +49,14 @@ class WalkOptions:
     """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings.
 
     `best_first` takes what the question points at most before what is nearer to the entry: a node's strength is its
-    own, and `GAIN` × the strength that it was reached from × the edge. `space_no` bounds which memories are entered.
+    own, and `GAIN` × the strength that it was reached from × the edge.
     """
 
     max_tokens: int
     thresholds: Mapping[str, float]
     descend: bool = True
     best_first: bool = False
-    scope: frozenset[str] = frozenset((OWN, MEMORIES))
-    space_no: int | None = None
+    bounds: Bounds = field(default_factory=Bounds)
 
 
 class Entry(NamedTuple):
@@ -77,6 +74,15 @@ class _Reached(NamedTuple):
     weakness: float  # the negated strength: the strongest comes first
     node: int
     push: int  # which of the walk's ways led here
+
+
+class _Taken(NamedTuple):
+    """A piece, before it is compared with the query."""
+
+    said: NodeText
+    text: str
+    tokens: int
+    way: _Way
 
 
 class _Way(NamedTuple):
@@ -112,7 +118,7 @@ class _Walk:
     depths: dict[int, int] = field(default_factory=dict)
     strengths: dict[int, float] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
-    pieces: list[JitPiece] = field(default_factory=list)
+    taken: list[_Taken] = field(default_factory=list)
     text: str = ""
     misses: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
@@ -147,19 +153,14 @@ class JitWalker:
 
         `space_no` bounds which memories are among them.
         """
+        bounds = Bounds(scope=scope, space_no=space_no)
         looked_at = max(_ENTRIES_LOOKED_AT, 4 * limit)
         with self._stores.db.read():
             self._layout.follow()
             while True:
                 found, more = self._found(query, looked_at, scope)
-                stops = stops_of(self._stores, self._layout, [node for node, _ in found])
-                active = [
-                    (node, cosine)
-                    for node, cosine in found
-                    if (stop := stops[node]) is not None
-                    and stop.active
-                    and (space_no is None or not stop.is_memory or stop.space_no == space_no)
-                ]
+                stops = stops_of(self._stores, self._layout, [node for node, _ in found], bounds)
+                active = [(node, cosine) for node, cosine in found if _enters(stops[node])]
                 if len(active) >= limit or not more:
                     return active[:limit]
                 looked_at *= 8
@@ -176,11 +177,12 @@ class JitWalker:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
         aging = _Aging(self._rules(), self._clock.now())
         with self._stores.db.read():
-            ahead = Ahead(self._stores, self._layout, overflow=options.best_first and options.descend)
+            ahead = Ahead(
+                self._stores, self._layout, options.bounds, overflow=options.best_first and options.descend
+            )
             walk = _Walk(options=options, ahead=ahead, aging=aging)
             ahead.load([entry.node for entry in entries])
-            if MEMORIES in options.scope:
-                ahead.load_to_come([entry.node for entry in entries if ahead.stop(entry.node) is None])
+            ahead.load_to_come([entry.node for entry in entries if ahead.stops[entry.node] is None])
             for entry in entries:
                 walk.own[entry.node] = entry
                 self._reach(walk, entry.node, entry.strength, _Way(0, None))
@@ -188,7 +190,7 @@ class JitWalker:
             if options.descend and not options.best_first:
                 self._descend(walk)
             walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
-            pieces = self._focused(walk.pieces, query)
+            pieces = self._pieces(walk, query)
         return JitContext(
             text=walk.text,
             pieces=pieces,
@@ -240,7 +242,7 @@ class JitWalker:
             if reached.node in walk.done:
                 continue
             walk.done.add(reached.node)
-            stop = self._stop(walk, reached.node)
+            stop = walk.ahead.stops[reached.node]
             if stop is None:
                 continue
             if not stop.active:
@@ -261,7 +263,7 @@ class JitWalker:
         if not walk.ahead.has_read(node):
             following = [reached.node for reached in nsmallest(walk.ahead.at_once - 1, walk.heap)]
             walk.ahead.read(
-                [node, *(one for one in following if one not in walk.done and self._enters(walk, one))]
+                [node, *(one for one in following if one not in walk.done and _enters(walk.ahead.stops[one]))]
             )
         return walk.ahead.text(node)
 
@@ -278,11 +280,12 @@ class JitWalker:
             self._run(walk)
 
     def _expand(self, walk: _Walk, node: int, edges: Sequence[EdgeRow]) -> None:
-        stop = self._stop(walk, node)
+        stops = walk.ahead.stops
+        stop = stops[node]
         assert stop is not None
         threshold = walk.options.thresholds[MEMORIES if stop.is_memory else OWN]
         for edge in edges:
-            if edge.to_id in walk.done or self._stop(walk, edge.to_id) is None:
+            if edge.to_id in walk.done or stops[edge.to_id] is None:
                 continue
             strength = walk.aging.aged(edge)
             if strength <= threshold:
@@ -300,24 +303,13 @@ class JitWalker:
 
     def _take(self, walk: _Walk, said: NodeText, way: _Way) -> None:
         """Add a node's text where it fits."""
-        node = said.node_id
         for text in self._forms(walk, said):
             joined = f"{walk.text} {text}" if walk.text else text
             tokens = self._counter.count(joined)
             if tokens > walk.options.max_tokens:
                 continue
-            walk.pieces.append(
-                JitPiece(
-                    id=node,
-                    memory_id=said.memory_id,
-                    text=text,
-                    tokens=tokens - (self._counter.count(walk.text) if walk.text else 0),
-                    depth=way.depth,
-                    strength=walk.strengths[node],
-                    relevance_to_focus=None,
-                    via=None if way.edge is None else edge_of(way.edge),
-                )
-            )
+            before = self._counter.count(walk.text) if walk.text else 0
+            walk.taken.append(_Taken(said, text, tokens - before, way))
             walk.text = joined
             walk.misses = 0
             return
@@ -342,35 +334,38 @@ class JitWalker:
         room = walk.options.max_tokens - self._counter.count(walk.text)
         return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
 
-    @staticmethod
-    def _stop(walk: _Walk, node: int) -> Stop | None:
-        """Return a node that is in the walk's scope, None for another."""
-        stop = walk.ahead.stop(node)
-        if stop is None or (MEMORIES if stop.is_memory else OWN) not in walk.options.scope:
-            return None
-        space_no = walk.options.space_no
-        return stop if space_no is None or not stop.is_memory or stop.space_no == space_no else None
+    def _pieces(self, walk: _Walk, query: Sequence[float] | None) -> tuple[JitPiece, ...]:
+        """Return what was taken, with cosines with the query where the lengths of the vectors agree."""
+        told = {} if query is None else self._cosines(walk.taken, direction(query))
+        return tuple(
+            JitPiece(
+                id=said.node_id,
+                memory_id=said.memory_id,
+                text=text,
+                tokens=tokens,
+                depth=way.depth,
+                strength=walk.strengths[said.node_id],
+                relevance_to_focus=told.get(said.node_id),
+                via=None if way.edge is None else edge_of(way.edge),
+            )
+            for said, text, tokens, way in walk.taken
+        )
 
-    def _enters(self, walk: _Walk, node: int) -> bool:
-        stop = self._stop(walk, node)
-        return stop is not None and stop.active
-
-    def _focused(self, pieces: Sequence[JitPiece], query: Sequence[float] | None) -> tuple[JitPiece, ...]:
-        """Return the pieces with their cosines with the query, where the lengths of the vectors agree."""
-        if query is None:
-            return tuple(pieces)
-        own = [piece.id for piece in pieces if piece.memory_id is None]
-        memories = [piece.id for piece in pieces if piece.memory_id is not None]
+    def _cosines(self, taken: Sequence[_Taken], focus: NDArray[np.float64]) -> dict[int, float]:
+        own = [one.said.node_id for one in taken if one.said.memory_id is None]
+        memories = [one.said.node_id for one in taken if one.said.memory_id is not None]
         rows: dict[int, NDArray[np.float32]] = {}
         if own:
             found = self._stores.honeycomb.embeddings_of(own)
             rows.update((one.node_id, decode(one.embedding, one.format, one.scale)) for one in found)
         if memories:
             rows.update(self._stores.vectors.of_memories(memories))
-        focus = direction(query)
         like = [node for node, row in rows.items() if len(row) == len(focus)]
-        told = dict(zip(like, cosines_of(focus, [rows[node] for node in like]), strict=True))
-        return tuple(replace(piece, relevance_to_focus=told.get(piece.id)) for piece in pieces)
+        return dict(zip(like, cosines_of(focus, [rows[node] for node in like]), strict=True))
+
+
+def _enters(stop: Stop | None) -> bool:
+    return stop is not None and stop.active
 
 
 def edge_of(row: EdgeRow) -> HoneycombEdge:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from hexad.index.honeycomb_layout import Layout
+from hexad.index.honeycomb_layout import ACTIVE, MEMORY, OVERFLOW, Layout
 from hexad.storage.honeycomb import NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
 
 AT_ONCE_MOST: Final = 32
 """Nodes whose edges and texts are read together. The first reading is of one, and each is of four times as many."""
+OWN, MEMORIES = "nodes", "memories"
+"""The two kinds of nodes, each with its own threshold."""
 
 
 class Stop(NamedTuple):
@@ -20,49 +23,60 @@ class Stop(NamedTuple):
     is_memory: bool
     active: bool
     overflow: bool
-    space_no: int = 0  # of a memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Which nodes are seen at all: kinds of nodes, and of memories those of a space; None for any."""
+
+    scope: frozenset[str] = frozenset((OWN, MEMORIES))
+    space_no: int | None = None
+
+
+_OWN_STOPS: Final = {
+    flags: Stop(is_memory=False, active=bool(flags & ACTIVE), overflow=bool(flags & OVERFLOW))
+    for flags in range(16)
+}
 
 
 class Ahead:
     """What one walk has read. Begin, and stay, inside one `read()` of the store."""
 
-    def __init__(self, stores: Stores, layout: Layout, *, overflow: bool) -> None:
+    def __init__(self, stores: Stores, layout: Layout, bounds: Bounds, *, overflow: bool) -> None:
         self._stores = stores
         self._layout = layout
+        self._bounds = bounds
         self._overflow = overflow
-        self._stops: dict[int, Stop | None] = {}
         self._edges: dict[int, list[EdgeRow]] = {}
         self._texts: dict[int, NodeText] = {}
         self._read: set[int] = set()
+        self.stops: dict[int, Stop | None] = {}
+        """What was looked up: entries, and where the edges lead of nodes that were read. None is out of bounds."""
         self.at_once = 1
         layout.follow()
 
-    def stop(self, node: int) -> Stop | None:
-        """Return a node that may be seen, None for another."""
-        if node not in self._stops:
-            self.load((node,))
-        return self._stops[node]
-
     def load(self, ids: Iterable[int]) -> None:
         """Look up nodes."""
-        missing = {node for node in ids if node not in self._stops}
+        missing = {node for node in ids if node not in self.stops}
         if missing:
-            self._stops.update(stops_of(self._stores, self._layout, missing))
+            self.stops.update(stops_of(self._stores, self._layout, missing, self._bounds))
 
     def load_to_come(self, ids: Collection[int]) -> None:
-        """Look up memories that may be no nodes yet: just written, they have no edge, and a question finds them."""
+        """Look up those memories that are no nodes yet: just written, they have no edge, and a question finds them."""
+        if MEMORIES not in self._bounds.scope:
+            return
         for node, row in self._stores.honeycomb.to_come(ids).items():
-            self._stops[node] = Stop(is_memory=True, active=True, overflow=False, space_no=row.space_no)
+            if self._bounds.space_no in (None, row.space_no):
+                self.stops[node] = Stop(is_memory=True, active=True, overflow=False)
 
     def read(self, ids: Sequence[int]) -> None:
-        """Read edges and texts of nodes that were looked up, and look up where the edges lead."""
+        """Read edges and texts of nodes that are in bounds, and look up where the edges lead."""
         new = [node for node in dict.fromkeys(ids) if node not in self._read]
         self._read.update(new)
         self.at_once = min(4 * self.at_once, AT_ONCE_MOST)
-        edges = self._layout.edges_of(new)
-        self._edges.update(edges)
+        self._edges.update(self._layout.edges_of(new))
         if self._overflow:
-            deep = [node for node in new if (stop := self._stops[node]) is not None and stop.overflow]
+            deep = [node for node in new if (stop := self.stops[node]) is not None and stop.overflow]
             for node, below in self.overflow(deep).items():
                 self._edges[node] = [*self._edges.get(node, ()), *below]
         self._texts.update(self._said(new))
@@ -88,30 +102,29 @@ class Ahead:
 
     def _said(self, ids: Sequence[int]) -> dict[int, NodeText]:
         nodes = self._stores.honeycomb
-        own = [node for node in ids if (stop := self._stops[node]) is not None and not stop.is_memory]
-        others = [node for node in ids if (stop := self._stops[node]) is not None and stop.is_memory]
+        own = [node for node in ids if (stop := self.stops[node]) is not None and not stop.is_memory]
+        others = [node for node in ids if (stop := self.stops[node]) is not None and stop.is_memory]
         found = (
             {node: NodeText(node, None, data, None, 0) for node, data in nodes.data_of(own)} if own else {}
         )
         return {**found, **nodes.texts(others)} if others else found
 
 
-def stops_of(stores: Stores, layout: Layout, ids: Iterable[int]) -> dict[int, Stop | None]:
+def stops_of(stores: Stores, layout: Layout, ids: Iterable[int], bounds: Bounds) -> dict[int, Stop | None]:
     """Return each of these nodes as of the layout's latest `follow`, None for one that may not be seen.
 
     Only memories are asked for: whether they are active, and who may see them, is not in the graph.
     """
-    wanted = list(ids)
-    placed = layout.nodes_of(wanted)
-    memories = [node for node, told in placed.items() if told.is_memory]
-    rows = stores.honeycomb.of(memories) if memories else {}
-    found: dict[int, Stop | None] = dict.fromkeys(wanted)
-    for node, told in placed.items():
-        if not told.is_memory:
-            found[node] = Stop(is_memory=False, active=told.active, overflow=told.overflow)
-        elif node in rows:
-            row = rows[node]
-            found[node] = Stop(
-                is_memory=True, active=bool(row.active), overflow=row.overflow > 0, space_no=row.space_no
-            )
+    found: dict[int, Stop | None] = dict.fromkeys(ids)
+    own = OWN in bounds.scope
+    memories = []
+    for node, flags in layout.flags_of(list(found)).items():
+        if flags & MEMORY:
+            memories.append(node)
+        elif flags and own:
+            found[node] = _OWN_STOPS[flags]
+    if memories and MEMORIES in bounds.scope:
+        for node, row in stores.honeycomb.of(memories).items():
+            if bounds.space_no in (None, row.space_no):
+                found[node] = Stop(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
     return found
