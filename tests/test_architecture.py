@@ -112,6 +112,7 @@ _LATE_WRITING = "the write path is most of what there is to load, and a recall f
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
     ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
+    ("hexad.storage.purge", "hexad.storage.honeycomb_links"): "as `hexad.storage.stores`",
     ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
     ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",

@@ -332,6 +332,10 @@ def test_memories_of_a_store_from_before_there_was_a_honeycomb_are_linked_too(hx
                 "SELECT name FROM sqlite_schema WHERE name LIKE 'honeycomb%' AND type = 'table'"
             )
         ]
+        for (trigger,) in con.execute(
+            "SELECT name FROM sqlite_schema WHERE name LIKE 'honeycomb%' AND type = 'trigger'"
+        ).fetchall():
+            con.execute(f"DROP TRIGGER {trigger}")
         for table in sorted(tables, key=lambda name: name == "honeycomb_nodes"):
             con.execute(f"DROP TABLE {table}")
         migration.apply(con)

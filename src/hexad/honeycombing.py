@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from hexad.recall.jit import JitWalker
 from hexad.recall.jit_seeds import seeds_of
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.changes import ChangeReader
+from hexad.storage.leases import Lease
 from hexad.text.masking import Masking
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.link import LinkJob
@@ -37,7 +38,6 @@ class HoneycombingNeeds:
     parts: Parts
     vectors: Callable[[], VectorIndex | None]
     owner: str
-    alive: Callable[[], Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         needs.vectors,
         rules=lambda: rules.current,
         owner=needs.owner,
-        alive=needs.alive,
+        lease=lambda: Lease(base.place.directory / "link.lock", clock=clock, purpose="linking"),
         clock=clock,
     )
     return Honeycombing(facade=facade, layout=layout, entries=entries, breaker=breaker, linking=linking)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from hexad.errors import InvalidInput
-from hexad.index.catalog import LINK
 from hexad.model.bundle import Bundle, KindList, ProjectContext
 from hexad.model.link import LINK_KIND_DEFAULT, Link, check_link_kind
 from hexad.model.memory import JSONValue, Memory
@@ -211,8 +210,8 @@ class StructuredCalls:
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
             removed = stores.links.remove(source_no, target_no, kind)
-            if removed and stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True):
-                stores.tasks.put(LINK, source_no)  # what else speaks for a connection is looked at anew
+            if removed:  # what else speaks for a connection is looked at anew
+                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
         self._parts.wake()
         return removed
 

@@ -199,9 +199,7 @@ class Parts(Upkeep):
         """The association graph; loaded now, because a recall does without it."""
         from hexad.honeycombing import HoneycombingNeeds, build_honeycombing
 
-        shared = HoneycombingNeeds(
-            parts=self, vectors=self._vector_index, owner=self._owner, alive=self._alive
-        )
+        shared = HoneycombingNeeds(parts=self, vectors=self._vector_index, owner=self._owner)
         return build_honeycombing(shared)
 
     @cached_property

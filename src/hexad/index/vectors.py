@@ -101,6 +101,12 @@ class VectorIndex:
             self._refresh()
             return sum(int(segment.alive.sum()) for segment in self._state.segments)
 
+    def segments(self) -> list[Segment]:
+        """Return the vectors as they are searched; who reads them changes nothing of them."""
+        with self._lock:
+            self._refresh()
+            return list(self._state.segments)
+
     def search(
         self,
         query: NDArray[np.float32],

@@ -46,6 +46,8 @@ class NewEdge:
     relation: str | None
     default_relation: str = "related"
     is_auto: bool = False
+    at: int | None = None
+    """When it counts as made, where that is not the time of the insertion."""
 
 
 class HoneycombEdges:
@@ -84,6 +86,16 @@ class HoneycombEdges:
         row = self._db.query_one(_PAIR, (from_id, to_id))
         return None if row is None else _row(row)
 
+    def derived_with_earlier(self, ids: Collection[int]) -> dict[tuple[int, int], EdgeRow]:
+        """Return the derived edges between these nodes and those of lower ids, in both directions, by their ends."""
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
+            f" AND to_id < from_id AND is_auto UNION ALL SELECT {_COLUMNS} FROM honeycomb_edges"
+            " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto",
+            (json.dumps(sorted(ids)),),
+        )
+        return {(edge.from_id, edge.to_id): edge for edge in map(_row, rows)}
+
     def incoming(self, node_id: int, *, limit: int) -> list[EdgeRow]:
         """Return edges that end at a node, the strongest first."""
         rows = self._db.query(
@@ -119,7 +131,7 @@ class HoneycombEdges:
         with self._db.joined() as con:
             rev = bump(con, FAMILY)
             for edge in edges:
-                _insert(con, edge, at=at, rev=rev)
+                _insert(con, edge, at=at if edge.at is None else edge.at, rev=rev)
                 found = _pair(con, edge.from_id, edge.to_id)
                 assert found is not None
                 made.append(found)
@@ -143,6 +155,11 @@ class HoneycombEdges:
             ).fetchall()
             self._drop(con, [_row(row) for row in rows])
         return len(rows)
+
+    def drop(self, edges: Collection[EdgeRow]) -> None:
+        """Remove these edges, which there are."""
+        with self._db.joined() as con:
+            self._drop(con, edges)
 
     def drop_pair(self, one: int, other: int, *, auto_only: bool) -> int:
         """Remove the edges between two nodes, in both directions; returns how many there were."""

@@ -17,6 +17,8 @@ CREATE TABLE honeycomb_nodes (
   is_memory INTEGER NOT NULL,
   active INTEGER NOT NULL,                 -- of a memory's node, besides the memory's own status
   linked INTEGER NOT NULL,                 -- whether links of a memory's node have been derived
+  mark INTEGER NOT NULL DEFAULT 0,         -- of what they were derived from: another one changes those of others too
+  reach REAL,                              -- product of vectors with the last of its nearest; NULL: it has not enough
   main INTEGER NOT NULL CHECK (main BETWEEN 0 AND 6),
   overflow INTEGER NOT NULL CHECK (overflow >= 0 AND (overflow = 0 OR main = 6)),
   created_at INTEGER NOT NULL,
@@ -83,6 +85,40 @@ CREATE TABLE honeycomb_accesses (
   PRIMARY KEY (session, node_id)
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX honeycomb_accesses_by_node ON honeycomb_accesses(node_id);
+
+-- What links are derived from: where it changes, they are looked at again, be it while they are derived.
+CREATE TRIGGER honeycomb_memory_changed
+AFTER UPDATE OF space_no, path, status, happened_at, source_no, source_id, tags, metadata ON memories
+WHEN (old.space_no, old.path, old.status, old.happened_at, old.source_no, old.source_id, old.tags, old.metadata)
+  IS NOT (new.space_no, new.path, new.status, new.happened_at, new.source_no, new.source_id, new.tags, new.metadata)
+  AND (EXISTS (SELECT 1 FROM honeycomb_nodes WHERE id = new.no)
+    OR EXISTS (SELECT 1 FROM tasks WHERE kind = 'link' AND memory_no = new.no))
+BEGIN
+  DELETE FROM tasks WHERE kind = 'link' AND memory_no = new.no;
+  INSERT INTO tasks(kind, memory_no) VALUES('link', new.no);
+END;
+CREATE TRIGGER honeycomb_turn_put AFTER INSERT ON turns
+WHEN EXISTS (SELECT 1 FROM honeycomb_nodes WHERE id = new.memory_no)
+  OR EXISTS (SELECT 1 FROM tasks WHERE kind = 'link' AND memory_no = new.memory_no)
+BEGIN
+  DELETE FROM tasks WHERE kind = 'link' AND memory_no = new.memory_no;
+  INSERT INTO tasks(kind, memory_no) VALUES('link', new.memory_no);
+END;
+-- A pair is derived with the later of the two.
+CREATE TRIGGER honeycomb_relation_put AFTER INSERT ON relations
+WHEN EXISTS (SELECT 1 FROM honeycomb_nodes WHERE id = max(new.from_no, new.to_no))
+  OR EXISTS (SELECT 1 FROM tasks WHERE kind = 'link' AND memory_no = max(new.from_no, new.to_no))
+BEGIN
+  DELETE FROM tasks WHERE kind = 'link' AND memory_no = max(new.from_no, new.to_no);
+  INSERT INTO tasks(kind, memory_no) VALUES('link', max(new.from_no, new.to_no));
+END;
+CREATE TRIGGER honeycomb_relation_dropped AFTER DELETE ON relations
+WHEN EXISTS (SELECT 1 FROM honeycomb_nodes WHERE id = max(old.from_no, old.to_no))
+  OR EXISTS (SELECT 1 FROM tasks WHERE kind = 'link' AND memory_no = max(old.from_no, old.to_no))
+BEGIN
+  DELETE FROM tasks WHERE kind = 'link' AND memory_no = max(old.from_no, old.to_no);
+  INSERT INTO tasks(kind, memory_no) VALUES('link', max(old.from_no, old.to_no));
+END;
 
 -- Memories that had vectors before there was a honeycomb.
 INSERT INTO tasks(kind, memory_no) SELECT DISTINCT 'link', memory_no FROM vectors;

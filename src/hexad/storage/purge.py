@@ -136,7 +136,9 @@ class Purges:
     def _disconnect(self, numbers: Sequence[int]) -> None:
         """Take the memories out of the honeycomb, one by one: rings close their gaps."""
         from hexad.storage.honeycomb import HoneycombNodes
+        from hexad.storage.honeycomb_links import HoneycombLinks
 
+        HoneycombLinks(self._db).let_go(numbers)
         HoneycombNodes(self._db).remove(set(numbers))
 
     @staticmethod
