@@ -48,11 +48,14 @@ def planted(hx: Hexad) -> None:
 
 
 @pytest.mark.parametrize("way", ["call", "command"])
-def test_a_wiped_project_keeps_no_byte_of_nodes_sessions_and_types_of_edges(hx, opened, project, capsys, way):
+def test_a_wiped_project_keeps_no_byte_of_nodes_sessions_and_types_of_edges(
+    hx, opened, project, capsys, encrypted, way
+):
     planted(hx)
     hx.close()
     hx = opened()
-    assert files_with(hx, "canarynode", "canarysession", "canarywalk", "canaryrelation")
+    words = ["canarynode", "canarysession", "canarywalk", "canaryidle", "canaryrelation"]
+    assert encrypted or set(words) == {word for _, word in files_with(hx, *words)}
 
     if way == "call":
         hx.wipe("project", confirm=True)
@@ -60,8 +63,10 @@ def test_a_wiped_project_keeps_no_byte_of_nodes_sessions_and_types_of_edges(hx, 
         hx.close()
         assert 0 == main(["-C", str(project), "memory", "wipe", "--scope", "project", "--yes"])
         capsys.readouterr()
+        hx = opened()
 
     assert [] == files_with(hx, "canary")
+    assert "canary" not in json.dumps(said(hx))
 
 
 WALKER = """

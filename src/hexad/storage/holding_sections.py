@@ -35,7 +35,6 @@ OF_MEMORIES: Final = """(:whole
  OR (m.metadata ->> '$.session' IN (SELECT value FROM json_each(:sessions))
      AND m.space_no IN (SELECT no FROM spaces WHERE name = 'experience')))"""
 """Which memories are about it: all, a person's, or those of sessions: turns, what names one, summaries of one."""
-_NODES: Final = f"SELECT m.no FROM memories m WHERE {OF_MEMORIES}"
 _OF_SESSIONS: Final = "(:sessions IS NULL OR {} IN (SELECT value FROM json_each(:sessions)))"
 _TAGGED: Final = _OF_SESSIONS.format("a.session_id")
 _OF_DOCUMENT: Final = (
@@ -214,7 +213,8 @@ SECTIONS: Final = (
             "   'created_at', e.created_at, 'renewed_at', e.renewed_at) ORDER BY e.from_id, e.ring, e.seat)"
             "  FROM honeycomb_edges e LEFT JOIN memories t ON t.no = e.to_id"
             # Of a part of the store, edges that lead into it are told where they end: nothing else of it tells them.
-            f"  WHERE e.from_id = n.id OR (e.to_id = n.id AND NOT :whole AND e.from_id NOT IN ({_NODES})))"
+            "  WHERE e.from_id = n.id OR (e.to_id = n.id AND NOT :whole AND NOT EXISTS"
+            f"   (SELECT 1 FROM memories m WHERE m.no = e.from_id AND {OF_MEMORIES})))"
             " AS timed_edges,"
             " (SELECT coalesce(sum(a.count), 0) FROM honeycomb_accesses a WHERE a.session = '' AND a.node_id = n.id)"
             " AS looks"
@@ -224,7 +224,7 @@ SECTIONS: Final = (
             " LEFT JOIN memories m ON m.no = n.id AND n.is_memory"
         ),
         key="n.id",
-        where=f"(:whole OR n.id IN ({_NODES}))",
+        where=OF_MEMORIES,
     ),
     Section(
         name="honeycomb_sessions",
