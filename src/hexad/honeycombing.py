@@ -38,6 +38,7 @@ class HoneycombingNeeds:
     parts: Parts
     vectors: Callable[[], VectorIndex | None]
     owner: str
+    before: Honeycombing | None = None  # of the same open store, with another embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class Honeycombing:
     """The graph, and what keeps it."""
 
     facade: HoneycombFacade
+    rules: RulesInForce
     layout: Layout
     entries: EntryIndex
     breaker: CircuitBreaker
@@ -52,16 +54,19 @@ class Honeycombing:
 
 
 def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
-    """Return the honeycomb of one store."""
+    """Return the honeycomb of one store; rules in force, and what was looked at, are those of the one before."""
     parts, base = needs.parts, needs.parts.base
     stores, clock, embedder = parts.stores, parts.clock, parts.embedder
     handouts = None if base.db.readonly else parts.handouts
-    rules = RulesInForce(current=rules_of(base.settings.honeycomb))
-    changes = ChangeReader(stores.db)
+    changes, before = ChangeReader(stores.db), needs.before
     calibration = Calibration(stores.honeycomb, stores.vectors, changes)
-    layout = Layout(stores.honeycomb, changes)
-    breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=clock)
-    entries = EntryIndex(stores.honeycomb, changes)
+    if before is None:
+        rules = RulesInForce(current=rules_of(base.settings.honeycomb))
+        layout = Layout(stores.honeycomb, changes)
+        breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=clock)
+        entries = EntryIndex(stores.honeycomb, changes)
+    else:
+        rules, layout, breaker, entries = before.rules, before.layout, before.breaker, before.entries
     walker = JitWalker(
         stores,
         layout,
@@ -72,25 +77,28 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         clock=clock,
     )
     masking = Masking(salt=lambda: base.place.keys.redaction_salt, rules=parts.rules)
-    facade = HoneycombFacade(
-        HoneycombNeeds(
-            stores=stores,
-            clock=clock,
-            rules=rules,
-            layout=layout,
-            walker=walker,
-            breaker=breaker,
-            seeds=lambda query, space: seeds_of(parts.recaller, query, space, roles=stores.roles),
-            note=lambda pieces: _note(handouts, pieces, at=clock.now()),
-            memory_threshold=lambda: calibration.threshold(rules.current),
-            mask=masking.text,
-            secret_in=masking.secret_in,
-            check_owner=lambda doing: require_owner(base.actor, parts.everything, doing=doing),
-            check_for_good=lambda doing: require_owner_for_good(base.actor, doing=doing),
-            embed=None if embedder is None else embedder.embed,
-            embed_query=None if embedder is None else query_embedder(embedder),
-        )
+    facade_needs = HoneycombNeeds(
+        stores=stores,
+        clock=clock,
+        rules=rules,
+        layout=layout,
+        walker=walker,
+        breaker=breaker,
+        seeds=lambda query, space: seeds_of(parts.recaller, query, space, roles=stores.roles),
+        note=lambda pieces: _note(handouts, pieces, at=clock.now()),
+        memory_threshold=lambda: calibration.threshold(rules.current),
+        mask=masking.text,
+        secret_in=masking.secret_in,
+        check_owner=lambda doing: require_owner(base.actor, parts.everything, doing=doing),
+        check_for_good=lambda doing: require_owner_for_good(base.actor, doing=doing),
+        embed=None if embedder is None else embedder.embed,
+        embed_query=None if embedder is None else query_embedder(embedder),
     )
+    if before is None:
+        facade = HoneycombFacade(facade_needs)
+    else:
+        facade = before.facade
+        facade.work_with(facade_needs)
     linking = LinkJob(
         parts.everything,
         needs.vectors,
@@ -99,7 +107,9 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         lease=lambda: Lease(base.place.directory / "link.lock", clock=clock, purpose="linking"),
         clock=clock,
     )
-    return Honeycombing(facade=facade, layout=layout, entries=entries, breaker=breaker, linking=linking)
+    return Honeycombing(
+        facade=facade, rules=rules, layout=layout, entries=entries, breaker=breaker, linking=linking
+    )
 
 
 def _note(handouts: Handouts | None, pieces: Sequence[JitPiece], *, at: datetime) -> None:

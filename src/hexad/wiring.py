@@ -197,9 +197,12 @@ class Parts(Upkeep):
     @cached_property
     def honeycombing(self) -> Honeycombing:
         """The association graph; loaded now, because a recall does without it."""
+        return self._honeycombing(None)
+
+    def _honeycombing(self, before: Honeycombing | None) -> Honeycombing:
         from hexad.honeycombing import HoneycombingNeeds, build_honeycombing
 
-        shared = HoneycombingNeeds(parts=self, vectors=self._vector_index, owner=self._owner)
+        shared = HoneycombingNeeds(parts=self, vectors=self._vector_index, owner=self._owner, before=before)
         return build_honeycombing(shared)
 
     @cached_property
@@ -277,18 +280,20 @@ class Parts(Upkeep):
 
     def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
-        if self._worker is not None:
-            self._worker.stop()
-        self._finish_contexts()
-        self.handouts.flush()
         embedder = resolve(
             spec,
             api_key=self.base.settings.embedder_api_key,
             openai_key=self.base.settings.provider_keys.get("openai"),
-        )
+        )  # before anything ends: one that cannot be had changes nothing
+        if self._worker is not None:
+            self._worker.stop()
+        self._finish_contexts()
+        self.handouts.flush()
         parts = Parts(self.base, self.base.models.embedder(embedder))
         if "experiencing" in self.__dict__:
             parts.experiencing = self.experiencing  # nothing of it depends on an embedder, and sessions go on
+        if "honeycombing" in self.__dict__:
+            parts.honeycombing = parts._honeycombing(self.honeycombing)  # rules in force go on
         self._successor = parts
         return parts
 

@@ -8,13 +8,16 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.facade.honeycomb_context import ContextCalls
+from hexad.facade.honeycomb_given import given_rule
 from hexad.facade.honeycomb_nodes import NodeCalls
 from hexad.index.honeycomb_stats import graph_numbers
+from hexad.model.checked import all_flags_checked
 from hexad.model.honeycomb import HoneycombRules, HoneycombStats
 
 HUBS_SHOWN: Final = 10
 
 
+@all_flags_checked
 class HoneycombFacade(NodeCalls, ContextCalls):
     """A graph in which a node has at most six edges in each ring, and no edge is lost."""
 
@@ -28,7 +31,8 @@ class HoneycombFacade(NodeCalls, ContextCalls):
             raise InvalidInput(
                 f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
             )
-        self._needs.rules.current = replace(self.rules, **changes)  # type: ignore[arg-type]  # checked by the values
+        given = {name: given_rule(value) for name, value in changes.items()}
+        self._needs.rules.current = replace(self.rules, **given)  # type: ignore[arg-type]  # checked by the values
         return self.rules
 
     # Numbers ----------------------------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from hexad.errors import InvalidInput, ProviderError
-from hexad.facade.honeycomb_given import given_scope, given_share, given_vector
+from hexad.facade.honeycomb_given import given_scope, given_share, given_vector, given_whole
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.honeycomb import RELEVANCE_THRESHOLD, JitContext, Safety
-from hexad.model.parse import parse_whole, quoted
+from hexad.model.parse import quoted
 from hexad.recall.jit import Entry, WalkOptions
 from hexad.recall.jit_ahead import MEMORIES, OWN, Bounds
+from hexad.recall.question import check_query
 
 MAX_TOKENS: Final = 2_000
+WALKS: Final = ("breadth", "best")
 
 
 class ContextCalls(HoneycombParts):
@@ -28,8 +30,8 @@ class ContextCalls(HoneycombParts):
 
         Raises what `jit_context` does.
         """
-        parse_whole(limit, "limit", least=1)
-        return self._needs.walker.nearest(self._query(query), limit=limit, scope=given_scope(scope))
+        most = given_whole(limit, "limit")
+        return self._needs.walker.nearest(self._query(query), limit=most, scope=given_scope(scope))
 
     def jit_context(
         self,
@@ -48,8 +50,9 @@ class ContextCalls(HoneycombParts):
         """Return the texts that a walk from where `query` points brings together, joined with spaces.
 
         `walk="breadth"` begins at the `entries` nodes nearest to the query, or at `start`, and goes level by level, the
-        strongest edges first. `"best"` begins at what `recall` finds and takes what is found and well connected before
-        what is merely connected. None is `"best"` for a text asked of memories alone, else `"breadth"`.
+        strongest edges first; pieces are compared with the query either way. `"best"` begins at what `recall` finds and
+        takes what is found and well connected before what is merely connected. None is `"best"` for a text asked of
+        memories alone, else `"breadth"`.
 
         Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
         `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
@@ -71,14 +74,14 @@ class ContextCalls(HoneycombParts):
         ...     comb.jit_context([1, 0], max_tokens=100).text
         'Rust is fast. Cargo builds it.'
         """
-        parse_whole(max_tokens, "max_tokens", least=1)
-        parse_whole(entries, "entries", least=1)
+        max_tokens, entries = given_whole(max_tokens, "max_tokens"), given_whole(entries, "entries")
         kinds, session = given_scope(scope), self._session(session)
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         vector: Sequence[float] | None = None
         notes: tuple[str, ...] = ()
         if start is not None:
+            vector = None if query is None else self._query(query)
             with self._stores.db.read():
                 begin = [Entry(self._node(start), 1.0)]
         elif query is None:
@@ -107,7 +110,7 @@ class ContextCalls(HoneycombParts):
         return context
 
     def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
-        if walk not in (None, "breadth", "best"):
+        if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
             raise InvalidInput(f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.")
         able = isinstance(query, str) and start is None and MEMORIES in kinds
         if walk == "best" and not able:
@@ -151,6 +154,7 @@ class ContextCalls(HoneycombParts):
             return given_vector(query, "query")
         if not query.strip():
             raise InvalidInput("The query says nothing; give a text or a vector.")
+        check_query(query)
         if self._needs.embed_query is None:
             raise ProviderError(
                 "A text was given as query, and no embedder is open to compare it by. Give a vector, or open the store "

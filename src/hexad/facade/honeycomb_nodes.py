@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final, cast
 
 from hexad.errors import InvalidInput
-from hexad.facade.honeycomb_given import given_node, given_share, given_vector
+from hexad.facade.honeycomb_given import (
+    given_node,
+    given_pairs,
+    given_share,
+    given_text,
+    given_vector,
+)
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import (
@@ -15,11 +22,14 @@ from hexad.model.honeycomb import (
     HoneycombNode,
     check_relation,
 )
-from hexad.model.parse import quoted
+from hexad.model.parse import parse_choice
 from hexad.recall.jit import edge_of
 from hexad.storage.codec import from_micros
 from hexad.storage.embeddings import cosine_of
 from hexad.storage.honeycomb_edges import NewEdge
+
+_MASKED: Final = 64
+"""A text that is so many times too long is not looked through for secrets that might make it shorter."""
 
 
 class NodeCalls(HoneycombParts):
@@ -54,19 +64,28 @@ class NodeCalls(HoneycombParts):
 
         Raises what `add_node` does.
         """
-        given = [self._given_pair(one) for one in nodes]
-        texts = [self._needs.mask(text) if isinstance(text, str) else text for text, _ in given]
-        vectors = [None if vector is None else given_vector(vector, "embedding") for _, vector in given]
+        given = given_pairs(nodes, "nodes", of="a text, and a vector or None")
+        kind = parse_choice(EmbeddingFormat, format, "format")
+        names = [("text", "embedding")]
+        if len(given) > 1:
+            names = [(f"nodes[{place}].text", f"nodes[{place}].embedding") for place in range(len(given))]
+        vectors = [
+            None if vector is None else given_vector(cast("Iterable[float]", vector), name)
+            for (_, vector), (_, name) in zip(given, names, strict=False)
+        ]
         limit = self.rules.max_data_bytes
-        for text in texts:
-            given_node(text, None, format, limit=limit)  # before anything is embedded, and paid for
+        texts = [
+            given_text(self._needs.mask(given_text(text, name, limit=limit * _MASKED)), name, limit=limit)
+            for (text, _), (name, _) in zip(given, names, strict=False)
+        ]  # all of them before any is embedded, and paid for
         missing = [place for place, vector in enumerate(vectors) if vector is None]
         if missing and self._needs.embed is not None:
             rows = self._needs.embed([texts[place] for place in missing])
             for place, row in zip(missing, rows, strict=True):
                 vectors[place] = row.tolist()
         new = [
-            given_node(text, vector, format, limit=limit) for text, vector in zip(texts, vectors, strict=True)
+            given_node(text, vector, kind, name)
+            for text, vector, (_, name) in zip(texts, vectors, names, strict=False)
         ]
         with self._stores.db.transaction():
             return self._nodes.add(new, at=self._now(), limit=self.rules.max_nodes)
@@ -149,11 +168,14 @@ class NodeCalls(HoneycombParts):
         score: float | None = None,
     ) -> list[HoneycombEdge]:
         """Connect many pairs in order, in one transaction, all or none. Raises what `insert` does."""
-        given = [self._given_pair(pair) for pair in pairs]
+        given = given_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
         name = None if relation is None else self._public_name(check_relation(relation), "relation")
         fixed = None if score is None else given_share(score, "score")
         with self._stores.db.transaction():
-            edges = [self._new_edge(focus, node, name, fixed) for focus, node in given]
+            edges = [
+                self._new_edge(focus, node, name, fixed)
+                for focus, node in cast("list[tuple[int, int]]", given)
+            ]
             made = self._nodes.edges.insert(edges, at=self._now())
             return [edge_of(row) for row in self._nodes.placed(made)]
 
@@ -208,12 +230,6 @@ class NodeCalls(HoneycombParts):
             cosine_weight=rules.cosine_weight,
             decay_weight=rules.decay_weight,
         )
-
-    @staticmethod
-    def _given_pair(pair: object) -> tuple:  # type: ignore[type-arg]  # of whatever the caller put there
-        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise InvalidInput(f"{quoted(pair)} is no pair; give two values, such as (text, embedding).")
-        return tuple(pair)
 
 
 def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...], ...]:

@@ -12,6 +12,7 @@ from hexad.facade.honeycomb_given import given_session
 from hexad.index.honeycomb_layout import Layout
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitPiece
 from hexad.model.parse import quoted
+from hexad.model.reals import whole_number
 from hexad.recall.jit import JitWalker, edge_of
 from hexad.recall.jit_seeds import Begin
 from hexad.recall.safety import CircuitBreaker
@@ -57,6 +58,10 @@ class HoneycombParts:
     """What every call works on."""
 
     def __init__(self, needs: HoneycombNeeds) -> None:
+        self.work_with(needs)
+
+    def work_with(self, needs: HoneycombNeeds) -> None:
+        """Take other parts: a store goes on with another embedder, and who holds `hx.honeycomb` with it."""
         self._needs = needs
         self._stores = needs.stores
         self._nodes = needs.stores.honeycomb
@@ -88,9 +93,10 @@ class HoneycombParts:
                 return self._stores.memories.resolve(node, space=None)
             except NotFound:
                 return None
-        if isinstance(node, bool) or not isinstance(node, int):
+        number = whole_number(node)
+        if number is None:
             raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
-        return node if -(1 << 63) <= node < 1 << 63 else None
+        return number if -(1 << 63) <= number < 1 << 63 else None
 
     def _node(self, node: int | str) -> int:
         """Return the id of a node that is there; raises `NotFound`."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.model.parse import quoted
+from hexad.model.reals import finite_numbers, real_number
 
 HALF_LIFE: Final = timedelta(hours=24)
 COSINE_WEIGHT: Final = 0.7
@@ -36,7 +37,7 @@ def cosine_similarity(vec_a: Iterable[float], vec_b: Iterable[float]) -> float:
     >>> cosine_similarity([1.0, 0.0], [-1.0, 0.0]), cosine_similarity([], []), cosine_similarity([0.0], [1.0])
     (0.0, 0.0, 0.0)
     """
-    first, second = _numbers(vec_a, "vec_a"), _numbers(vec_b, "vec_b")
+    first, second = finite_numbers(vec_a, "vec_a"), finite_numbers(vec_b, "vec_b")
     if not first or not second:
         return 0.0
     if len(first) != len(second):
@@ -70,10 +71,10 @@ def temporal_decay(
     >>> round(temporal_decay(0.0, day, mode="tau"), 4)
     0.3679
     """
-    if mode not in DECAY_MODES:
+    if not isinstance(mode, str) or mode not in DECAY_MODES:
         raise InvalidInput(f"mode = {quoted(mode)} is not known; choose one of {', '.join(DECAY_MODES)}.")
-    life_s = half_life.total_seconds() if isinstance(half_life, timedelta) else half_life
-    if not _is_number(life_s) or not 0 < life_s <= _SECONDS_MOST:
+    life_s = half_life.total_seconds() if isinstance(half_life, timedelta) else real_number(half_life)
+    if life_s is None or not 0 < life_s <= _SECONDS_MOST:
         raise InvalidInput(f"half_life = {quoted(half_life)} cannot be used; give a positive time.")
     turns = _age_s(created_time, current_time) / life_s
     if turns <= 0:
@@ -105,8 +106,8 @@ def calculate_relevance(
     return combined_relevance(
         cosine_similarity(vec_a, vec_b),
         temporal_decay(created_time, current_time, half_life=half_life, mode=mode),
-        cosine_weight=cosine_weight,
-        decay_weight=decay_weight,
+        cosine_weight=float(cosine_weight),
+        decay_weight=float(decay_weight),
     )
 
 
@@ -124,7 +125,8 @@ def combined_relevance(
 def check_weights(cosine_weight: float, decay_weight: float) -> None:
     """Raise `InvalidInput` for weights that are no shares of a whole."""
     for name, weight in (("cosine_weight", cosine_weight), ("decay_weight", decay_weight)):
-        if not _is_number(weight) or not 0 <= weight <= 1:
+        number = real_number(weight)
+        if number is None or not 0 <= number <= 1:
             raise InvalidInput(f"{name} = {quoted(weight)} cannot be used; give a number from 0 to 1.")
     if abs(cosine_weight + decay_weight - 1) > _WEIGHTS_APART:
         raise InvalidInput(
@@ -144,22 +146,12 @@ def _age_s(created: Moment, current: Moment) -> float:
 
 
 def _seconds(moment: Moment, name: str) -> float:
-    if isinstance(moment, int | float) and not isinstance(moment, bool) and abs(moment) <= _SECONDS_MOST:
-        return float(moment)
+    seconds = real_number(moment)
+    if seconds is not None and abs(seconds) <= _SECONDS_MOST:
+        return seconds
     raise InvalidInput(
         f"{name} = {quoted(moment)} is no time here; give two datetimes, or two numbers of seconds."
     )
-
-
-def _numbers(vector: Iterable[float], name: str) -> list[float]:
-    try:
-        numbers = [float(value) for value in vector]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"{name} is no vector: {error}; give a list of numbers.") from error
-    for place, value in enumerate(numbers):
-        if not math.isfinite(value):
-            raise InvalidInput(f"{name}[{place}] is {value}; a vector holds finite numbers.")
-    return numbers
 
 
 def _scaled(vector: list[float]) -> list[float]:
@@ -168,10 +160,6 @@ def _scaled(vector: list[float]) -> list[float]:
         return vector
     _, exponent = math.frexp(largest)
     return [math.ldexp(value, -exponent) for value in vector]  # exact: only exponents change
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _clamped(value: float) -> float:

@@ -19,6 +19,8 @@ NODES_LIMIT: Final = 100_000
 DIMENSIONS_LIMIT: Final = 65_536
 RELEVANCE_THRESHOLD: Final = 0.8
 LOOP_ACCESS_LIMIT: Final = 3
+LOOP_ACCESS_MOST: Final = 1_000
+"""So many times of looks can be asked for, at each node and session."""
 LOOP_DETECTION_WINDOW: Final = timedelta(seconds=10)
 MAX_SESSION_TIME: Final = timedelta(seconds=3600)
 OVERFLOW_HALF_LIFE: Final = timedelta(days=30)
@@ -146,6 +148,11 @@ class HoneycombRules:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InvalidInput(f"{name} = {quoted(value)} is not a whole number of at least 1.")
+        if self.loop_access_limit > LOOP_ACCESS_MOST:
+            raise InvalidInput(
+                f"loop_access_limit = {quoted(self.loop_access_limit)} is more than {LOOP_ACCESS_MOST:,}. Loops block "
+                "nothing: who wants none to be told ignores the answer."
+            )
         for name in ("half_life", "loop_detection_window", "max_session_time"):
             _check_time(getattr(self, name), name)
         lives = self.ring_half_lives

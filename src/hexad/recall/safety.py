@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from threading import Lock
+from typing import Final
 
 from hexad.clock import Clock
 from hexad.model.honeycomb import HoneycombRules, Safety
@@ -17,7 +19,8 @@ from hexad.storage.connection import Database
 from hexad.storage.honeycomb import HoneycombNodes
 from hexad.storage.honeycomb_access import Access, HoneycombAccesses
 
-_MICROS = 1_000_000
+RECENT_LEAST: Final = 32
+"""Times of looks that are kept of each node, whatever the limit: another program, or a later rule, may want more."""
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class CircuitBreaker:
     def access(self, node_id: int, session: str | None = None) -> Safety:
         """Count a look at a node and return what `check` says then; a node that is not there is not counted."""
         now = to_micros(self._clock.now())
-        keep = self._rules().loop_access_limit + 1
+        keep = max(self._rules().loop_access_limit + 1, RECENT_LEAST)
         if session is not None and not self._db.readonly:
             with self._db.transaction():
                 if not self._nodes.visible([node_id]):
@@ -83,14 +86,10 @@ class CircuitBreaker:
         if not self._nodes.visible([node_id]):
             return Safety.INVALID_NODE
         access = self.of(node_id, session)
-        if access is not None and access.looks > rules.loop_access_limit:
-            window = rules.loop_detection_window.total_seconds() * _MICROS
-            # The latest looks that are one too many: an old, slow look must not hide a quick circle after it.
-            burst = access.recent[-(rules.loop_access_limit + 1) :]
-            if access.last_at - burst[0] < window and now - access.last_at < window:
-                return Safety.LOOP_DETECTED
+        if access is not None and _is_loop(access, rules, now=now):
+            return Safety.LOOP_DETECTED
         started = self.started_at(session)
-        if started is not None and now - started > rules.max_session_time.total_seconds() * _MICROS:
+        if started is not None and now - started > _micros(rules.max_session_time):
             return Safety.SESSION_EXPIRED
         return Safety.OK
 
@@ -125,3 +124,17 @@ class CircuitBreaker:
                 return
             looks, kept.totals = kept.totals, {}
         self._accesses.add_totals(looks)
+
+
+def _micros(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)
+
+
+def _is_loop(access: Access, rules: HoneycombRules, *, now: int) -> bool:
+    # The latest looks that are one too many: an old, slow look must not hide a quick circle after it.
+    burst = access.recent[-(rules.loop_access_limit + 1) :]
+    if len(burst) <= rules.loop_access_limit:
+        return False
+    window = _micros(rules.loop_detection_window)
+    # A clock that is set back makes looks of minutes ago seem later than the last; only the distances count.
+    return max(burst) - min(burst) < window and abs(now - access.last_at) < window

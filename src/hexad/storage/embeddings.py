@@ -37,8 +37,12 @@ def decode(data: bytes, form: str, scale: float) -> NDArray[np.float32]:
     import numpy as np
 
     kind = EmbeddingFormat(form)
-    row: NDArray[np.float32] = np.frombuffer(data, dtype=_TYPES[kind]).astype(np.float32)
-    return row * np.float32(scale) if kind is EmbeddingFormat.INT8 else row
+    row = np.frombuffer(data, dtype=_TYPES[kind])
+    if kind is EmbeddingFormat.INT8:
+        # Steps times scale may lie beyond the largest float32 by a rounding, and a scale below the smallest.
+        row = row.astype(np.float64) * scale
+    exact: NDArray[np.float32] = row.astype(np.float32)
+    return exact
 
 
 def direction(vector: Sequence[float]) -> NDArray[np.float64]:
@@ -76,6 +80,17 @@ def largest(form: EmbeddingFormat) -> float:
     """Return the largest number that a format holds."""
     import numpy as np
 
-    if form is EmbeddingFormat.FLOAT16:
-        return float(np.finfo(np.float16).max)
-    return float(np.finfo(np.float32).max)
+    return float(np.finfo(_held(form)).max)
+
+
+def smallest(form: EmbeddingFormat) -> float:
+    """Return the smallest number that a format holds with all of its digits; below, they fade to zero."""
+    import numpy as np
+
+    return float(np.finfo(_held(form)).tiny)
+
+
+def _held(form: EmbeddingFormat) -> type[np.float16 | np.float32]:
+    import numpy as np
+
+    return np.float16 if form is EmbeddingFormat.FLOAT16 else np.float32
