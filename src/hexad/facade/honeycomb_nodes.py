@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, cast
 
 from hexad.errors import InvalidInput
 from hexad.facade.honeycomb_given import (
@@ -28,8 +28,16 @@ from hexad.storage.codec import from_micros
 from hexad.storage.embeddings import cosine_of
 from hexad.storage.honeycomb_edges import NewEdge
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
 _MASKED: Final = 64
 """A text that is so many times too long is not looked through for secrets that might make it shorter."""
+_AT_ONCE: Final = 256
+"""Pairs whose nodes and embeddings are read together."""
 
 
 class NodeCalls(HoneycombParts):
@@ -101,7 +109,7 @@ class NodeCalls(HoneycombParts):
             row = self._nodes.of([node_id])[node_id]
             said = self._nodes.texts([node_id])[node_id]
             content = self._nodes.contents([node_id]).get(node_id)
-            vector = self._vectors([node_id]).get(node_id)
+            vector = self._vectors({node_id: row}).get(node_id)
             main = self._nodes.main([node_id]).get(node_id, [])
             overflow = self._nodes.overflow([node_id]).get(node_id, [])
         access = self._needs.breaker.of(node_id, session)
@@ -172,10 +180,7 @@ class NodeCalls(HoneycombParts):
         name = None if relation is None else self._public_name(check_relation(relation), "relation")
         fixed = None if score is None else given_share(score, "score")
         with self._stores.db.transaction():
-            edges = [
-                self._new_edge(focus, node, name, fixed)
-                for focus, node in cast("list[tuple[int, int]]", given)
-            ]
+            edges = self._new_edges(cast("list[tuple[int, int]]", given), name, fixed)
             made = self._nodes.edges.insert(edges, at=self._now())
             return [edge_of(row) for row in self._nodes.placed(made)]
 
@@ -197,24 +202,34 @@ class NodeCalls(HoneycombParts):
         with self._stores.db.transaction():
             self._nodes.set_active(self._node(node), active=active)
 
-    def _new_edge(
-        self, focus: int | str, node: int | str, relation: str | None, score: float | None
-    ) -> NewEdge:
-        focus_id, node_id = self._node(focus), self._node(node)
-        if focus_id == node_id:
-            raise InvalidInput(f"Node {focus_id} cannot be connected with itself; give another one.")
-        if score is None:
-            score = self._relevance(focus_id, node_id)
-        return NewEdge(
-            from_id=focus_id,
-            to_id=node_id,
-            score=score,
-            relation=relation,
-            default_relation=RELATION_DEFAULT,
-        )
+    def _new_edges(
+        self, pairs: Sequence[tuple[int | str, int | str]], relation: str | None, score: float | None
+    ) -> list[NewEdge]:
+        now, made = self._needs.clock.now(), []
+        for first in range(0, len(pairs), _AT_ONCE):
+            some = pairs[first : first + _AT_ONCE]
+            ids = [self._named(node) for pair in some for node in pair]
+            rows = self._nodes.of({node_id for node_id in ids if node_id is not None})
+            vectors = self._vectors(rows) if score is None else {}
+            for at, pair in enumerate(some):
+                focus, node = (self._there(ids[2 * at + end], pair[end], rows) for end in (0, 1))
+                if focus == node:
+                    raise InvalidInput(f"Node {focus} cannot be connected with itself; give another one.")
+                created = from_micros(rows[node].created_at)
+                made.append(
+                    NewEdge(
+                        from_id=focus,
+                        to_id=node,
+                        score=self._relevance(focus, node, vectors, created, now) if score is None else score,
+                        relation=relation,
+                        default_relation=RELATION_DEFAULT,
+                    )
+                )
+        return made
 
-    def _relevance(self, focus: int, node: int) -> float:
-        rows, rules = self._vectors([focus, node]), self.rules
+    def _relevance(
+        self, focus: int, node: int, rows: Mapping[int, NDArray[np.float32]], created: datetime, now: datetime
+    ) -> float:
         for one in (focus, node):
             if one not in rows:
                 raise InvalidInput(f"Node {one} has no embedding to compare; give score=… from 0 to 1.")
@@ -223,10 +238,10 @@ class NodeCalls(HoneycombParts):
                 f"Node {focus} has {len(rows[focus])} dimensions and node {node} {len(rows[node])}; only embeddings "
                 "of one length can be compared. Give score=… from 0 to 1."
             )
-        created = from_micros(self._nodes.of([node])[node].created_at)
+        rules = self.rules
         return combined_relevance(
             cosine_of(rows[focus], rows[node]),
-            temporal_decay(created, self._needs.clock.now(), half_life=rules.half_life),
+            temporal_decay(created, now, half_life=rules.half_life),
             cosine_weight=rules.cosine_weight,
             decay_weight=rules.decay_weight,
         )

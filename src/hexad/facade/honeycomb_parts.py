@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from hexad.recall.jit_seeds import Begin
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.codec import to_micros
 from hexad.storage.embeddings import decode
+from hexad.storage.honeycomb import NodeRow
 from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
 
@@ -101,20 +102,27 @@ class HoneycombParts:
     def _node(self, node: int | str) -> int:
         """Return the id of a node that is there; raises `NotFound`."""
         node_id = self._named(node)
-        if node_id is None or not self._nodes.visible([node_id]):
+        return self._there(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
+
+    @staticmethod
+    def _there(node_id: int | None, named: int | str, visible: Container[int]) -> int:
+        """Return an id that is among the visible ones; raises `NotFound`."""
+        if node_id is None or node_id not in visible:
             raise NotFound(
-                f"Node {quoted(node)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
+                f"Node {quoted(named)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
                 "has its vector (`hexad maintain`)."
             )
         return node_id
 
-    def _vectors(self, ids: Sequence[int]) -> dict[int, NDArray[np.float32]]:
-        own = {
-            one.node_id: decode(one.embedding, one.format, one.scale)
-            for one in self._nodes.embeddings_of(ids)
-            if one.dimensions
-        }
-        return {**self._stores.vectors.of_memories(ids), **own}
+    def _vectors(self, rows: Mapping[int, NodeRow]) -> dict[int, NDArray[np.float32]]:
+        """Return the embeddings of those of these nodes that have one."""
+        own = [node for node, row in rows.items() if not row.is_memory]
+        memories = [node for node, row in rows.items() if row.is_memory]
+        found = self._stores.vectors.of_memories(memories) if memories else {}
+        for one in self._nodes.embeddings_of(own) if own else ():
+            if one.dimensions:
+                found[one.node_id] = decode(one.embedding, one.format, one.scale)
+        return found
 
     def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
         """Return edges whose other end may be seen."""

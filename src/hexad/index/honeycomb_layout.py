@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hexad.storage.changes import ChangeReader
 from hexad.storage.honeycomb import HoneycombNodes, NodeRow
@@ -240,6 +240,7 @@ def _empty(count: int) -> Rings:
 def _scattered(rings: Rings, places: Ints, count: int) -> Rings:
     """Return the rows at these places of larger arrays, with room for some more at the end."""
     made = _empty(count + count // _ROOM)
-    for column, kept in zip(made, rings, strict=True):
+    columns: Sequence[NDArray[Any]] = made
+    for column, kept in zip(columns, rings, strict=True):
         column[places] = kept
     return made

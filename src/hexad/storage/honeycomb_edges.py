@@ -20,6 +20,10 @@ from hexad.storage.honeycomb_schema import SEATS
 FAMILY: Final = "honeycomb"
 _COLUMNS: Final = "from_id, ring, seat, to_id, score, relation, is_auto, created_at, renewed_at"
 _PAIR: Final = f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND to_id = ?"
+_FOUND: Final = (
+    f"SELECT n.main, n.overflow, {', '.join('e.' + name for name in _COLUMNS.split(', '))} FROM honeycomb_nodes n"
+    " LEFT JOIN honeycomb_edges e ON e.from_id = n.id AND e.to_id = ?2 WHERE n.id = ?1"
+)
 
 
 class EdgeRow(NamedTuple):
@@ -131,10 +135,7 @@ class HoneycombEdges:
         with self._db.joined() as con:
             rev = bump(con, FAMILY)
             for edge in edges:
-                _insert(con, edge, at=at if edge.at is None else edge.at, rev=rev)
-                found = _pair(con, edge.from_id, edge.to_id)
-                assert found is not None
-                made.append(found)
+                made.append(_insert(con, edge, at=at if edge.at is None else edge.at, rev=rev))
         return made
 
     # Removing ---------------------------------------------------------------------------------------------------
@@ -213,12 +214,10 @@ class HoneycombEdges:
 # The rings ----------------------------------------------------------------------------------------------------------
 
 
-def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> None:
-    there = _pair(con, new.from_id, new.to_id)
+def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
+    main, overflow, there = _found(con, new.from_id, new.to_id)
     if there is not None:
-        _renew(con, there, new, at=at, rev=rev)
-        return
-    main, overflow = _counts(con, new.from_id)
+        return _renew(con, there, new, at=at, rev=rev)
     edge = EdgeRow(
         from_id=new.from_id,
         ring=0,
@@ -233,22 +232,24 @@ def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> None:
     if main < SEATS:
         _put(con, edge)
         _set_counts(con, new.from_id, main + 1, overflow, rev=rev)
-        return
+        return edge
     ring, seat = _overflow_place(overflow)
     weakest = _weakest(con, new.from_id)
     if _rank(edge) > _rank(weakest):
         _take(con, weakest)
         _put(con, weakest._replace(ring=ring, seat=seat))
-        _put(con, edge._replace(seat=weakest.seat))
+        edge = edge._replace(seat=weakest.seat)
     else:
-        _put(con, edge._replace(ring=ring, seat=seat))
+        edge = edge._replace(ring=ring, seat=seat)
+    _put(con, edge)
     _set_counts(con, new.from_id, main, overflow + 1, rev=rev)
+    return edge
 
 
-def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) -> None:
+def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
     """Strengthen an edge that is there, or take over a derived one; else leave it. It gets the seat of its score."""
     if new.is_auto and not there.is_auto:
-        return
+        return there
     taken_over = bool(there.is_auto) and not new.is_auto
     stronger = new.score > there.score
     # A derived type gives way to a stronger derived one, and to whatever somebody says.
@@ -260,7 +261,7 @@ def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) 
         renewed_at=at if taken_over or stronger else there.renewed_at,
     )
     if edge == there:
-        return
+        return there
     _take(con, there)
     other = _to_change_with(con, edge, was=there.score)
     if other is not None:
@@ -269,6 +270,7 @@ def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) 
         edge = edge._replace(ring=other.ring, seat=other.seat)
     _put(con, edge)
     con.execute("UPDATE honeycomb_nodes SET rev = ? WHERE id = ?", (rev, there.from_id))
+    return edge
 
 
 def _to_change_with(con: Connection, edge: EdgeRow, *, was: float) -> EdgeRow | None:
@@ -306,6 +308,14 @@ def _remove(con: Connection, edge: EdgeRow, *, rev: int) -> None:
         _take(con, last)
         _put(con, last._replace(ring=gap_ring, seat=gap_seat))
     _set_counts(con, edge.from_id, main, overflow - 1, rev=rev)
+
+
+def _found(con: Connection, from_id: int, to_id: int) -> tuple[int, int, EdgeRow | None]:
+    """Return how many edges a node has in the main ring and in overflow, and the one to another."""
+    row = con.execute(_FOUND, (from_id, to_id)).fetchone()
+    assert row is not None, from_id
+    main, overflow, *edge = row
+    return cast("int", main), cast("int", overflow), None if edge[0] is None else EdgeRow._make(edge)
 
 
 def _pair(con: Connection, from_id: int, to_id: int) -> EdgeRow | None:
