@@ -131,6 +131,19 @@ def test_the_rings_in_memory_are_those_of_the_store(opened):
         assert sorted([*ids, *memories]) == layout.rings().ids.tolist()
 
 
+@pytest.mark.row("O036")
+def test_a_large_graph_is_read_whole(hx):
+    ids = hx.honeycomb.add_nodes([("x", [1.0])] * 9_000)
+    hx.honeycomb.insert_many(
+        [(one, other) for one, other in zip(ids, ids[::-1], strict=True) if one % 3], score=0.9
+    )
+    nodes = hx._parts.stores.honeycomb
+    layout = Layout(nodes, ChangeReader(hx._parts.base.db))
+
+    assert nodes.edges.main(ids) == layout.edges_of(ids)
+    assert ids == layout.rings().ids.tolist()
+
+
 @pytest.mark.row("O053")
 def test_a_walk_reads_several_nodes_at_once(hx):
     comb, db = hx.honeycomb, hx._parts.base.db

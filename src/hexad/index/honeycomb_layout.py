@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
+_AT_ONCE: Final = 4_096
+"""Nodes whose rings are read together: rows take many times the room of the arrays that are made of them."""
 NO_TARGET: Final = 0
 """No node has the id 0."""
 _ROOM: Final = 16
@@ -133,16 +135,26 @@ class Layout:
         ):  # lower: this thread reads an older moment; what is gone by then, others leave out
             return self._used
         removed = self._nodes.removed_after(self._removal)
-        changed = self._nodes.changed_after(self._rev)
-        edges = self._nodes.main_changed_after(self._rev)
         self._forget([node for _, node in removed])
-        self._make_room([node.id for node in changed])
-        self._fill(self._used, changed, edges)
-        if removed:
-            self._removal = removed[-1][0]
-        self._rev = max([self._rev, *(node.rev for node in changed)])
-        self._change = change
+        rev = self._rev
+        for changed in self._changed():
+            self._make_room([node.id for node in changed])
+            for first in range(0, len(changed), _AT_ONCE):
+                self._fill(self._used, changed[first : first + _AT_ONCE])
+            rev = max([rev, *(node.rev for node in changed)])
+        self._removal = removed[-1][0] if removed else self._removal
+        self._rev, self._change = rev, change
         return self._used
+
+    def _changed(self) -> Iterator[list[NodeRow]]:
+        """Give the nodes that changed since; all of them in blocks, when none was read before."""
+        if self._rev:
+            yield self._nodes.changed_after(self._rev)
+            return
+        last = 0
+        while block := self._nodes.after(last, limit=_AT_ONCE):
+            yield block
+            last = block[-1].id
 
     def _forget(self, gone: Sequence[int]) -> None:
         import numpy as np
@@ -180,28 +192,26 @@ class Layout:
             kept.ids[before:count] = new
         self._keep(kept, count)
 
-    def _fill(self, rings: Rings, changed: Sequence[NodeRow], edges: Sequence[EdgeRow]) -> None:
+    def _fill(self, rings: Rings, changed: Sequence[NodeRow]) -> None:
         import numpy as np
 
-        if not changed:
-            return
         place = np.searchsorted(rings.ids, np.asarray([node.id for node in changed], dtype=np.int64))
         rings.flags[place] = [
             THERE | (node.is_memory and MEMORY) | (node.active and ACTIVE) | (node.overflow and OVERFLOW)
             for node in changed
         ]
         rings.targets[place] = NO_TARGET
+        edges = self._nodes.main_of([node.id for node in changed])
         if not edges:
             return
-        starts = np.fromiter((edge.from_id for edge in edges), dtype=np.int64, count=len(edges))
-        place = np.searchsorted(rings.ids, starts)
-        seat = np.fromiter((edge.seat for edge in edges), dtype=np.int64, count=len(edges))
-        rings.targets[place, seat] = [edge.to_id for edge in edges]
-        rings.scores[place, seat] = [edge.score for edge in edges]
-        rings.renewed[place, seat] = [edge.renewed_at for edge in edges]
-        rings.created[place, seat] = [edge.created_at for edge in edges]
-        rings.auto[place, seat] = [bool(edge.is_auto) for edge in edges]
-        rings.relations[place, seat] = [self._code(edge.relation) for edge in edges]
+        start, seat, to, score, relation, auto, created, renewed = zip(*edges, strict=True)
+        at = (np.searchsorted(rings.ids, np.asarray(start, dtype=np.int64)), np.asarray(seat, dtype=np.int64))
+        rings.targets[at] = to
+        rings.scores[at] = score
+        rings.relations[at] = [self._code(name) for name in relation]
+        rings.auto[at] = auto
+        rings.created[at] = created
+        rings.renewed[at] = renewed
 
     def _code(self, relation: str) -> int:
         code = self._codes.get(relation)

@@ -281,15 +281,25 @@ class HoneycombNodes:
         )
         return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
 
-    def main_changed_after(self, rev: int) -> list[EdgeRow]:
-        """Return the main rings of the nodes that later changes touched, by node and seat."""
+    def after(self, node_id: int, *, limit: int) -> list[NodeRow]:
+        """Return up to `limit` nodes with higher ids, by id, whoever may see them."""
         rows = self._db.query(
-            "SELECT e.from_id, e.ring, e.seat, e.to_id, e.score, e.relation, e.is_auto, e.created_at, e.renewed_at"
-            " FROM honeycomb_nodes n JOIN honeycomb_edges e ON e.from_id = n.id AND e.ring = 0 WHERE n.rev > ?"
-            " ORDER BY e.from_id, e.seat",
-            (rev,),
+            "SELECT id, is_memory, active, main, overflow, created_at, rev, 0 FROM honeycomb_nodes WHERE id > ?"
+            " ORDER BY id LIMIT ?",
+            (node_id, limit),
         )
-        return [EdgeRow._make(row) for row in rows]
+        return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
+
+    def main_of(self, ids: Collection[int]) -> list[tuple[int, int, int, float, str, int, int, int]]:
+        """Return the main rings of these nodes, whoever may see them: from, seat, to, score, relation, whether it was
+        derived, when it was made, when it was renewed.
+        """  # fmt: skip
+        rows = self._db.query(
+            "SELECT e.from_id, e.seat, e.to_id, e.score, e.relation, e.is_auto, e.created_at, e.renewed_at"
+            " FROM json_each(?) j JOIN honeycomb_edges e ON e.from_id = j.value AND e.ring = 0",
+            (json.dumps(list(ids)),),
+        )
+        return cast("list[tuple[int, int, int, float, str, int, int, int]]", rows)
 
     def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
         """Return `(removal's number, node's id)` of later removals."""
