@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +14,13 @@ from hexad.interfaces.cli.base import Command, Group, note, print_json, state
 from hexad.interfaces.cli.render import clean, clip, count, hanging, size, width
 
 if TYPE_CHECKING:
-    from hexad import Hexad, HoneycombEdge, HoneycombNode, HoneycombStats, JitContext
+    from hexad import Hexad, HoneycombEdge, HoneycombNode, HoneycombStats, JitContext, JitPiece
 
 _DOT_TEXT: Final = 40
+_NARROWEST: Final = 39
+_UNBROKEN: Final = "\u00a0"
+_DIGITS_MOST: Final = 19
+"""No number of a node has more."""
 _LABELS: Final = {"OK": None, "LOOP_DETECTED": "a loop", "SESSION_EXPIRED": "an expired session"}
 
 
@@ -49,10 +54,13 @@ class _Neighbourhood:
 def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
     """Show a node and what is around it, as a tree.
 
-    NODE is the id of a node, or the id or path of a memory. Each node is opened once; → says where it stands again.
+    NODE is the number of a node, or the id or path of a memory; a number is a node's where there is one. Each node
+    is opened once; → lists the edges to those that stand elsewhere in the tree.
     """
+    if dot and state().json:
+        raise click.UsageError("Choose one of --dot and --json.")
     with state().opened() as hx:
-        start = hx.honeycomb.get(int(node) if node.isdecimal() else node)
+        start = _named(hx, node)
         found = _around(hx, start, depth=depth, overflow=overflow, limit=limit)
     if state().json:
         print_json(
@@ -68,6 +76,23 @@ def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> Non
         click.echo(line)
     if found.left:
         note(f"{count(found.left, 'more node', 'more nodes')} within {depth} steps; --limit shows them.")
+
+
+def _named(hx: Hexad, said: str) -> HoneycombNode:
+    """Return the node that somebody means: by its number, else by the id or path of a memory."""
+    if not (said.isascii() and said.isdecimal() and len(said) <= _DIGITS_MOST):
+        return hx.honeycomb.get(said)
+    numbered, memory = _got(hx, int(said)), _got(hx, said)
+    if numbered is not None and memory is not None and numbered.id != memory.id:
+        note(f"{said} is the number of a node. The memory of that id or path is node {memory.id}.")
+    return numbered or memory or hx.honeycomb.get(int(said))
+
+
+def _got(hx: Hexad, node: int | str) -> HoneycombNode | None:
+    try:
+        return hx.honeycomb.get(node)
+    except hexad.NotFound:
+        return None
 
 
 def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limit: int) -> _Neighbourhood:
@@ -98,35 +123,54 @@ def _edges(node: HoneycombNode, *, overflow: bool) -> Iterator[HoneycombEdge]:
 
 
 def _tree(found: _Neighbourhood, start: HoneycombNode, *, overflow: bool, depth: int) -> Iterator[str]:
-    room = max(width() - 1, 40)
-    shown: set[int] = set()
+    room = max(width() - 1, _NARROWEST)
+    shown = {start.id}
 
     def lines(node: HoneycombNode, head: str, left: int) -> Iterator[str]:
-        shown.add(node.id)
-        edges = (
-            [edge for edge in _edges(node, overflow=overflow) if edge.target_id in found.nodes]
-            if left
-            else []
-        )
+        edges = [edge for edge in _edges(node, overflow=overflow) if left and edge.target_id in found.nodes]
         # Who stands below here is opened here, not below a later one: level by level, as a walk goes.
-        opened = {edge.target_id for edge in edges if edge.target_id not in shown}
-        shown.update(opened)
-        for place, edge in enumerate(edges):
-            last = place == len(edges) - 1
+        opened = [edge for edge in edges if edge.target_id not in shown]
+        shown.update(edge.target_id for edge in opened)
+        others = [edge for edge in edges if edge not in opened]
+        for edge in opened:
+            last = edge is opened[-1] and not others
             target = found.nodes[edge.target_id]
-            ring = f" ring {edge.ring}" if edge.ring else ""
-            mark = "" if edge.target_id in opened else " →"
-            line = f"{edge.relevance_score:.2f} {edge.relationship_type}{ring}{mark}  {_said(target)}"
-            yield clip(f"{head}{'└─' if last else '├─'} {line}", room)
-            if edge.target_id in opened:
-                opened.discard(edge.target_id)
-                yield from lines(target, f"{head}{'   ' if last else '│  '}", left - 1)
+            yield clip(
+                f"{head}{'└─' if last else '├─'} {edge.relevance_score:.2f} {_type(edge)}  {_said(target)}",
+                room,
+            )
+            yield from lines(target, f"{head}{'   ' if last else '│  '}", left - 1)
+        if others:
+            yield from _elsewhere(others, head=head, room=room)
 
     yield clip(_said(start), room)
+    if start.memory_id is not None:
+        yield click.style(clip(f"   {start.memory_id}", room), dim=True)
     yield from lines(start, "", depth)
     beyond = sum(len(ring) for ring in start.fractal_layer)
     if beyond and not overflow:
-        yield f"and {count(beyond, 'edge')} in overflow: --overflow shows them"
+        yield from hanging(
+            f"and {count(beyond, 'edge')} in overflow: --overflow shows them", indent=0, room=room
+        )
+
+
+def _type(edge: HoneycombEdge) -> str:
+    return clean(edge.relationship_type) + (f" ring {edge.ring}" if edge.ring else "")
+
+
+def _elsewhere(edges: Sequence[HoneycombEdge], *, head: str, room: int) -> Iterator[str]:
+    """Give the edges to nodes that stand elsewhere in the tree: whose texts need not be said again."""
+    each = (f"{edge.target_id} {_type(edge)} {edge.relevance_score:.2f}" for edge in edges)
+    whole = ", ".join(words.replace(" ", _UNBROKEN) for words in each)
+    for line in textwrap.wrap(
+        f"→{_UNBROKEN}{whole}",
+        room,
+        initial_indent=f"{head}└─ ",
+        subsequent_indent=f"{head}     ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        yield clip(line.replace(_UNBROKEN, " "), room)
 
 
 def _said(node: HoneycombNode) -> str:
@@ -147,13 +191,14 @@ def _dot(found: _Neighbourhood) -> Iterator[str]:
         yield f"  {node.id} [label={label}{style}];"
     for edge in found.edges:
         style = ", style=dashed" if edge.ring else ""
-        label = _quoted(f"{edge.relevance_score:.2f} {edge.relationship_type}")
+        label = _quoted(f"{edge.relevance_score:.2f} {clean(edge.relationship_type)}")
         yield f"  {edge.from_id} -> {edge.target_id} [label={label}{style}];"
     yield "}"
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    # In a label a backslash begins an escape, and `&lt;` stands for `<`.
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f'"{escaped}"'
 
 
@@ -169,38 +214,43 @@ def stats() -> None:
     if state().json:
         print_json(found.to_dict())
         return
-    for line in _numbers(found):
-        click.echo(line)
-    if hubs:
-        click.echo("hubs:")
+    room = max(width() - 1, _NARROWEST)
+    for words in _numbers(found):
+        for line in hanging(words, indent=0, room=room):
+            click.echo(line)
     for node, rank in hubs:
-        click.echo(clip(f"  {rank:.4f}  {_said(node)}", max(width() - 1, 40)))
+        click.echo(clip(f"  {rank:6.1%}  {_said(node)}", room))
 
 
 def _numbers(found: HoneycombStats) -> Iterator[str]:
     own = found.nodes - found.memory_nodes
     yield (
-        f"{count(found.nodes, 'node')}: {count(found.memory_nodes, 'memory', 'memories')} and {own:,} of "
-        f"{found.max_nodes:,} others, {found.inactive:,} inactive"
+        f"{count(found.nodes, 'node')}: {count(found.memory_nodes, 'memory', 'memories')}, {own:,} added "
+        f"(there is room for {found.max_nodes:,}); {found.inactive:,} inactive"
     )
     yield (
-        f"{count(found.edges, 'edge')}, {found.overflow_edges:,} of them in overflow, "
-        f"{found.explicit_edges:,} inserted by somebody"
+        f"{count(found.edges, 'edge')}: {found.edges - found.overflow_edges:,} in main rings, "
+        f"{found.overflow_edges:,} in overflow; {found.explicit_edges:,} inserted, the others derived"
     )
     if found.relations:
-        yield "types: " + ", ".join(f"{name} {number:,}" for name, number in found.relations.items())
-    degrees = ", ".join(f"{number:,} with {k}" for k, number in enumerate(found.out_degrees) if number)
+        kinds = ", ".join(f"{clean(name)} {number:,}" for name, number in found.relations.items())
+        yield f"types of edges: {kinds}"
+    degrees = ", ".join(
+        f"{number:,} with {k or 'none'}" for k, number in enumerate(found.out_degrees) if number
+    )
     if degrees:
-        yield f"edges in the main ring: {degrees}"
+        yield f"nodes by edges in the main ring: {degrees}"
     if found.overflow_rings:
         rings = ", ".join(f"{number:,} with {depth}" for depth, number in found.overflow_rings.items())
-        yield f"overflow rings: {rings}"
+        yield f"nodes by overflow rings: {rings}"
     yield (
-        f"{count(found.components, 'component')}, the largest of {count(found.largest_component, 'node')}, "
-        f"{found.isolated:,} alone"
+        f"{count(found.components, 'component')}, the largest of {count(found.largest_component, 'node')}; "
+        f"{count(found.isolated, 'node')} without any edge"
     )
     if found.embedding_bytes:
-        yield f"{size(found.embedding_bytes)} of embeddings"
+        yield f"{size(found.embedding_bytes)} of embeddings of added nodes"
+    if found.hubs:
+        yield "hubs, and how much of a long random walk passes there:"
 
 
 @honeycomb.command(cls=Command)
@@ -257,7 +307,7 @@ def context(
         found = hx.honeycomb.jit_context(
             " ".join(query) if query else None,
             max_tokens,
-            start=int(start) if start is not None and start.isdecimal() else start,
+            start=None if start is None else _named(hx, start).id,
             entries=entries,
             threshold=threshold,
             overflow=not no_overflow,
@@ -274,27 +324,43 @@ def context(
 
 def _show_context(found: JitContext, *, trace: bool) -> None:
     if not found.pieces:
-        note("Nothing was found to begin at, or nothing that fits.")
+        note(_why_nothing(found))
     elif trace:
+        room = max(width() - 1, _NARROWEST)
         for piece in found.pieces:
-            edge = piece.via
-            way = (
-                "entry" if edge is None else f"{edge.relationship_type} from {edge.from_id}, ring {edge.ring}"
-            )
-            head = f"{piece.id}  {piece.strength:.2f}  {way}, {count(piece.tokens, 'token')}"
-            click.echo(click.style(head, dim=True))
-            for line in hanging(clean(piece.text), indent=2, room=max(width() - 1, 40)):
+            for line in hanging(_why(piece), indent=0, room=room):
+                click.echo(click.style(line, dim=True))
+            for line in hanging(clean(piece.text), indent=2, room=room):
                 click.echo(line)
     else:
         click.echo(clean(found.text))
     limits = ", ".join(f"{name} {value:g}" for name, value in found.thresholds.items())
+    left = ", ".join(f"{number:,} {reason}" for reason, number in found.left_out.items())
     note(
         f"{count(len(found.pieces), 'piece')}, {found.tokens:,} of {found.max_tokens:,} tokens; "
-        f"thresholds: {limits}"
+        f"thresholds: {limits}" + (f"; left out: {left}" if left else "")
     )
     for words in found.notes:
         note(clean(words))
     _warn(found.safety)
+
+
+def _why(piece: JitPiece) -> str:
+    """Say how a piece was reached, how strongly, and how near it is to the query."""
+    edge = piece.via
+    parts = [
+        "entry" if edge is None else f"from {edge.from_id} over {_type(edge)}",
+        f"strength {piece.strength:.2f}",
+    ]
+    if piece.relevance_to_focus is not None:
+        parts.append(f"cosine {piece.relevance_to_focus:.2f}")
+    return f"{piece.id}  {', '.join([*parts, count(piece.tokens, 'token')])}"
+
+
+def _why_nothing(found: JitContext) -> str:
+    if found.visited:
+        return f"Nothing that was found fits into {count(found.max_tokens, 'token')}."
+    return "Where the walk begins is inactive." if found.left_out else "Nothing was found to begin at."
 
 
 def _warn(code: hexad.Safety) -> None:
