@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -86,25 +87,24 @@ class Layout:
             rings = self._followed()
             places = _places(rings, ids)
             row, seat = np.nonzero(rings.targets[places])
-            row = places[row]
-            to, score = rings.targets[row, seat], rings.scores[row, seat]
+            at = places[row] * SEATS + seat  # as if the columns were one long row
+            to, score = rings.targets.ravel()[at], rings.scores.ravel()[at]
             order = np.lexsort((to, -score, row))
-            row, seat = row[order], seat[order]
+            row, seat, at = row[order], seat[order], at[order]
             told = (
-                rings.ids[row].tolist(),
+                rings.ids[places[row]].tolist(),
                 [0] * len(row),
                 seat.tolist(),
                 to[order].tolist(),
                 score[order].tolist(),
-                [self._names[code] for code in rings.relations[row, seat].tolist()],
-                rings.auto[row, seat].astype(np.int64).tolist(),
-                rings.created[row, seat].tolist(),
-                rings.renewed[row, seat].tolist(),
+                [self._names[code] for code in rings.relations.ravel()[at].tolist()],
+                rings.auto.ravel()[at].view(np.uint8).tolist(),
+                rings.created.ravel()[at].tolist(),
+                rings.renewed.ravel()[at].tolist(),
             )
-        found: dict[int, list[EdgeRow]] = {}
-        for edge in map(EdgeRow._make, zip(*told, strict=True)):
-            found.setdefault(edge.from_id, []).append(edge)
-        return found
+        edges = list(map(EdgeRow._make, zip(*told, strict=True)))
+        cuts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(edges)] if edges else []
+        return {edges[first].from_id: edges[first:last] for first, last in pairwise(cuts)}
 
     def rings(self) -> Rings:
         """Return copies of all main rings, as they are now."""

@@ -284,17 +284,19 @@ class JitWalker:
         stop = stops[node]
         assert stop is not None
         threshold = walk.options.thresholds[MEMORIES if stop.is_memory else OWN]
+        done, aged, depth = walk.done, walk.aging.aged, walk.depths[node] + 1
         for edge in edges:
-            if edge.to_id in walk.done or stops[edge.to_id] is None:
+            to = edge.to_id
+            if to in done or stops[to] is None:
                 continue
-            strength = walk.aging.aged(edge)
+            strength = aged(edge)
             if strength <= threshold:
                 walk.left_out[BELOW] += 1
                 continue
             if walk.options.best_first:
-                own = walk.own[edge.to_id].strength if edge.to_id in walk.own else 0.0
+                own = walk.own[to].strength if to in walk.own else 0.0
                 strength = own + GAIN * walk.strengths[node] * strength
-            self._reach(walk, edge.to_id, strength, _Way(walk.depths[node] + 1, edge))
+            self._reach(walk, to, strength, _Way(depth, edge))
 
     def _reach(self, walk: _Walk, node: int, strength: float, way: _Way) -> None:
         level = 0 if walk.options.best_first else way.depth
