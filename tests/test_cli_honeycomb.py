@@ -77,7 +77,7 @@ def test_show_says_how_much_the_limit_left_out(store):
     shown = run(folder, "honeycomb", "show", str(ids[0]), "--limit", "3")
 
     assert 2 == len([line for line in shown.stdout.splitlines() if line.startswith(("├─", "└─"))])
-    assert "more nodes within 2 steps" in shown.stderr
+    assert "At least 5 more nodes within 2 steps; --limit shows them." in shown.stderr
 
 
 def test_show_gives_dot_and_json(store):

@@ -545,7 +545,7 @@ def test_what_somebody_inserts_takes_a_derived_edge_over_with_its_own_score(hx, 
     assert [] == hx.check()
 
 
-def test_it_makes_no_difference_whether_somebody_inserts_before_or_after_links_are_derived(hx, comb):
+def test_what_was_inserted_holds_whether_links_are_derived_before_or_after_it(hx, comb):
     first, second, *_ = linked(hx)
     comb.insert(first, second, score=0.25, relation="cites")
 

@@ -75,7 +75,8 @@ def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> Non
     for line in _dot(found) if dot else _tree(found, start, overflow=overflow, depth=depth):
         click.echo(line)
     if found.left:
-        note(f"{count(found.left, 'more node', 'more nodes')} within {depth} steps; --limit shows them.")
+        more, steps = count(found.left, "more node", "more nodes"), count(depth, "step")
+        note(f"{more if depth == 1 else 'At least ' + more} within {steps}; --limit shows them.")
 
 
 def _named(hx: Hexad, said: str) -> HoneycombNode:
@@ -107,8 +108,11 @@ def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limi
                     if len(found.nodes) >= limit:
                         left.add(edge.target_id)
                         continue
-                    found.nodes[edge.target_id] = hx.honeycomb.get(edge.target_id)
-                    following.append(found.nodes[edge.target_id])
+                    target = _got(hx, edge.target_id)
+                    if target is None:  # removed meanwhile
+                        continue
+                    found.nodes[target.id] = target
+                    following.append(target)
                 found.edges.append(edge)
         level = following
     found.left = len(left)
@@ -210,7 +214,7 @@ def stats() -> None:
     """
     with state().opened() as hx:
         found = hx.honeycomb.stats()
-        hubs = [(hx.honeycomb.get(node), rank) for node, rank in found.hubs]
+        hubs = [(_got(hx, node), rank) for node, rank in found.hubs]
     if state().json:
         print_json(found.to_dict())
         return
@@ -219,7 +223,8 @@ def stats() -> None:
         for line in hanging(words, indent=0, room=room):
             click.echo(line)
     for node, rank in hubs:
-        click.echo(clip(f"  {rank:6.1%}  {_said(node)}", room))
+        if node is not None:  # else removed meanwhile
+            click.echo(clip(f"  {rank:6.1%}  {_said(node)}", room))
 
 
 def _numbers(found: HoneycombStats) -> Iterator[str]:
