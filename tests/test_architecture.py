@@ -32,6 +32,7 @@ PARTS = {
     "hexad.observe": "observe",
     "hexad.telemetry": "observe",
     "hexad.config": "config",
+    "hexad.config_template": "config",
     "hexad.text": "text",
     "hexad.storage": "storage",
     "hexad.providers": "providers",

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from hexad.clock import Clock, SystemClock
-from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
+from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, Settings, load_settings
+from hexad.config_template import TEMPLATE
 from hexad.errors import Conflict, InvalidInput, NotFound, StoreLocked
 from hexad.model.checked import flags_checked
 from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
