@@ -203,8 +203,7 @@ def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
         return given.provider or PROGRAM
     if provider is not None:
         return provider
-    named = settings.encryption.get("provider")
-    if named is not None:
+    if (named := settings.encryption.get("provider")) is not None:
         return choose(str(named), given, settings)
     return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 
