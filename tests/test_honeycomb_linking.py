@@ -3,6 +3,7 @@ programs they were linked, a rebuild gives the same."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import threading
@@ -165,6 +166,28 @@ def test_a_purged_memory_is_replaced_by_the_next_nearest(hx, told):
     assert graph_of(hx) == rebuilt(hx)
 
 
+def test_of_memories_that_are_equally_near_the_earlier_are_chosen_wherever_their_vectors_lie(hx):
+    orders = list(itertools.islice(itertools.permutations("amber basalt cobalt dolomite".split()), 21))
+    for at, order in enumerate(orders[:-1]):
+        hx.remember(" ".join(order), id=f"m{at}", path=f"p/{at}")
+    hx.embed_pending()
+    last = number(hx, "m19")
+    nearest = {edge[1] for edge in graph_of(hx) if edge[0] == last and edge[3] == "similar"}
+    assert {number(hx, f"m{at}") for at in range(6)} == nearest
+    found = graph_of(hx)
+
+    for at in (3, 0, 12):  # their vectors move to the end
+        hx.remember(" ".join(orders[20]), id=f"m{at}")
+        hx.embed_pending()
+        hx.remember(" ".join(orders[at]), id=f"m{at}")
+        hx.embed_pending()
+    assert found == graph_of(hx)
+    hx.reindex(vectors=True)
+    hx.embed_pending()
+
+    assert found == graph_of(hx)
+
+
 def test_links_of_memories_say_when_both_were_there_also_after_a_rebuild(hx, clock):
     first = hx.remember(TEXTS[0])
     hx.embed_pending()
@@ -287,6 +310,18 @@ def test_the_background_leaves_links_to_another_program_that_makes_them(opened):
         assert 0 == hx.honeycomb.stats().nodes
 
     assert len(TEXTS) == hx._parts.link_pending(limit=64)
+
+
+def test_a_program_that_hangs_while_it_links_is_waited_for_only_so_long(opened, monkeypatch):
+    hx = opened()
+    for at, text in enumerate(TEXTS):
+        hx.remember(text, path=f"p/{at}")
+    monkeypatch.setattr("hexad.upkeep.link.PATIENCE_S", 0.2)
+
+    with Lease(hx.path / "link.lock", clock=FrozenClock()).held_for():
+        assert len(TEXTS) == hx.embed_pending()
+
+    assert len(TEXTS) == hx.maintain().linked
 
 
 def test_what_changes_while_links_are_made_is_linked_as_it_is_then(opened, monkeypatch):

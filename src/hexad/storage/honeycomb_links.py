@@ -117,16 +117,6 @@ class HoneycombLinks:
         )
         return cast("str | None", row[0]) or "" if row else ""
 
-    def sample(self, count: int) -> list[tuple[int, int, int]]:
-        """Return number, space and time of about `count` linked memories, evenly taken by number."""
-        rows = self._db.query(
-            "SELECT m.no, m.space_no, m.happened_at FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place,"
-            " count(*) OVER () AS n FROM honeycomb_nodes WHERE linked) p JOIN memories m ON m.no = p.id"
-            " WHERE p.n <= ?1 OR p.place * ?1 / p.n > (p.place - 1) * ?1 / p.n ORDER BY m.no",
-            (count,),
-        )
-        return cast("list[tuple[int, int, int]]", rows)
-
     def times(self, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
         """Return when those of these memories that are active happened, and were stored."""
         rows = self._db.query(

@@ -114,24 +114,28 @@ class LinkJob:
 
         With a limit it leaves the work to another program that is at it; without, it takes turns with that one.
         """
+        left: int | None = None
         done, waited_s, pause = 0, 0.0, threading.Event()
-        left = self.pending()
-        while left and not stop() and (limit is None or done < limit):
+        while not stop() and (limit is None or done < limit):
             index = self._index()
             if index is None:
                 break
             with self._lease().held_for() as ours:
                 room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
-                count = self._work(index, limit=room) if ours else None
-            if ours and count is None:
+                count = self._work(index, limit=room) if ours else 0
+            if count is None:
                 break
-            done += count or 0
-            if not ours and (limit is not None or waited_s >= PATIENCE_S):
-                break
-            if not ours:
-                pause.wait(_POLL_S)
+            done += count
+            if ours:
+                waited_s = 0.0
+                continue
             before, left = left, self.pending()
-            waited_s = waited_s + _POLL_S if not ours and left >= before else 0.0
+            if before is not None and left < before:
+                waited_s = 0.0  # the other one gets on
+            if limit is not None or not left or waited_s >= PATIENCE_S:
+                break
+            pause.wait(_POLL_S)
+            waited_s += _POLL_S
         return done
 
     def _work(self, index: VectorIndex, *, limit: int) -> int | None:
