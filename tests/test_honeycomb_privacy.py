@@ -480,6 +480,28 @@ def test_the_threshold_of_a_role_is_measured_on_what_it_may_see(hx, opened):
     assert before == threshold(dev) == threshold(hx.honeycomb)
 
 
+def test_nine_of_ten_pairs_are_less_related_than_the_threshold(hx, clock):
+    comb = hx.honeycomb
+    memories = []
+    for at in range(30):
+        memories.append(hx.remember(f"word{at % 7} thing{at * 7 % 5} matter{at * 13}", path=f"p/{at}"))
+        clock.advance(hours=at % 5)
+    hx.embed_pending()
+    nodes = [comb.get(one.id).vector_embedding for one in memories]
+
+    (threshold,) = comb.jit_context("word1", scope="memories").thresholds.values()
+
+    scores = sorted(
+        hexad.calculate_relevance(
+            nodes[one], nodes[other], memories[other].created_at, memories[one].created_at
+        )
+        for one in range(30)
+        for other in range(one)
+    )
+    assert round(scores[int(0.9 * (len(scores) - 1))], 4) == threshold
+    assert 0 < threshold < 1
+
+
 def test_the_threshold_of_a_role_follows_what_is_shown_and_hidden(hx, opened):
     for at in range(20):
         hx.remember(f"Alike alike alike {at % 2}", space="board", path=f"s/{at}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from threading import Lock
 from typing import Final
 
-from hexad.model.association import combined_relevance, temporal_decay
 from hexad.model.honeycomb import HoneycombRules
 from hexad.storage.changes import ChangeReader
 from hexad.storage.honeycomb import HoneycombNodes
@@ -17,6 +15,7 @@ SAMPLED: Final = 200
 """Memories whose pairs are compared; evenly taken, so that the same store always gives the same value."""
 QUANTILE: Final = 0.9
 FEW: Final = 8
+MICROS_OF_SECOND: Final = 1_000_000
 THRESHOLD_OF_FEW: Final = 0.5
 
 
@@ -52,21 +51,13 @@ class Calibration:
         lengths = np.linalg.norm(matrix, axis=1)
         matrix /= np.where(lengths, lengths, 1.0)[:, None]
         cosines = np.clip(matrix @ matrix.T, 0.0, 1.0)
-        pairs = [
-            combined_relevance(
-                float(cosines[one, other]),
-                temporal_decay(
-                    0.0,
-                    timedelta(microseconds=abs(told[one][2] - told[other][2])).total_seconds(),
-                    half_life=rules.half_life,
-                ),
-                cosine_weight=rules.cosine_weight,
-                decay_weight=rules.decay_weight,
-            )
-            for one in range(len(told))
-            for other in range(one)
-            if told[one][1] == told[other][1]
-        ]
+        # What `temporal_decay` and `combined_relevance` give, of all pairs at once.
+        happened = np.asarray([at for _, _, at in told], dtype=np.int64)
+        ages_s = np.abs(happened[:, None] - happened) / MICROS_OF_SECOND
+        decays = 0.5 ** (ages_s / rules.half_life.total_seconds())
+        scores = np.clip(cosines * rules.cosine_weight + decays * rules.decay_weight, 0.0, 1.0)
+        spaces = np.asarray([space_no for _, space_no, _ in told])
+        pairs = scores[np.tril(spaces[:, None] == spaces, k=-1)]
         if len(pairs) < FEW:
             return THRESHOLD_OF_FEW
-        return round(sorted(pairs)[int(QUANTILE * (len(pairs) - 1))], 4)
+        return round(float(np.sort(pairs)[int(QUANTILE * (len(pairs) - 1))]), 4)
