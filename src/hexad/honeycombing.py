@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hexad.errors import InvalidInput
 from hexad.facade.access import require_owner, require_owner_for_good
 from hexad.facade.honeycomb import HoneycombFacade
-from hexad.facade.honeycomb_parts import HoneycombNeeds, RulesInForce
+from hexad.facade.honeycomb_parts import HoneycombNeeds, NeedsInForce, RulesInForce
 from hexad.index.honeycomb_calibration import Calibration
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
@@ -46,6 +46,7 @@ class Honeycombing:
     """The graph, and what keeps it."""
 
     facade: HoneycombFacade
+    in_force: NeedsInForce
     rules: RulesInForce
     layout: Layout
     entries: EntryIndex
@@ -95,10 +96,11 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         embed_query=None if embedder is None else query_embedder(embedder),
     )
     if before is None:
-        facade = HoneycombFacade(facade_needs)
+        in_force = NeedsInForce(current=facade_needs)
+        facade = HoneycombFacade(in_force)
     else:
-        facade = before.facade
-        facade.work_with(facade_needs)
+        in_force, facade = before.in_force, before.facade
+        in_force.current = facade_needs
     linking = LinkJob(
         parts.everything,
         needs.vectors,
@@ -108,7 +110,13 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         clock=clock,
     )
     return Honeycombing(
-        facade=facade, rules=rules, layout=layout, entries=entries, breaker=breaker, linking=linking
+        facade=facade,
+        in_force=in_force,
+        rules=rules,
+        layout=layout,
+        entries=entries,
+        breaker=breaker,
+        linking=linking,
     )
 
 

@@ -55,17 +55,24 @@ class HoneycombNeeds:
     embed_query: Callable[[str, str | None], NDArray[np.float32]] | None
 
 
+@dataclass(slots=True, kw_only=True)
+class NeedsInForce:
+    """What the facade works on, until the store is given another embedder: who holds the facade goes on with it."""
+
+    current: HoneycombNeeds
+
+
 class HoneycombParts:
     """What every call works on."""
 
-    def __init__(self, needs: HoneycombNeeds) -> None:
-        self.work_with(needs)
+    def __init__(self, needs: NeedsInForce) -> None:
+        self._in_force = needs
+        self._stores = needs.current.stores  # they stay
+        self._nodes = needs.current.stores.honeycomb
 
-    def work_with(self, needs: HoneycombNeeds) -> None:
-        """Take other parts: a store goes on with another embedder, and who holds `hx.honeycomb` with it."""
-        self._needs = needs
-        self._stores = needs.stores
-        self._nodes = needs.stores.honeycomb
+    @property
+    def _needs(self) -> HoneycombNeeds:
+        return self._in_force.current
 
     @property
     def rules(self) -> HoneycombRules:
