@@ -121,6 +121,16 @@ def test_stats_say_the_graph_in_numbers(store):
     assert "2 components, the largest of 9 nodes; 0 nodes without any edge" in text
 
 
+def test_stats_of_an_empty_graph_say_how_nodes_come_into_it(tmp_path):
+    hexad.init(tmp_path)
+
+    told = run(tmp_path, "honeycomb", "stats")
+
+    assert (0, "") == (told.returncode, told.stdout)
+    assert "The graph is empty. A memory becomes a node when it has its vector" in told.stderr
+    assert 0 == json.loads(run(tmp_path, "honeycomb", "stats", "--json").stdout)["nodes"]
+
+
 def test_context_walks_from_a_question_or_a_node(store):
     folder, ids = store
 

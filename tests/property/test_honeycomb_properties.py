@@ -4,6 +4,7 @@ edges, the main ring holds the strongest, and no edge is lost. Beside a plain im
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import FrozenClock, Hexad, HoneycombEdge
+from hexad.storage.honeycomb_edges import NewEdge
 from reference_honeycomb import Node, ReferenceHoneycomb
 
 NODES = 24
@@ -147,3 +149,55 @@ def test_every_node_that_was_connected_is_reached_by_walk_and_overflow(store, pa
             piece.id for piece in graph.comb.jit_context(start=node, max_tokens=10_000, threshold=0.0).pieces
         }
         assert {target for start, target in graph.made if start == node} <= reached
+
+
+class Said(NamedTuple):
+    """An edge of the hub as one side wants it: derived by the store, or inserted by somebody."""
+
+    target: int
+    score: float
+    auto: bool
+
+
+said = st.builds(Said, st.integers(1, 17), some_scores, st.booleans())
+
+
+@pytest.mark.row("O031", "O078", "O079")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=st.lists(said, max_size=40), data=st.data())
+def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store, first, data):
+    orders = [first, data.draw(st.permutations(first))]
+    hx, _ = store
+    edges, at = hx._parts.stores.honeycomb.edges, 0
+    found = []
+    for order in orders:
+        hub, *others = hx.honeycomb.add_nodes([(f"n{place}", None) for place in range(18)])
+        for one in order:
+            edges.insert(
+                [
+                    NewEdge(
+                        from_id=hub,
+                        to_id=others[one.target - 1],
+                        score=one.score,
+                        relation=None,
+                        is_auto=one.auto,
+                    )
+                ],
+                at=at,
+            )
+        node = hx.honeycomb.get(hub)
+        rings = [list(node.neighbors), [edge for ring in node.fractal_layer for edge in ring]]
+        found.append(
+            [
+                sorted((edge.target_id - hub, edge.relevance_score, edge.auto) for edge in ring)
+                for ring in rings
+            ]
+        )
+    # Somebody's word goes before what is derived, whichever came first; of each side the strongest counts.
+    best: dict[int, tuple[float, bool]] = {}
+    for one in sorted(first, key=lambda one: (not one.auto, one.score)):
+        best[one.target] = (one.score, one.auto)
+    ranked = sorted(((target, *rest) for target, rest in best.items()), key=lambda one: (-one[1], one[0]))
+
+    assert [sorted(ranked[:6]), sorted(ranked[6:])] == found[0] == found[1]
+    assert [] == hx.check()

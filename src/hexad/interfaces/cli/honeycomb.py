@@ -218,6 +218,12 @@ def stats() -> None:
     if state().json:
         print_json(found.to_dict())
         return
+    if not found.nodes:
+        note(
+            "The graph is empty. A memory becomes a node when it has its vector (`hexad maintain`), and "
+            "`hx.honeycomb.add_node` adds others."
+        )
+        return
     room = max(width() - 1, _NARROWEST)
     for words in _numbers(found):
         for line in hanging(words, indent=0, room=room):
