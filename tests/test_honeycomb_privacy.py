@@ -69,6 +69,25 @@ def test_a_wiped_project_keeps_no_byte_of_nodes_sessions_and_types_of_edges(
     assert "canary" not in json.dumps(said(hx))
 
 
+def test_a_purged_memory_leaves_no_byte_of_its_edges_and_words(hx, opened):
+    comb = hx.honeycomb
+    gone = hx.remember("canarymemory by the harbour.", path="canarypath/1", tags=["canarytag"])
+    kept = [hx.remember(f"A quay {at} by the harbour.", path=f"p/{at}") for at in range(8)]
+    hx.link(gone.id, kept[0].id, kind="canarykind")
+    hx.embed_pending()
+    for one in kept:
+        comb.insert(gone.id, one.id, relation="canaryrelation", score=0.9)
+        comb.insert(one.id, gone.id, relation="canaryrelation", score=0.9)
+    comb.access(gone.id, session="s1")
+    hx.close()
+    hx = opened()
+
+    hx.forget(gone.id, purge=True, confirm=True)
+
+    assert [] == files_with(hx, "canary")
+    assert [] == said(hx)["honeycomb_sessions"][0]["looks"]
+
+
 WALKER = """
 import sys, hexad
 from hexad.testing import HashEmbedder
