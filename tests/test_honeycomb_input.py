@@ -562,3 +562,42 @@ def test_what_was_inserted_holds_whether_links_are_derived_before_or_after_it(hx
     # From now on it is somebody's: only a stronger insertion raises it.
     assert 0.25 == comb.insert(first, second, score=0.2).relevance_score
     assert 0.3 == comb.insert(first, second, score=0.3).relevance_score
+
+
+# Damage ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("UPDATE honeycomb_nodes SET is_memory = 1 WHERE id = 9", "Node 9 of the honeycomb is a memory that is not there"),
+        ("DELETE FROM honeycomb_contents WHERE node_id = 9", "Node 9 of the honeycomb has a text though"),
+        ("UPDATE honeycomb_nodes SET overflow = 3 WHERE id = 1", "should have 6 and 3 edges, and has 8"),
+        (
+            "UPDATE honeycomb_edges SET seat = 5 WHERE from_id = 1 AND ring = 1 AND seat = 1",
+            "An edge of node 1 sits in ring 1, seat 5, behind a gap",
+        ),
+        (
+            "UPDATE honeycomb_edges SET score = 0.6 WHERE from_id = 1 AND to_id = 9",
+            "The edge from node 1 to 9 is in overflow though it is stronger",
+        ),
+        (
+            "UPDATE honeycomb_edges SET to_id = CASE to_id WHEN 7 THEN 8 ELSE 7 END WHERE from_id = 1"
+            " AND to_id IN (7, 8)",
+            "The edge from node 1 to 7 is in overflow though it is stronger",
+        ),
+    ],
+)  # fmt: skip
+def test_a_check_finds_what_is_wrong_with_the_graph(tmp_path, damage, words):
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hub, *others = hx.honeycomb.add_nodes([(f"n{at}", [1.0]) for at in range(9)])
+        hx.honeycomb.insert_many([(hub, other) for other in others], score=0.5)
+        assert [] == hx.check()
+
+        with hx._parts.base.db.transaction() as con:
+            con.execute("PRAGMA defer_foreign_keys = ON")
+            con.execute("DROP INDEX honeycomb_edges_by_pair")  # which would see a pair twice on the way
+            con.execute(damage)
+
+        found = hx.check()
+    assert any(words in line for line in found), found
