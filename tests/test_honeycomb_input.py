@@ -476,6 +476,39 @@ def test_an_embedder_that_cannot_be_had_leaves_the_store_at_work(opened):
     assert 0 == hx.status().embeddings_pending
 
 
+# Settings -------------------------------------------------------------------------------------------------------------
+
+SETTINGS = {
+    "max_nodes": (["1", "99999999999999999999"], ["1.5"]),
+    "max_data_bytes": (["1"], ["1.5"]),
+    "half_life_hours": (["1", "1.5"], ["2e9"]),
+    "cosine_weight": ([], ["0.5", "1.5"]),
+    "decay_weight": ([], ["0.5", "1.5"]),
+    "ring_half_lives_days": (["[0]", "[1, 0, 2.5]", "[0.0]"], ["1", "[true]", "[false]", "[-1]", "[nan]", '["0"]', "[[]]"]),
+    "loop_limit": (["1", "1000"], ["1.5", "1001"]),
+    "loop_window_s": (["1", "1.5"], ["2e9"]),
+    "session_s": (["1", "1.5"], ["2e9"]),
+}  # fmt: skip
+NO_SETTINGS = ["true", "false", "nan", "inf", "-inf", "-1", "0", '""', '"1"', "[]", "{}", "2026-01-01"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_of_the_graph_takes_what_it_can_use(tmp_path, name):
+    good, bad = SETTINGS[name]
+    (tmp_path / ".hexad").mkdir()
+    file = tmp_path / ".hexad" / "hexad.toml"
+    for value in [*NO_SETTINGS, *bad]:
+        file.write_text(f"[honeycomb]\n{name} = {value}\n", encoding="utf-8")
+        with pytest.raises(InvalidInput, match="honeycomb in hexad.toml: ") as caught:
+            hexad.open(tmp_path, embedder=None)
+        assert f"{name} = " in str(caught.value)
+        assert len(str(caught.value)) < 400
+    for value in good:
+        file.write_text(f"[honeycomb]\n{name} = {value}\n", encoding="utf-8")
+        with hexad.open(tmp_path, embedder=None, background=False) as hx:
+            assert hx.honeycomb.rules != hexad.HoneycombRules()
+
+
 # Limits -------------------------------------------------------------------------------------------------------------
 
 

@@ -153,23 +153,26 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
             given[field] = _time(value, name, unit)
         elif name == _RINGS:
             if not isinstance(value, list) or not value:
-                raise InvalidInput(
-                    f"honeycomb: {name} = {value!r} should be a list of days, the main ring's first."
-                )
-            given["ring_half_lives"] = tuple(None if one == 0 else _time(one, name, "days") for one in value)
+                raise InvalidInput(f"{name} = {value!r} should be a list of days, the main ring's first.")
+            given["ring_half_lives"] = tuple(
+                None if one == 0 and one is not False else _time(one, name, "days") for one in value
+            )
         else:
             known = ", ".join([*_NUMBERS, *_TIMES, _RINGS])
-            raise InvalidInput(f"honeycomb: unknown setting {name!r}; known are {known}.")
+            raise InvalidInput(f"unknown setting {name!r}; known are {known}.")
     try:
         return HoneycombRules(**given)  # type: ignore[arg-type]  # checked by the values
     except InvalidInput as error:
-        raise InvalidInput(f"honeycomb: {error}") from error
+        words = str(error)
+        for name, rule in _NUMBERS.items():
+            words = words.replace(rule, name)  # as the file calls it
+        raise InvalidInput(words) from error
 
 
 def _time(value: object, name: str, unit: str) -> timedelta:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
-        raise InvalidInput(f"honeycomb: {name} = {value!r} cannot be used; give {unit} above 0.")
+        raise InvalidInput(f"{name} = {value!r} cannot be used; give {unit} above 0.")
     try:
         return timedelta(**{unit: value})
     except OverflowError as error:
-        raise InvalidInput(f"honeycomb: {name} = {value!r} is too long.") from error
+        raise InvalidInput(f"{name} = {value!r} is too long.") from error
