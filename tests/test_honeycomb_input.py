@@ -499,7 +499,7 @@ def test_each_setting_of_the_graph_takes_what_it_can_use(tmp_path, name):
     file = tmp_path / ".hexad" / "hexad.toml"
     for value in [*NO_SETTINGS, *bad]:
         file.write_text(f"[honeycomb]\n{name} = {value}\n", encoding="utf-8")
-        with pytest.raises(InvalidInput, match="honeycomb in hexad.toml: ") as caught:
+        with pytest.raises(InvalidInput, match=r"honeycomb in hexad\.toml: ") as caught:
             hexad.open(tmp_path, embedder=None)
         assert f"{name} = " in str(caught.value)
         assert len(str(caught.value)) < 400
