@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.index.segments import one_thread
 from hexad.storage.changes import ChangeReader
-from hexad.storage.embeddings import cosines_of, decode, direction
+from hexad.storage.embeddings import cosines_of, decode_rows, direction
 from hexad.storage.honeycomb import Content, HoneycombNodes
 from hexad.storage.honeycomb_edges import FAMILY
 
@@ -68,7 +68,9 @@ class EntryIndex:
         with self._lock:
             candidates = self._refreshed(len(vector)).candidates(unit, limit + _MORE)
         found = self._nodes.embeddings_of(candidates)
-        cosines = cosines_of(vector, [decode(one.embedding, one.format, one.scale) for one in found])
+        if not found:
+            return []
+        cosines = cosines_of(vector, _rows(found))
         exact = zip((one.node_id for one in found), cosines, strict=True)
         return sorted(exact, key=lambda one: (-one[1], one[0]))[:limit]
 
@@ -140,9 +142,7 @@ class _Part:
 
     def add(self, block: Sequence[Content]) -> None:
         """Take nodes with higher ids."""
-        import numpy as np
-
-        rows = _units(np.stack([decode(one.embedding, one.format, one.scale) for one in block]))
+        rows = _units(_rows(block))
         count = self._count + len(block)
         self._ids = _roomy(self._ids, self._count, count)
         self._ids[self._count : count] = [one.node_id for one in block]
@@ -257,6 +257,10 @@ def _roomy(array: NDArray[Any], used: int, wanted: int, *, axis: int = 0) -> NDA
     taken = (slice(None),) * axis + (slice(used),)
     made[taken] = array[taken]
     return made
+
+
+def _rows(contents: Sequence[Content]) -> Rows:
+    return decode_rows([(one.embedding, one.format, one.scale) for one in contents])
 
 
 def _units(rows: NDArray[np.floating]) -> Rows:

@@ -20,7 +20,7 @@ from hexad.index.vectors import VectorIndex
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
 from hexad.recall.jit_ahead import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
 from hexad.storage.codec import from_micros, to_micros
-from hexad.storage.embeddings import cosines_of, decode, direction
+from hexad.storage.embeddings import cosines_of, decode_rows, direction
 from hexad.storage.honeycomb import NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
@@ -354,16 +354,30 @@ class JitWalker:
         )
 
     def _cosines(self, taken: Sequence[_Taken], focus: NDArray[np.float64]) -> dict[int, float]:
+        import numpy as np
+
         own = [one.said.node_id for one in taken if one.said.memory_id is None]
         memories = [one.said.node_id for one in taken if one.said.memory_id is not None]
-        rows: dict[int, NDArray[np.float32]] = {}
-        if own:
-            found = self._stores.honeycomb.embeddings_of(own)
-            rows.update((one.node_id, decode(one.embedding, one.format, one.scale)) for one in found)
-        if memories:
-            rows.update(self._stores.vectors.of_memories(memories))
-        like = [node for node, row in rows.items() if len(row) == len(focus)]
-        return dict(zip(like, cosines_of(focus, [rows[node] for node in like]), strict=True))
+        told: dict[int, float] = {}
+        found = self._stores.honeycomb.embeddings_of(own) if own else []
+        rows = [
+            (one.node_id, one.embedding, one.format, one.scale)
+            for one in found
+            if one.dimensions == len(focus)
+        ]
+        if rows:
+            told.update(
+                zip(
+                    (row[0] for row in rows),
+                    cosines_of(focus, decode_rows([row[1:] for row in rows])),
+                    strict=True,
+                )
+            )
+        vectors = self._stores.vectors.of_memories(memories) if memories else {}
+        like = [node for node, vector in vectors.items() if len(vector) == len(focus)]
+        if like:
+            told.update(zip(like, cosines_of(focus, np.stack([vectors[node] for node in like])), strict=True))
+        return told
 
 
 def _enters(stop: Stop | None) -> bool:

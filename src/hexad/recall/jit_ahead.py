@@ -12,7 +12,7 @@ from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
 
 AT_ONCE_MOST: Final = 32
-"""Nodes whose edges and texts are read together. The first reading is of one, and each is of four times as many."""
+"""Nodes whose edges and texts are read together. The first reading is of one, the second of half as many."""
 OWN, MEMORIES = "nodes", "memories"
 """The two kinds of nodes, each with its own threshold."""
 
@@ -73,7 +73,7 @@ class Ahead:
         """Read edges and texts of nodes that are in bounds, and look up where the edges lead."""
         new = [node for node in dict.fromkeys(ids) if node not in self._read]
         self._read.update(new)
-        self.at_once = min(4 * self.at_once, AT_ONCE_MOST)
+        self.at_once = AT_ONCE_MOST if self.at_once > 1 else AT_ONCE_MOST // 2
         self._edges.update(self._layout.edges_of(new))
         if self._overflow:
             deep = [node for node in new if (stop := self.stops[node]) is not None and stop.overflow]

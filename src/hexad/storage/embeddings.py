@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.model.honeycomb import EmbeddingFormat
@@ -45,6 +45,21 @@ def decode(data: bytes, form: str, scale: float) -> NDArray[np.float32]:
     return exact
 
 
+def decode_rows(rows: Sequence[tuple[bytes, str, float]]) -> NDArray[np.float32]:
+    """Return vectors of one length, at least one, that bytes, formats and scales stand for, as rows."""
+    import numpy as np
+
+    forms = {form for _, form, _ in rows}
+    if len(forms) > 1:
+        return np.stack([decode(*row) for row in rows])
+    kind = EmbeddingFormat(forms.pop())
+    block = np.frombuffer(b"".join([data for data, _, _ in rows]), dtype=_TYPES[kind]).reshape(len(rows), -1)
+    if kind is EmbeddingFormat.INT8:
+        block = block.astype(np.float64) * np.array([scale for _, _, scale in rows])[:, None]
+    exact: NDArray[np.float32] = block.astype(np.float32, copy=False)
+    return exact
+
+
 def direction(vector: Sequence[float]) -> NDArray[np.float64]:
     """Return a vector that points the same way, with numbers whose squares fit into a float."""
     import numpy as np
@@ -59,21 +74,22 @@ def cosine_of(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
 
     They are finite, and squares of float32 fit into float64. The two functions agree to the last digits.
     """
-    return cosines_of(one, [other])[0]
-
-
-def cosines_of(one: NDArray[np.floating], others: Iterable[NDArray[np.floating]]) -> list[float]:
-    """Return `cosine_of` one vector and each of the others."""
     import numpy as np
 
-    first = one.astype(np.float64)
-    length = math.sqrt(first @ first)
-    found = []
-    for other in others:
-        second = other.astype(np.float64)
-        lengths = length * math.sqrt(second @ second)
-        found.append(min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0)
-    return found
+    first, second = one.astype(np.float64), other.astype(np.float64)
+    lengths = math.sqrt(first @ first) * math.sqrt(second @ second)
+    return min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0
+
+
+def cosines_of(one: NDArray[np.floating], rows: NDArray[np.floating]) -> list[float]:
+    """Return `cosine_of` one vector and each of some rows. What a row gets does not depend on the others."""
+    import numpy as np
+
+    first, others = one.astype(np.float64), rows.astype(np.float64)
+    lengths = np.sqrt(first @ first) * np.sqrt(np.einsum("ij,ij->i", others, others))
+    products = np.einsum("ij,j->i", others, first)
+    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    return list(np.clip(cosines, 0.0, 1.0).tolist())
 
 
 def largest(form: EmbeddingFormat) -> float:
