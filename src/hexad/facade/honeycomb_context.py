@@ -102,9 +102,8 @@ class ContextCalls(HoneycombParts):
         # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
         # is no node yet is no place to walk in circles at.
         counted = begin[:1] if best else begin
-        there = self._nodes.visible([entry.node for entry in counted])
-        codes = [self._needs.breaker.access(entry.node, session) for entry in counted if entry.node in there]
-        worst = next((code for code in codes if code is not Safety.OK), Safety.OK)
+        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
+        worst = next((code for code in codes if code not in (Safety.OK, Safety.INVALID_NODE)), Safety.OK)
         context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
         self._needs.note(context.pieces)
         return context

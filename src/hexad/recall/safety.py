@@ -66,7 +66,7 @@ class CircuitBreaker:
                 if not self._nodes.visible([node_id]):
                     return Safety.INVALID_NODE
                 self._accesses.note(session, node_id, at=now, keep=keep)
-            return self.check(node_id, session)
+            return self._judged(node_id, session)
         if not self._nodes.visible([node_id]):
             return Safety.INVALID_NODE
         with self._lock:
@@ -78,13 +78,16 @@ class CircuitBreaker:
                 counts[node_id] = (
                     Access(1, now, now, (now,)) if known is None else known.again(now, keep=keep)
                 )
-        return self.check(node_id, session)
+        return self._judged(node_id, session)
 
     def check(self, node_id: int, session: str | None = None) -> Safety:
         """Return whether a node was looked at too often in too short a time, or the session has gone on too long."""
-        rules, now = self._rules(), to_micros(self._clock.now())
         if not self._nodes.visible([node_id]):
             return Safety.INVALID_NODE
+        return self._judged(node_id, session)
+
+    def _judged(self, node_id: int, session: str | None) -> Safety:
+        rules, now = self._rules(), to_micros(self._clock.now())
         access = self.of(node_id, session)
         if access is not None and _is_loop(access, rules, now=now):
             return Safety.LOOP_DETECTED
