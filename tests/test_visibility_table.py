@@ -153,7 +153,7 @@ GRAPH: dict[str, Call] = {
 
 GRAPH_ELSEWHERE = {
     "add_node": "writes; its number tells how many there were before: docs/caveats.md", "add_nodes": "as `add_node`",
-    "configure": "no memory", "rules": "no memory", "start_session": "no memory", "work_with": "of the store alone",
+    "configure": "no memory", "rules": "no memory", "start_session": "no memory",
 }  # fmt: skip
 
 WHOLE: dict[str, Call] = {
