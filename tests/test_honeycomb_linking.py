@@ -360,19 +360,22 @@ def test_what_changes_while_links_are_made_is_linked_as_it_is_then(opened, monke
 
 # Whatever happens -----------------------------------------------------------------------------------------------------
 
-WORDS = ("river", "meadow", "lantern", "copper", "violin", "orchard")
-slots = st.integers(0, 13)
+WORDS = ("river", "meadow", "lantern", "copper", "violin", "orchard", "saddle", "window")
+SLOTS = 18  # more than twice the nearest of a memory, so that it matters who is among them
+slots = st.integers(0, SLOTS - 1)
+early = st.integers(0, SLOTS // 2)
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
 tags = st.lists(st.sampled_from(("amber", "basalt", "cobalt")), max_size=2)
 steps = st.one_of(
+    st.tuples(st.just("tell"), early, texts, tags),
     st.tuples(st.just("tell"), slots, texts, tags),
     st.tuples(st.just("tag"), slots, tags),
     st.tuples(st.just("untag"), slots, tags),
     st.tuples(st.just("link"), slots, slots, st.sampled_from(("because", "why"))),
     st.tuples(st.just("unlink"), slots, slots),
     st.tuples(st.just("insert"), slots, slots, st.integers(0, 4).map(lambda at: at / 4)),
-    st.tuples(st.just("forget"), slots),
-    st.tuples(st.just("restore"), slots),
+    st.tuples(st.just("forget"), early),
+    st.tuples(st.just("restore"), early),
     st.tuples(st.just("purge"), slots),
     st.tuples(st.just("wait")),
     st.tuples(st.just("embed")),
@@ -393,7 +396,7 @@ class Life:
         ids = [f"m{slot}" for slot in rest if isinstance(slot, int)]
         if name == "tell":
             said = f"{' '.join(rest[1])} {rest[0]}"  # the same words in two slots are two memories
-            hx.remember(said, id=ids[0], path=f"p/{rest[0]}", tags=rest[2], space="s" if rest[0] % 5 else "t")
+            hx.remember(said, id=ids[0], path=f"p/{rest[0]}", tags=rest[2], space="t" if rest[0] % 6 == 5 else "s")
         elif name == "tag":
             hx.tag(ids[0], add=rest[1])
         elif name == "untag":
@@ -423,9 +426,9 @@ class Life:
             hx.embed_pending()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    first=st.lists(st.tuples(texts, tags), min_size=8, max_size=14),
+    first=st.lists(st.tuples(texts, tags), min_size=SLOTS, max_size=SLOTS),
     life=st.lists(steps, min_size=1, max_size=25),
 )
 def test_after_whatever_happened_a_rebuild_changes_nothing(first, life):
