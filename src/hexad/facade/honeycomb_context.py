@@ -10,8 +10,8 @@ from hexad.facade.honeycomb_given import given_scope, given_share, given_vector,
 from hexad.facade.honeycomb_parts import HoneycombParts
 from hexad.model.honeycomb import RELEVANCE_THRESHOLD, JitContext, Safety
 from hexad.model.parse import quoted
-from hexad.recall.jit import Entry, WalkOptions
 from hexad.recall.jit_ahead import MEMORIES, OWN, Bounds
+from hexad.recall.jit_state import Entry, WalkOptions
 from hexad.recall.question import check_query
 
 MAX_TOKENS: Final = 2_000

@@ -6,12 +6,9 @@ question ─ nearest nodes ─ entries ─┬─ main rings, edges above the thr
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush, nsmallest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
 from hexad.index.honeycomb_entries import EntryIndex
@@ -19,7 +16,8 @@ from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
 from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
 from hexad.recall.jit_ahead import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
-from hexad.storage.codec import from_micros, to_micros
+from hexad.recall.jit_state import Aging, Entry, Reached, Taken, Walk, WalkOptions, Way
+from hexad.storage.codec import from_micros
 from hexad.storage.embeddings import cosines_of, decode_rows, direction
 from hexad.storage.honeycomb import NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
@@ -39,89 +37,8 @@ GAIN: Final = 0.3
 """What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
 WHOLE_SHARE: Final = 0.25
 """A memory of several chunks that takes more of the budget than this is shown in part."""
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long", "no room left"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WalkOptions:
-    """How to walk. `thresholds` are by kind of node; `descend` lets the walk into overflow rings.
-
-    `best_first` takes what the question points at most before what is nearer to the entry: a node's strength is its
-    own, and `GAIN` × the strength that it was reached from × the edge.
-    """
-
-    max_tokens: int
-    thresholds: Mapping[str, float]
-    descend: bool = True
-    best_first: bool = False
-    bounds: Bounds = field(default_factory=Bounds)
-
-
-class Entry(NamedTuple):
-    """Where a walk may begin, from 0 to 1 how strongly the question points there, and the chunk that answers."""
-
-    node: int
-    strength: float
-    chunk_no: int = 0
-
-
-class _Reached(NamedTuple):
-    """A node on the way: in this order walks take them."""
-
-    level: int  # how many edges away from an entry; 0 for all where the best comes first
-    weakness: float  # the negated strength: the strongest comes first
-    node: int
-    push: int  # which of the walk's ways led here
-
-
-class _Taken(NamedTuple):
-    """A piece, before it is compared with the query."""
-
-    said: NodeText
-    text: str
-    tokens: int
-    way: _Way
-
-
-class _Way(NamedTuple):
-    depth: int
-    edge: EdgeRow | None
-
-
-class _Aging:
-    """What edges are worth at one moment: `HoneycombRules.aged`, a hundred times in a walk."""
-
-    def __init__(self, rules: HoneycombRules, now: datetime) -> None:
-        self._now = to_micros(now)
-        self._lives = [None if life is None else life // _MICROSECOND for life in rules.ring_half_lives]
-
-    def aged(self, edge: EdgeRow) -> float:
-        """Return what an edge counts now."""
-        life = self._lives[min(edge.ring, len(self._lives) - 1)]
-        age = self._now - edge.renewed_at
-        return edge.score if life is None or age <= 0 else float(edge.score * 0.5 ** (age / life))
-
-
-@dataclass(slots=True)
-class _Walk:
-    """The state of one walk."""
-
-    options: WalkOptions
-    ahead: Ahead
-    aging: _Aging
-    heap: list[_Reached] = field(default_factory=list)
-    ways: list[_Way] = field(default_factory=list)
-    own: dict[int, Entry] = field(default_factory=dict)
-    order: list[int] = field(default_factory=list)
-    depths: dict[int, int] = field(default_factory=dict)
-    strengths: dict[int, float] = field(default_factory=dict)
-    done: set[int] = field(default_factory=set)
-    taken: list[_Taken] = field(default_factory=list)
-    text: str = ""
-    misses: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
 
 
 class JitWalker:
@@ -175,17 +92,21 @@ class JitWalker:
         notes: tuple[str, ...] = (),
     ) -> JitContext:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
-        aging = _Aging(self._rules(), self._clock.now())
+        aging = Aging(self._rules(), self._clock.now())
         with self._stores.db.read():
             ahead = Ahead(
-                self._stores, self._layout, options.bounds, overflow=options.best_first and options.descend
+                self._stores,
+                self._layout,
+                options.bounds,
+                edges=options.best_first,
+                overflow=options.best_first and options.descend,
             )
-            walk = _Walk(options=options, ahead=ahead, aging=aging)
+            walk = Walk(options=options, ahead=ahead, aging=aging)
             ahead.load([entry.node for entry in entries])
             ahead.load_to_come([entry.node for entry in entries if ahead.stops[entry.node] is None])
             for entry in entries:
                 walk.own[entry.node] = entry
-                self._reach(walk, entry.node, entry.strength, _Way(0, None))
+                self._reach(walk, entry.node, entry.strength, Way(0, None))
             self._run(walk)
             if options.descend and not options.best_first:
                 self._descend(walk)
@@ -235,30 +156,49 @@ class JitWalker:
 
     # The walk ---------------------------------------------------------------------------------------------------
 
-    def _run(self, walk: _Walk) -> None:
+    def _run(self, walk: Walk) -> None:
         """Take the nodes that are reached, level by level and the strongest first, as long as there is room."""
-        while walk.heap and self._goes_on(walk):
-            reached = heappop(walk.heap)
-            if reached.node in walk.done:
-                continue
-            walk.done.add(reached.node)
-            stop = walk.ahead.stops[reached.node]
-            if stop is None:
-                continue
-            if not stop.active:
-                walk.left_out[INACTIVE] += 1
-                continue
-            said = self._read(walk, reached.node)
-            if said is None:
-                continue
-            way = walk.ways[reached.push]
-            walk.order.append(reached.node)
-            walk.depths[reached.node] = way.depth
-            walk.strengths[reached.node] = -reached.weakness
-            self._take(walk, said, way)
-            self._expand(walk, reached.node, walk.ahead.edges(reached.node))
+        while self._goes_on(walk):
+            if walk.unexpanded and (not walk.heap or walk.heap[0].level > walk.level):
+                self._expand_level(walk)
+            elif walk.heap:
+                self._visit(walk, heappop(walk.heap))
+            else:
+                return
 
-    def _read(self, walk: _Walk, node: int) -> NodeText | None:
+    def _visit(self, walk: Walk, reached: Reached) -> None:
+        node = reached.node
+        if node in walk.done:
+            return
+        walk.done.add(node)
+        stop = walk.ahead.stops[node]
+        if stop is None:
+            return
+        if not stop.active:
+            walk.left_out[INACTIVE] += 1
+            return
+        said = self._read(walk, node)
+        if said is None:
+            return
+        way = walk.ways[reached.push]
+        walk.order.append(node)
+        walk.depths[node] = way.depth
+        walk.strengths[node] = -reached.weakness
+        self._take(walk, said, way)
+        if walk.options.best_first:
+            self._expand(walk, node, walk.ahead.edges(node))
+        else:
+            walk.level = reached.level
+            walk.unexpanded.append(node)
+
+    def _expand_level(self, walk: Walk) -> None:
+        """Go on from a whole level at once: a walk whose budget ends within it need not know where it leads."""
+        nodes, walk.unexpanded = walk.unexpanded, []
+        walk.ahead.read_edges(nodes)
+        for node in nodes:
+            self._expand(walk, node, walk.ahead.edges(node))
+
+    def _read(self, walk: Walk, node: int) -> NodeText | None:
         """Return what a node says, None where it is gone; reads the next ones with it."""
         if not walk.ahead.has_read(node):
             following = [reached.node for reached in nsmallest(walk.ahead.at_once - 1, walk.heap)]
@@ -267,7 +207,7 @@ class JitWalker:
             )
         return walk.ahead.text(node)
 
-    def _descend(self, walk: _Walk) -> None:
+    def _descend(self, walk: Walk) -> None:
         """Go into the overflow rings of what was visited, in the order of the visit, and on from there."""
         place = 0
         while place < len(walk.order) and self._goes_on(walk):
@@ -279,7 +219,7 @@ class JitWalker:
                 self._expand(walk, node, overflow.get(node, []))
             self._run(walk)
 
-    def _expand(self, walk: _Walk, node: int, edges: Sequence[EdgeRow]) -> None:
+    def _expand(self, walk: Walk, node: int, edges: Sequence[EdgeRow]) -> None:
         stops = walk.ahead.stops
         stop = stops[node]
         assert stop is not None
@@ -296,14 +236,14 @@ class JitWalker:
             if walk.options.best_first:
                 own = walk.own[to].strength if to in walk.own else 0.0
                 strength = own + GAIN * walk.strengths[node] * strength
-            self._reach(walk, to, strength, _Way(depth, edge))
+            self._reach(walk, to, strength, Way(depth, edge))
 
-    def _reach(self, walk: _Walk, node: int, strength: float, way: _Way) -> None:
+    def _reach(self, walk: Walk, node: int, strength: float, way: Way) -> None:
         level = 0 if walk.options.best_first else way.depth
-        heappush(walk.heap, _Reached(level, -strength, node, len(walk.ways)))
+        heappush(walk.heap, Reached(level, -strength, node, len(walk.ways)))
         walk.ways.append(way)
 
-    def _take(self, walk: _Walk, said: NodeText, way: _Way) -> None:
+    def _take(self, walk: Walk, said: NodeText, way: Way) -> None:
         """Add a node's text where it fits."""
         for text in self._forms(walk, said):
             joined = f"{walk.text} {text}" if walk.text else text
@@ -311,14 +251,14 @@ class JitWalker:
             if tokens > walk.options.max_tokens:
                 continue
             before = self._counter.count(walk.text) if walk.text else 0
-            walk.taken.append(_Taken(said, text, tokens - before, way))
+            walk.taken.append(Taken(said, text, tokens - before, way))
             walk.text = joined
             walk.misses = 0
             return
         walk.left_out[TOO_LONG] += 1
         walk.misses += 1
 
-    def _forms(self, walk: _Walk, said: NodeText) -> list[str]:
+    def _forms(self, walk: Walk, said: NodeText) -> list[str]:
         """Return what may stand for a node, the best first: the whole, unless it is a memory of several chunks that
         would take much of the budget; then the chunk that answers, or a summary.
         """  # fmt: skip
@@ -332,11 +272,11 @@ class JitWalker:
             forms = [*short, *forms] if large and said.chunks > 1 else [*forms, *short]
         return [form for form in forms if form]
 
-    def _goes_on(self, walk: _Walk) -> bool:
+    def _goes_on(self, walk: Walk) -> bool:
         room = walk.options.max_tokens - self._counter.count(walk.text)
         return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
 
-    def _pieces(self, walk: _Walk, query: Sequence[float] | None) -> tuple[JitPiece, ...]:
+    def _pieces(self, walk: Walk, query: Sequence[float] | None) -> tuple[JitPiece, ...]:
         """Return what was taken, with cosines with the query where the lengths of the vectors agree."""
         told = {} if query is None else self._cosines(walk.taken, direction(query))
         return tuple(
@@ -353,7 +293,7 @@ class JitWalker:
             for said, text, tokens, way in walk.taken
         )
 
-    def _cosines(self, taken: Sequence[_Taken], focus: NDArray[np.float64]) -> dict[int, float]:
+    def _cosines(self, taken: Sequence[Taken], focus: NDArray[np.float64]) -> dict[int, float]:
         import numpy as np
 
         own = [one.said.node_id for one in taken if one.said.memory_id is None]

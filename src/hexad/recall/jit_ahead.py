@@ -12,7 +12,7 @@ from hexad.storage.honeycomb_edges import EdgeRow
 from hexad.storage.stores import Stores
 
 AT_ONCE_MOST: Final = 32
-"""Nodes whose edges and texts are read together. The first reading is of one, the second of half as many."""
+"""Nodes whose texts are read together. The first reading is of one, the second of half as many."""
 OWN, MEMORIES = "nodes", "memories"
 """The two kinds of nodes, each with its own threshold."""
 
@@ -40,12 +40,18 @@ _OWN_STOPS: Final = {
 
 
 class Ahead:
-    """What one walk has read. Begin, and stay, inside one `read()` of the store."""
+    """What one walk has read. Begin, and stay, inside one `read()` of the store.
 
-    def __init__(self, stores: Stores, layout: Layout, bounds: Bounds, *, overflow: bool) -> None:
+    With `edges` main rings are read with the texts, and with `overflow` what is below them, too.
+    """
+
+    def __init__(
+        self, stores: Stores, layout: Layout, bounds: Bounds, *, edges: bool, overflow: bool
+    ) -> None:
         self._stores = stores
         self._layout = layout
         self._bounds = bounds
+        self._with_edges = edges
         self._overflow = overflow
         self._edges: dict[int, list[EdgeRow]] = {}
         self._texts: dict[int, NodeText] = {}
@@ -70,24 +76,29 @@ class Ahead:
                 self.stops[node] = Stop(is_memory=True, active=True, overflow=False)
 
     def read(self, ids: Sequence[int]) -> None:
-        """Read edges and texts of nodes that are in bounds, and look up where the edges lead."""
+        """Read the texts of nodes that are in bounds."""
         new = [node for node in dict.fromkeys(ids) if node not in self._read]
         self._read.update(new)
         self.at_once = AT_ONCE_MOST if self.at_once > 1 else AT_ONCE_MOST // 2
-        self._edges.update(self._layout.edges_of(new))
+        self._texts.update(self._said(new))
+        if self._with_edges:
+            self.read_edges(new)
+
+    def read_edges(self, ids: Sequence[int]) -> None:
+        """Read edges of nodes that are in bounds, and look up where they lead."""
+        self._edges.update(self._layout.edges_of(ids))
         if self._overflow:
-            deep = [node for node in new if (stop := self.stops[node]) is not None and stop.overflow]
+            deep = [node for node in ids if (stop := self.stops[node]) is not None and stop.overflow]
             for node, below in self.overflow(deep).items():
                 self._edges[node] = [*self._edges.get(node, ()), *below]
-        self._texts.update(self._said(new))
-        self.load(edge.to_id for node in new for edge in self._edges.get(node, ()))
+        self.load(edge.to_id for node in ids for edge in self._edges.get(node, ()))
 
     def has_read(self, node: int) -> bool:
-        """Return whether edges and text of a node are there."""
+        """Return whether the text of a node was read."""
         return node in self._read
 
     def edges(self, node: int) -> list[EdgeRow]:
-        """Return the edges of a node that was read."""
+        """Return the edges of a node whose edges were read."""
         return self._edges.get(node, [])
 
     def text(self, node: int) -> NodeText | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from hexad.model.query import Filters
-from hexad.recall.jit import Entry
+from hexad.recall.jit_state import Entry
 from hexad.recall.recaller import Recaller
 
 SEEDS_MOST: Final = 100
