@@ -161,3 +161,44 @@ def test_a_walk_reads_several_nodes_at_once(hx):
 
     assert 100 == len(context.pieces)
     assert len(statements) < 40
+
+
+@pytest.mark.row("O053", "O051")
+def test_what_one_change_costs_the_next_walk_does_not_grow_with_the_graph(hx):
+    nodes, db = hx._parts.stores.honeycomb, hx._parts.base.db
+    hx.honeycomb.add_node("x", [1.0])
+    statements: list[str] = []
+    db.tracer = lambda sql, _: statements.append(sql)
+    try:
+        nodes.changed_after(0)
+        nodes.linked()
+    finally:
+        db.tracer = None
+
+    plans = [db.query(f"EXPLAIN QUERY PLAN {sql}", (0,) * sql.count("?")) for sql in statements]
+
+    assert 2 == len(plans)
+    for plan, index in zip(plans, ("honeycomb_nodes_by_rev", "honeycomb_nodes_linked"), strict=True):
+        assert index in str(plan[0][3]), plan
+
+
+@pytest.mark.row("O036")
+def test_edges_that_callers_insert_do_not_measure_the_memories_anew(hx):
+    memories = [hx.remember(f"Note {at} is about the weather in {at} towns.") for at in range(12)]
+    hx.embed_pending()
+    before = hx.honeycomb.jit_context("weather", 100).thresholds["memories"]
+    db, statements = hx._parts.base.db, []
+    hx.honeycomb.insert(memories[0].id, memories[5].id, score=1.0)
+    db.tracer = lambda sql, _: statements.append(sql)
+    try:
+        after = hx.honeycomb.jit_context("weather", 100).thresholds["memories"]
+        calm = [sql for sql in statements if "row_number" in sql]
+        hx.remember("Another note about the weather in many towns.")
+        hx.embed_pending()
+        hx.honeycomb.jit_context("weather", 100)
+    finally:
+        db.tracer = None
+
+    assert before == after
+    assert [] == calm
+    assert any("row_number" in sql for sql in statements)

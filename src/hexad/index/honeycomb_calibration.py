@@ -27,7 +27,8 @@ class Calibration:
         self._vectors = vectors
         self._changes = changes
         self._lock = Lock()
-        self._known: tuple[tuple[int, int], HoneycombRules, float] | None = None
+        self._change = (-1, -1)
+        self._known: tuple[tuple[int, ...], HoneycombRules, float] | None = None
 
     def threshold(self, rules: HoneycombRules) -> float:
         """Return the relevance that `QUANTILE` of the pairs stay below; a fixed value for very few memories."""
@@ -35,8 +36,13 @@ class Calibration:
             # What a role may see changes with the memories.
             seen = 0 if self._nodes.sees_all else self._changes.current("memories")
             change = (self._changes.current(FAMILY), seen)
-            if self._known is None or self._known[:2] != (change, rules):
-                self._known = (change, rules, self._measured(rules))
+            if self._known is not None and self._change == change and self._known[1] == rules:
+                return self._known[2]
+            # Edges and nodes of callers' own change nothing of it.
+            about = (*map(self._changes.current, ("memories", "vectors")), *self._nodes.linked())
+            if self._known is None or self._known[:2] != (about, rules):
+                self._known = (about, rules, self._measured(rules))
+            self._change = change
             return self._known[2]
 
     def _measured(self, rules: HoneycombRules) -> float:

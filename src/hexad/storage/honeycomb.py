@@ -275,8 +275,9 @@ class HoneycombNodes:
     def changed_after(self, rev: int) -> list[NodeRow]:
         """Return the nodes that later changes touched, by id, whoever may see them."""
         rows = self._db.query(
+            # With the plus SQLite goes by `rev`; else it looks at all nodes in the order of their ids.
             "SELECT id, is_memory, active, main, overflow, created_at, rev, 0 FROM honeycomb_nodes WHERE rev > ?"
-            " ORDER BY id",
+            " ORDER BY +id",
             (rev,),
         )
         return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
@@ -314,6 +315,12 @@ class HoneycombNodes:
             "SELECT (overflow + 5) / 6, count(*) FROM honeycomb_nodes WHERE overflow > 0 GROUP BY 1 ORDER BY 1"
         )
         return dict(cast("list[tuple[int, int]]", rows))
+
+    def linked(self) -> tuple[int, int]:
+        """Return how many memories are linked, and the sum of their numbers: it is another where others are."""
+        row = self._db.query_one("SELECT count(*), coalesce(sum(id), 0) FROM honeycomb_nodes WHERE linked")
+        assert row is not None
+        return cast("tuple[int, int]", row)
 
     def sample(self, count: int) -> list[tuple[int, int, int]]:
         """Return number, space and time of about `count` linked memories that may be seen, evenly taken by number."""

@@ -25,6 +25,7 @@ CREATE TABLE honeycomb_nodes (
   rev INTEGER NOT NULL                     -- the change of the family `honeycomb` that touched it last
 ) STRICT;
 CREATE INDEX honeycomb_nodes_by_rev ON honeycomb_nodes(rev);
+CREATE INDEX honeycomb_nodes_linked ON honeycomb_nodes(id) WHERE linked;
 
 -- What nodes hold that are no memories.
 CREATE TABLE honeycomb_contents (
