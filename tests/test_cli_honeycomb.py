@@ -391,6 +391,10 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
         (["stats", "all"], "unexpected extra argument"),
         (["context"], "Say what the context is for"),
         (["context", "x", "--walk", "random"], "'random' is not one of 'best', 'breadth'"),
+        (
+            ["context", "x", "--walk", "best", "--scope", "nodes"],
+            "choose 'all' or 'memories', or walk = 'breadth'",
+        ),
         (["context", "x", "--scope", "mars"], "'mars' is not one of"),
         (["context", "x", "--threshold", "nan"], "threshold"),
         (["context", "x", "--max-tokens", "9" * 30], "max_tokens"),

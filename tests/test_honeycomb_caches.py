@@ -74,6 +74,21 @@ def test_of_equal_nodes_those_with_the_lowest_ids_are_found(hx, exact_numbers):
     assert others[0] in {node for node, _ in entries.nearest(points(1, seed=5)[0].tolist(), limit=3)}
 
 
+@pytest.mark.row("O053", "O063")
+def test_every_cosine_is_computed_up_to_four_million_numbers_of_one_length(hx):
+    index = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db))
+    rows = np.random.default_rng(4).normal(size=(62, 65_536))
+
+    hx.honeycomb.add_nodes([("x", row) for row in rows[:61]], format="int8")
+    hx.honeycomb.add_nodes([("x", row[:64]) for row in rows], format="int8")
+    assert 61 * 65_536 <= 4_000_000
+    assert not index.approximate(65_536)
+    hx.honeycomb.add_node("x", rows[61], format="int8")
+
+    assert 62 * 65_536 > 4_000_000
+    assert (True, False) == (index.approximate(65_536), index.approximate(64))
+
+
 @pytest.mark.row("O063")
 def test_the_nearest_by_bits_is_nearly_always_the_nearest(hx):
     rows = points(6_000, seed=6)

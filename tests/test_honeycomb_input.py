@@ -353,6 +353,37 @@ def test_of_many_nodes_the_one_that_cannot_be_is_named(comb):
     assert 0 == comb.stats().nodes
 
 
+@pytest.mark.parametrize("size", [8_193, 524_288, 524_289, 1_000_000])
+def test_however_long_a_text_is_the_error_says_what_a_node_holds(comb, size):
+    with pytest.raises(LimitExceeded, match=f"text has {size:,} bytes; a node holds 8,192\\. Cut it"):
+        comb.add_node("x" * size, [1.0])
+    comb.configure(max_data_bytes=100)
+    with pytest.raises(LimitExceeded, match=f"text has {size:,} bytes; a node holds 100\\. Cut it"):
+        comb.add_node("x" * size, [1.0])
+    assert 0 == comb.stats().nodes
+
+
+def test_an_error_of_a_walk_names_what_keeps_it_from_being_the_best(comb):
+    comb.add_node("Rust is fast", [1.0, 0.0])
+    for given, words in (
+        (
+            {"query": "x", "scope": "nodes"},
+            "scope = 'nodes' leaves them out; choose 'all' or 'memories', or walk = 'breadth'",
+        ),
+        ({"query": [1.0, 0.0]}, "query is a vector; give a text, or walk = 'breadth'"),
+        (
+            {"query": "x", "start": 1},
+            "start = 1 begins elsewhere; leave it out and give a text as query, or walk = 'breadth'",
+        ),
+        ({"start": 1}, "start = 1 begins elsewhere"),
+        ({}, "there is no query; give a text"),
+    ):
+        with pytest.raises(
+            InvalidInput, match=f"walk = 'best' goes by what recall finds among memories, and {words}"
+        ):
+            comb.jit_context(walk="best", **given)
+
+
 def test_a_vector_without_an_end_is_not_read_to_it(comb):
     def ones():
         while True:

@@ -114,7 +114,8 @@ class ContextCalls(HoneycombParts):
         able = isinstance(query, str) and start is None and MEMORIES in kinds
         if walk == "best" and not able:
             raise InvalidInput(
-                "walk = 'best' goes by what recall finds among memories; give a text as query."
+                f"walk = 'best' goes by what recall finds among memories, and {_hindrance(query, start)}, or walk = "
+                "'breadth'."
             )
         if walk is not None or not able:
             return walk == "best"
@@ -172,3 +173,14 @@ class ContextCalls(HoneycombParts):
         if OWN in kinds:
             found[OWN] = RELEVANCE_THRESHOLD
         return found
+
+
+def _hindrance(query: object, start: object) -> str:
+    """Say what keeps a walk from being the best first, and the way out."""
+    if start is not None:
+        return f"start = {quoted(start)} begins elsewhere; leave it out and give a text as query"
+    if query is None:
+        return "there is no query; give a text"
+    if not isinstance(query, str):
+        return "query is a vector; give a text"
+    return "scope = 'nodes' leaves them out; choose 'all' or 'memories'"

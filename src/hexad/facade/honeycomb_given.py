@@ -48,15 +48,17 @@ def given_whole(value: int, name: str) -> int:
     return parse_whole(value if number is None else number, name, least=1)
 
 
-def given_text(text: object, name: str, *, limit: int) -> str:
-    """Return a text of at most `limit` bytes; raises `InvalidInput` for none, `LimitExceeded` for a longer one."""
+def given_text(text: object, name: str, *, limit: int, times: int = 1) -> str:
+    """Return a text of at most `limit` bytes, or so many times as many; raises `InvalidInput` for none,
+    `LimitExceeded` for a longer one.
+    """  # fmt: skip
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(f"{name} = {quoted(text)} holds half a character (a lone surrogate).") from error
-    if size > limit:
+    if size > limit * times:
         raise LimitExceeded(
             f"{name} has {size:,} bytes; a node holds {limit:,}. Cut it, or remember it as a memory, which becomes a "
             "node too."

@@ -83,7 +83,9 @@ class NodeCalls(HoneycombParts):
         ]
         limit = self.rules.max_data_bytes
         texts = [
-            given_text(self._needs.mask(given_text(text, name, limit=limit * _MASKED)), name, limit=limit)
+            given_text(
+                self._needs.mask(given_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
+            )
             for (text, _), (name, _) in zip(given, names, strict=False)
         ]  # all of them before any is embedded, and paid for
         missing = [place for place, vector in enumerate(vectors) if vector is None]
