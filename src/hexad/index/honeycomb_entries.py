@@ -164,17 +164,25 @@ class _Part:
         """Take nodes out; returns False when what is left has to be read anew."""
         import numpy as np
 
-        keep = ~np.isin(self._ids[: self._count], np.asarray(gone, dtype=np.int64)) if gone else None
-        if keep is None or keep.all():
+        ids = self._ids[: self._count]
+        wanted = np.unique(np.asarray(gone, dtype=np.int64))
+        places = np.searchsorted(ids, wanted)
+        known = places < len(ids)
+        known[known] = ids[places[known]] == wanted[known]
+        places = places[known]
+        if not len(places):
             return True
-        left = int(keep.sum())
+        left = self._count - len(places)
         if left <= self._exact and self._rows is None:
             return False
-        self._ids[:left] = self._ids[: self._count][keep]
+        first = int(places[0])  # those before it stay where they are
+        keep = np.ones(self._count - first, dtype=np.bool_)
+        keep[places - first] = False
+        self._ids[first:left] = self._ids[first : self._count][keep]
         if self._rows is not None:
-            self._rows[:left] = self._rows[: self._count][keep]
+            self._rows[first:left] = self._rows[first : self._count][keep]
         if self._bits is not None:
-            self._bits.keep(keep)
+            self._bits.keep(first, keep)
         self._count = left
         return True
 
@@ -215,11 +223,11 @@ class _Bits:
             self._gains[places, 0] = np.divide(square, size, out=np.zeros_like(size), where=size > 0)
             self._gains[places, 1] = apart @ self._centre
 
-    def keep(self, keep: NDArray[np.bool_]) -> None:
-        """Keep some of the first rows."""
-        left = int(keep.sum())
-        self._codes[:, :left] = self._codes[:, : len(keep)][:, keep]
-        self._gains[:left] = self._gains[: len(keep)][keep]
+    def keep(self, first: int, keep: NDArray[np.bool_]) -> None:
+        """Keep all before `first`, and of those from there on some."""
+        left, last = first + int(keep.sum()), first + len(keep)
+        self._codes[:, first:left] = self._codes[:, first:last][:, keep]
+        self._gains[first:left] = self._gains[first:last][keep]
 
     def nearest(self, query: Rows, count: int, *, compared: int) -> Ints:
         """Return the places of about `compared` of the first `count` that are the most promising."""
