@@ -22,7 +22,7 @@ from hexad.audit.merkle import verify_inclusion
 
 SIZES = (1_000, 100_000, 1_000_000)
 BATCH = 1_000
-APPEND_US, VERIFY_RATE, PROOF_HASHES = 20.0, 100_000.0, 20
+APPEND_US, VERIFY_RATE, PROOF_HASHES = 20.0, 200_000.0, 20
 _WORDS = ("the", "ledger", " keeps", " what", " was", " said", ",", " tick", " by", " tick", ".")
 _OLD = timedelta(days=40)
 

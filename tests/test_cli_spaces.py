@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import termios
@@ -158,6 +159,11 @@ def ask(folder: Path, answer: str, *args: str, says: bytes = b"") -> int:
     assert b"3 memories" in seen
     os.write(master, answer.encode() + b"\n")
     while says not in seen:
+        if not select.select([master], [], [], 5)[0] and answer == "\x03":
+            os.write(
+                master, answer.encode()
+            )  # Python misses a signal that comes just before it waits for input
+            continue
         seen += os.read(master, 1024)
     assert says != b"Nothing was changed." or b"Error" not in seen
     code = process.wait(60)

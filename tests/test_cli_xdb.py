@@ -127,15 +127,15 @@ def test_a_line_that_cannot_be_recorded_is_named_and_nothing_of_it_stays(tmp_pat
 
 @pytest.mark.parametrize("args", [("--follow",), ()])
 @pytest.mark.parametrize("more", [(), ("--max-context-tokens", "9000"), ("--compaction",)])
-def test_what_is_refused_begins_no_session_and_changes_none(tmp_path, args, more):
+def test_what_is_refused_begins_no_session_and_changes_none(run, tmp_path, args, more):
     for other in ("there", "ended"):
-        pipe(tmp_path, "", "xdb", "record", "x", "--session", other, *(["--end"] * (other == "ended")))
-    before = pipe(tmp_path, "", "xdb", "sessions", "--json").data
+        assert 0 == run("xdb", "record", "x", "--session", other, *(["--end"] * (other == "ended"))).code
+    before = run("xdb", "sessions", "--json").data
 
     for session in ("new", "there", "ended"):
         assert 2 == pipe(tmp_path, "nonsense\n", "xdb", "record", "--session", session, *args, *more).code
 
-    assert before == pipe(tmp_path, "", "xdb", "sessions", "--json").data
+    assert before == run("xdb", "sessions", "--json").data
 
 
 @pytest.mark.parametrize("bad", ["nonsense", '{"event_type": "input", "content": 7}'])

@@ -30,8 +30,8 @@ def run(program: str, folder: Path, seconds: float) -> subprocess.CompletedProce
 
 
 def test_a_program_that_ends_while_the_background_compacts_ends_well(tmp_path: Path) -> None:
-    for turn in range(12):
-        ended = run(_PROGRAM, tmp_path / str(turn % 3), 0.7 + 0.11 * turn)
+    for turn in range(5):
+        ended = run(_PROGRAM, tmp_path / str(turn % 2), 0.7 + 0.25 * turn)
         assert (ended.returncode, ended.stderr) == (0, ""), turn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -121,21 +122,22 @@ def test_several_record_read_and_seal_at_once(project):
         assert [] == hx.check()
 
 
-def test_a_sealing_that_is_killed_at_any_step_leaves_nothing_half_done(project):
-    step = 0
-    while True:
-        step += 1
+@pytest.mark.parametrize("apart", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_a_sealing_that_is_killed_at_any_step_leaves_nothing_half_done(project, apart):
+    recorded = dict[str, int]()
+    for step in itertools.count(1, apart):
+        recorded[f"w{step}"] = 20
         finish(start("record", project, f"w{step}", 20))
         process = start("seal_and_die", project, count=step)
         process.communicate()
         with hexad.open(project, embedder=None, background=False) as hx:
-            whole(hx, {f"w{at}": 20 for at in range(1, step + 1)})
+            whole(hx, recorded)
             if process.returncode == 0:
                 break
     assert step > 8
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.xdb.seal()
-        whole(hx, {f"w{at}": 20 for at in range(1, step + 1)})
+        whole(hx, recorded)
         registered = hx._parts.base.db.query(
             "SELECT name FROM stream_segments UNION SELECT name FROM stream_sidecars"
         )

@@ -42,10 +42,11 @@ def forget(turn: Turn, owner: object) -> None:
 
 
 def _end() -> None:
-    with _lock:
-        left = sorted(_left.items(), key=lambda one: one[0])
-        _left.clear()
-    for _, (pid, action) in left:
+    while True:
+        with _lock:  # one by one: the thread in the background may open DuckDB while it is waited for
+            if not _left:
+                return
+            pid, action = _left.pop(min(_left))
         if pid == os.getpid():  # a forked child has its parent's list and none of its threads
             action()
 
