@@ -120,7 +120,7 @@ def test_a_full_graph_says_so_and_evicts_nothing(comb):
         (lambda comb: comb.jit_context([1.0], scope="mars"), "scope = 'mars'"),
         (lambda comb: comb.jit_context("  "), "question is empty"),
         (lambda comb: comb.jit_context("  ", walk="breadth"), "says nothing"),
-        (lambda comb: comb.jit_context([1.0], walk="best"), "give a text as query"),
+        (lambda comb: comb.jit_context([1.0], walk="best"), "query is a vector; give a text"),
         (lambda comb: comb.jit_context([1.0], walk="random"), "walk = 'random'"),
         (lambda comb: comb.access(True), "is no node"),
         (lambda comb: comb.check_safety(1, session=""), "session = ''"),

@@ -74,7 +74,7 @@ def test_of_equal_nodes_those_with_the_lowest_ids_are_found(hx, exact_numbers):
     assert others[0] in {node for node, _ in entries.nearest(points(1, seed=5)[0].tolist(), limit=3)}
 
 
-@pytest.mark.row("O053", "O063")
+@pytest.mark.row("O053", "O063", "O066")
 def test_every_cosine_is_computed_up_to_four_million_numbers_of_one_length(hx):
     index = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db))
     rows = np.random.default_rng(4).normal(size=(62, 65_536))

@@ -57,7 +57,8 @@ class ContextCalls(HoneycombParts):
         Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
         `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
         answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
-        `max_tokens` has room for them. `overflow` lets the walk into overflow rings. `scope` is `all`, `nodes` (of
+        `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
+        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the walk into overflow rings. `scope` is `all`, `nodes` (of
         `add_node`) or `memories`, `space` bounds the memories.
 
         The walk is an `access` of the node that it begins at in `session`, and `safety` says what the loop breaker

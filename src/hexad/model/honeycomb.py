@@ -39,6 +39,16 @@ class EmbeddingFormat(StrEnum):
     INT8 = "int8"
 
 
+class PieceForm(StrEnum):
+    """What a piece of a context shows of its node: the whole, one chunk of a memory, or a summary."""
+
+    WHOLE = "whole"
+    CHUNK = "chunk"
+    LONG = "summary_long"
+    SHORT = "summary_short"
+    MICRO = "summary_micro"
+
+
 class Safety(StrEnum):
     """What the circuit breaker says of a node and a session (document 3, algorithm 6)."""
 
@@ -185,12 +195,14 @@ def _check_time(value: object, name: str) -> None:
 class JitPiece:
     """One text of a context, and why it is there: over which edge it was reached, and how near it is to the query.
 
-    `depth` 0 is an entry. `relevance_to_focus` is the cosine with the query, None where they cannot be compared.
+    `form` says whether `text` is the whole: a memory that does not fit comes in part. `depth` 0 is an entry.
+    `relevance_to_focus` is the cosine with the query, None where they cannot be compared.
     """
 
     id: int
     memory_id: str | None
     text: str
+    form: PieceForm
     tokens: int
     depth: int
     strength: float
@@ -203,6 +215,7 @@ class JitPiece:
             "id": self.id,
             "memory_id": self.memory_id,
             "text": self.text,
+            "form": self.form.value,
             "tokens": self.tokens,
             "depth": self.depth,
             "strength": self.strength,
@@ -216,7 +229,7 @@ class JitContext:
     """What a walk brought back: `text` is the pieces joined with spaces. `safety` says what the loop breaker saw.
 
     `thresholds` are the scores that edges had to pass; `left_out` counts, by reason, what the walk met and did not
-    take.
+    take, and under `in part` the pieces that are not the whole.
     """
 
     text: str

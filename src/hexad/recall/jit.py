@@ -14,8 +14,9 @@ from hexad.clock import Clock
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
-from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, Safety
+from hexad.model.honeycomb import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
 from hexad.recall.jit_ahead import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
+from hexad.recall.jit_forms import forms_of
 from hexad.recall.jit_state import Aging, Entry, Reached, Taken, Walk, WalkOptions, Way
 from hexad.storage.codec import from_micros
 from hexad.storage.embeddings import cosines_of, decode_rows, direction
@@ -35,10 +36,9 @@ MISSES_MOST: Final = 32
 _ENTRIES_LOOKED_AT, _MEMORIES_LOOKED_AT = 8, 64
 GAIN: Final = 0.3
 """What a best-first walk passes on over an edge. On conversations 0.2 to 0.4 found more than no walk did."""
-WHOLE_SHARE: Final = 0.25
-"""A memory of several chunks that takes more of the budget than this is shown in part."""
 
 INACTIVE, BELOW, TOO_LONG, UNREAD = "inactive", "below the threshold", "too long", "no room left"
+IN_PART = "in part"
 
 
 class JitWalker:
@@ -101,7 +101,8 @@ class JitWalker:
                 edges=options.best_first,
                 overflow=options.best_first and options.descend,
             )
-            walk = Walk(options=options, ahead=ahead, aging=aging)
+            focus = None if query is None else direction(query)
+            walk = Walk(options=options, ahead=ahead, aging=aging, focus=focus)
             ahead.load([entry.node for entry in entries])
             ahead.load_to_come([entry.node for entry in entries if ahead.stops[entry.node] is None])
             for entry in entries:
@@ -111,7 +112,7 @@ class JitWalker:
             if options.descend and not options.best_first:
                 self._descend(walk)
             walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
-            pieces = self._pieces(walk, query)
+            pieces = self._pieces(walk)
         return JitContext(
             text=walk.text,
             pieces=pieces,
@@ -244,53 +245,43 @@ class JitWalker:
         walk.ways.append(way)
 
     def _take(self, walk: Walk, said: NodeText, way: Way) -> None:
-        """Add a node's text where it fits."""
-        for text in self._forms(walk, said):
+        """Add a node's text, or the most of it that fits."""
+        entry = walk.own.get(said.node_id)
+        chunk_no = 0 if entry is None else entry.chunk_no
+        for form, text in forms_of(self._stores, said, chunk_no=chunk_no, focus=walk.focus):
             joined = f"{walk.text} {text}" if walk.text else text
             tokens = self._counter.count(joined)
             if tokens > walk.options.max_tokens:
                 continue
             before = self._counter.count(walk.text) if walk.text else 0
-            walk.taken.append(Taken(said, text, tokens - before, way))
+            walk.taken.append(Taken(said, form, text, tokens - before, way))
             walk.text = joined
             walk.misses = 0
+            walk.left_out[IN_PART] += form is not PieceForm.WHOLE
             return
         walk.left_out[TOO_LONG] += 1
         walk.misses += 1
-
-    def _forms(self, walk: Walk, said: NodeText) -> list[str]:
-        """Return what may stand for a node, the best first: the whole, unless it is a memory of several chunks that
-        would take much of the budget; then the chunk that answers, or a summary.
-        """  # fmt: skip
-        forms = [said.text]
-        if said.memory_id is not None:
-            entry = walk.own.get(said.node_id)
-            short = [said.short] if said.short else []
-            if entry is not None and entry.chunk_no and said.chunks > 1:
-                short = [*self._stores.honeycomb.chunk_text(entry.chunk_no), *short]
-            large = self._counter.count(said.text) > walk.options.max_tokens * WHOLE_SHARE
-            forms = [*short, *forms] if large and said.chunks > 1 else [*forms, *short]
-        return [form for form in forms if form]
 
     def _goes_on(self, walk: Walk) -> bool:
         room = walk.options.max_tokens - self._counter.count(walk.text)
         return room > 0 and walk.misses < MISSES_MOST and len(walk.order) < VISITS_MOST
 
-    def _pieces(self, walk: Walk, query: Sequence[float] | None) -> tuple[JitPiece, ...]:
+    def _pieces(self, walk: Walk) -> tuple[JitPiece, ...]:
         """Return what was taken, with cosines with the query where the lengths of the vectors agree."""
-        told = {} if query is None else self._cosines(walk.taken, direction(query))
+        told = {} if walk.focus is None else self._cosines(walk.taken, walk.focus)
         return tuple(
             JitPiece(
                 id=said.node_id,
                 memory_id=said.memory_id,
                 text=text,
+                form=form,
                 tokens=tokens,
                 depth=way.depth,
                 strength=walk.strengths[said.node_id],
                 relevance_to_focus=told.get(said.node_id),
                 via=None if way.edge is None else edge_of(way.edge),
             )
-            for said, text, tokens, way in walk.taken
+            for said, form, text, tokens, way in walk.taken
         )
 
     def _cosines(self, taken: Sequence[Taken], focus: NDArray[np.float64]) -> dict[int, float]:

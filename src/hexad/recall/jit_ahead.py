@@ -115,9 +115,7 @@ class Ahead:
         nodes = self._stores.honeycomb
         own = [node for node in ids if (stop := self.stops[node]) is not None and not stop.is_memory]
         others = [node for node in ids if (stop := self.stops[node]) is not None and stop.is_memory]
-        found = (
-            {node: NodeText(node, None, data, None, 0) for node, data in nodes.data_of(own)} if own else {}
-        )
+        found = {node: NodeText(node, None, data) for node, data in nodes.data_of(own)} if own else {}
         return {**found, **nodes.texts(others)} if others else found
 
 

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hexad.model.honeycomb import HoneycombRules
+from hexad.model.honeycomb import HoneycombRules, PieceForm
 from hexad.recall.jit_ahead import Ahead, Bounds
 from hexad.storage.codec import to_micros
 from hexad.storage.honeycomb import NodeText
 from hexad.storage.honeycomb_edges import EdgeRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -60,6 +64,7 @@ class Taken(NamedTuple):
     """A piece, before it is compared with the query."""
 
     said: NodeText
+    form: PieceForm
     text: str
     tokens: int
     way: Way
@@ -86,6 +91,7 @@ class Walk:
     options: WalkOptions
     ahead: Ahead
     aging: Aging
+    focus: NDArray[np.float64] | None = None  # what pieces are compared with
     heap: list[Reached] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
     own: dict[int, Entry] = field(default_factory=dict)

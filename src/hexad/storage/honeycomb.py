@@ -55,13 +55,11 @@ class Content(NamedTuple):
 
 
 class NodeText(NamedTuple):
-    """What a node says; of a memory also its id, and a summary for where the whole is too long."""
+    """What a node says, and a memory's id."""
 
     node_id: int
     memory_id: str | None
     text: str
-    short: str | None
-    chunks: int
 
 
 class HoneycombNodes:
@@ -233,8 +231,7 @@ class HoneycombNodes:
         """Return what those of these nodes, or memories that are none yet, say that may be seen."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT j.value, m.id, coalesce(c.data, m.raw), m.summary_short,"
-            " (SELECT count(*) FROM chunks k WHERE k.memory_no = m.no) FROM json_each(?) j"
+            "SELECT j.value, m.id, coalesce(c.data, m.raw) FROM json_each(?) j"
             " LEFT JOIN honeycomb_contents c ON c.node_id = j.value LEFT JOIN memories m ON m.no = j.value"
             f" WHERE c.node_id IS NOT NULL OR (m.no IS NOT NULL{seen})",
             (json.dumps(sorted(ids)), *roles),
@@ -248,6 +245,16 @@ class HoneycombNodes:
             (json.dumps(sorted(ids)),),
         )
         return cast("list[tuple[int, str]]", rows)
+
+    def summaries(self, memory_no: int) -> tuple[str, ...]:
+        """Return the long, the short and the micro summary of a memory that may be seen; nothing of another."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT coalesce(m.summary_long, ''), coalesce(m.summary_short, ''), coalesce(m.summary_micro, '')"
+            f" FROM memories m WHERE m.no = ?{seen}",
+            (memory_no, *roles),
+        )
+        return cast("tuple[str, ...]", rows[0]) if rows else ()
 
     def chunk_text(self, chunk_no: int) -> list[str]:
         """Return the text of a chunk of an active memory; nothing when it is gone."""

@@ -107,6 +107,20 @@ class Vectors:
             for row in rows
         }
 
+    def of_chunks(self, memory_no: int, *, dimensions: int) -> list[tuple[int, NDArray[np.float32]]]:
+        """Return the numbers of a memory's chunks and their vectors of this length, in order."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT chunk_no, vector FROM vectors WHERE memory_no = ? AND chunk_no IS NOT NULL AND length(vector) = ?"
+            " ORDER BY chunk_no",
+            (memory_no, 2 * dimensions),
+        )
+        return [
+            (cast("int", row[0]), np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32))
+            for row in rows
+        ]
+
     def blob(self, vector_no: int) -> bytes | None:
         """Return a vector as it is stored, None when it is gone."""
         row = self._db.query_one("SELECT vector FROM vectors WHERE no = ?", (vector_no,))

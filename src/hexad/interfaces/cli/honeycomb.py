@@ -22,6 +22,12 @@ _UNBROKEN: Final = "\u00a0"
 _DIGITS_MOST: Final = 19
 """No number of a node has more."""
 _LABELS: Final = {"OK": None, "LOOP_DETECTED": "a loop", "SESSION_EXPIRED": "an expired session"}
+_PARTS: Final = {
+    "chunk": "one chunk",
+    "summary_long": "its long summary",
+    "summary_short": "its short summary",
+    "summary_micro": "its micro summary",
+}
 
 
 @click.group(cls=Group)
@@ -365,7 +371,10 @@ def _why(piece: JitPiece) -> str:
     ]
     if piece.relevance_to_focus is not None:
         parts.append(f"cosine {piece.relevance_to_focus:.2f}")
-    return f"{piece.id}  {', '.join([*parts, count(piece.tokens, 'token')])}"
+    parts.append(count(piece.tokens, "token"))
+    if piece.form in _PARTS:
+        parts.append(f"{_PARTS[piece.form]} in place of the whole")
+    return f"{piece.id}  {', '.join(parts)}"
 
 
 def _why_nothing(found: JitContext) -> str:
