@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
+from hexad.interfaces.cli.main import main
 from hexad.storage.leases import Lease
 from hexad.testing import HashEmbedder
 from hexad.upkeep.link import LinkJob
@@ -333,6 +335,40 @@ def test_a_program_that_hangs_while_it_links_is_waited_for_only_so_long(opened, 
         assert len(TEXTS) == hx.embed_pending()
 
     assert len(TEXTS) == hx.maintain().linked
+
+
+def test_who_waits_for_links_is_told_how_many_there_are_and_whom_to_look_for(opened, monkeypatch, capsys):
+    hx = opened()
+    for at, text in enumerate(TEXTS):
+        hx.remember(text, path=f"p/{at}")
+    monkeypatch.setattr("hexad.upkeep.link.PATIENCE_S", 0.1)
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
+    waits = r"In the honeycomb 10 memories wait for their links, and only process \d+ \(linking, since .*\) may make"
+
+    def said(*args: str) -> tuple[str, str]:
+        assert 0 == main([*args, "-C", str(hx.path.parent)])
+        told = capsys.readouterr()
+        return told.out, told.err
+
+    lease = Lease(hx.path / "link.lock", clock=FrozenClock(), purpose="linking")
+    with lease.held_for():
+        report, status = hx.maintain(), hx.status()
+        assert (10, 0, 10) == (report.embedded, report.linked, report.links_pending)
+        assert (10, str(lease.holder())) == (status.links_pending, status.links_made_by)
+        for args in (["maintain"], ["reindex"], ["honeycomb", "stats"]):
+            out, err = said(*args)
+            assert re.search(waits, " ".join(err.split()))
+            assert "Nothing was waiting" not in err
+            assert "The graph is empty" not in err
+            assert "wait" not in out
+        assert 10 == json.loads(said("maintain", "--json")[0])["links_pending"]
+    free = hx.status()
+    assert (10, None) == (free.links_pending, free.links_made_by)
+    assert "10 memories wait for their links: `hexad maintain` makes them." in said("honeycomb", "stats")[1]
+
+    assert "10 memories linked with others" in said("maintain")[0]
+    assert (0, None) == (hx.status().links_pending, hx.status().links_made_by)
+    assert "wait" not in said("honeycomb", "stats")[1]
 
 
 def test_what_changes_while_links_are_made_is_linked_as_it_is_then(opened, monkeypatch):

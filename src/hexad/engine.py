@@ -370,7 +370,7 @@ class Hexad(RecordCalls, StructuredCalls, Closing):
             handouts=self._parts.handouts.flush(),
         )
         embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
-        return replace(report, embedded=embedded, linked=linked)
+        return replace(report, embedded=embedded, linked=linked, links_pending=self._parts.links_pending())
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""

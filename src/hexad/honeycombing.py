@@ -15,6 +15,7 @@ from hexad.index.honeycomb_calibration import Calibration
 from hexad.index.honeycomb_entries import EntryIndex
 from hexad.index.honeycomb_layout import Layout
 from hexad.index.vectors import VectorIndex
+from hexad.maintaining import link_lease
 from hexad.metered import query_embedder
 from hexad.model.honeycomb import HoneycombRules, JitPiece
 from hexad.recall.handouts import Handouts
@@ -22,7 +23,6 @@ from hexad.recall.jit import JitWalker
 from hexad.recall.jit_seeds import seeds_of
 from hexad.recall.safety import CircuitBreaker
 from hexad.storage.changes import ChangeReader
-from hexad.storage.leases import Lease
 from hexad.text.masking import Masking
 from hexad.text.tokens import CharacterCounter
 from hexad.upkeep.link import LinkJob
@@ -106,7 +106,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
         needs.vectors,
         rules=lambda: rules.current,
         owner=needs.owner,
-        lease=lambda: Lease(base.place.directory / "link.lock", clock=clock, purpose="linking"),
+        lease=lambda: link_lease(base.place.directory, clock=clock),
         clock=clock,
     )
     return Honeycombing(

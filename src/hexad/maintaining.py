@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hexad.index.catalog import LINK
+from hexad.storage.leases import Lease
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hexad.clock import Clock
     from hexad.erasing import Erasing
     from hexad.experiencing import Experiencing
@@ -18,6 +21,11 @@ if TYPE_CHECKING:
     from hexad.providers.base import Embedder
     from hexad.storage.stores import Stores
     from hexad.wiring import Base, Place
+
+
+def link_lease(directory: Path, *, clock: Clock) -> Lease:
+    """Return the right to make links in a store, which at most one process has."""
+    return Lease(directory / "link.lock", clock=clock, purpose="linking")
 
 
 class Upkeep:
@@ -99,9 +107,18 @@ class Upkeep:
 
     def link_pending(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
         """Derive links of memories that have their vectors; returns of how many."""
-        if self.embedder is None or not self.stores.tasks.counts(LINK)[0]:
+        if self.embedder is None or not self.links_pending():
             return 0
         return self.honeycombing.linking.run(limit=limit, stop=stop)
+
+    def links_pending(self) -> int:
+        """Return how many memories that have vectors wait for their links."""
+        return self.stores.tasks.counts(LINK)[0]
+
+    def links_made_by(self) -> str | None:
+        """Return which process has the right to make links, None when nobody does."""
+        holder = link_lease(self.place.directory, clock=self.clock).holder()
+        return None if holder is None else str(holder)
 
     def finish_erasures(self) -> int:
         """Finish what a killed process began to erase, and what waited for others; returns how much."""

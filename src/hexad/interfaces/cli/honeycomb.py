@@ -11,6 +11,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import Command, Group, note, print_json, state
+from hexad.interfaces.cli.ingest import waiting_links
 from hexad.interfaces.cli.render import clean, clip, count, hanging, size, width
 
 if TYPE_CHECKING:
@@ -221,8 +222,13 @@ def stats() -> None:
     with state().opened() as hx:
         found = hx.honeycomb.stats()
         hubs = [(_got(hx, node), rank) for node, rank in found.hubs]
+        waiting = waiting_links(hx)
     if state().json:
         print_json(found.to_dict())
+        return
+    if waiting is not None:
+        note(waiting)
+    if not found.nodes and waiting is not None:
         return
     if not found.nodes:
         note(

@@ -163,6 +163,7 @@ def embed(hx: Hexad) -> int:
     with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
         done = hx.embed_pending(progress=lambda done: show(done, max(total, done)))
     warn_of_budget(hx)
+    warn_of_links(hx)
     return done
 
 
@@ -170,6 +171,26 @@ def warn_of_budget(hx: Hexad) -> None:
     """Say that vectors wait because a budget is used up."""
     if paused := hx.status().embeddings_paused:
         warn(f"Vectors wait for a budget. {paused}")
+
+
+def warn_of_links(hx: Hexad) -> None:
+    """Say that links wait for another process."""
+    if words := waiting_links(hx):
+        warn(words)
+
+
+def waiting_links(hx: Hexad) -> str | None:
+    """Say how many memories wait for their links in the honeycomb, and for whom; None when none does."""
+    status = hx.status()
+    if not status.links_pending:
+        return None
+    waiting = count(status.links_pending, "memory waits", "memories wait")
+    if status.links_made_by is None:
+        return f"In the honeycomb {waiting} for their links: `hexad maintain` makes them."
+    return clean(
+        f"In the honeycomb {waiting} for their links, and only {status.links_made_by} may make them now. If it does "
+        "not get on, end it; then `hexad maintain` makes them."
+    )
 
 
 def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None, trust: str) -> IngestReport:

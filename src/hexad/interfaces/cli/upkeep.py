@@ -16,7 +16,7 @@ from hexad.interfaces.cli.encryption import (
     warn_of_place,
     warn_of_variable,
 )
-from hexad.interfaces.cli.ingest import embed, warn_of_budget
+from hexad.interfaces.cli.ingest import embed, warn_of_budget, warn_of_links
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
 
@@ -121,6 +121,7 @@ def maintain(ctx: click.Context) -> None:
         with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
             report = hx.maintain(progress=lambda done: show(done, max(total, done)))
         warn_of_budget(hx)
+        warn_of_links(hx)
     if state().json:
         print_json(report.to_dict())
     else:
