@@ -64,9 +64,9 @@ class ReferenceHoneycomb:
             score = relevance(here.vector, there.vector, now_s - there.created_s)
         for edge in here.edges:
             if edge.target == target:
-                edge.relation = relation or edge.relation
+                edge.relation, edge.renewed_s = relation or edge.relation, now_s
                 if score > edge.score:
-                    edge.score, edge.renewed_s = score, now_s
+                    edge.score = score
                     self._resurface(here, here.edges.index(edge))
                 return
         here.edges.append(Edge(target, score, relation or "related", now_s))

@@ -247,7 +247,10 @@ def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
 
 
 def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
-    """Strengthen an edge that is there, or take over a derived one; else leave it. It gets the seat of its score."""
+    """Strengthen an edge that is there, or take over a derived one. It gets the seat of its score.
+
+    What somebody says again is renewed, however strong: it ages from then on. What is derived again is as it was.
+    """
     if new.is_auto and not there.is_auto:
         return there
     taken_over = bool(there.is_auto) and not new.is_auto
@@ -258,7 +261,7 @@ def _renew(con: Connection, there: EdgeRow, new: NewEdge, *, at: int, rev: int) 
         relation=relation,
         is_auto=int(new.is_auto),
         score=new.score if taken_over or stronger else there.score,
-        renewed_at=at if taken_over or stronger else there.renewed_at,
+        renewed_at=at if stronger or not new.is_auto else there.renewed_at,
     )
     if edge == there:
         return there
