@@ -1,8 +1,9 @@
-"""`hexad honeycomb` as people and scripts use it: real processes, a real store."""
+"""`hexad honeycomb` as people and scripts use it: a real store, and a real terminal where one reads."""
 
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
 import pty
@@ -11,25 +12,28 @@ import subprocess
 import sys
 import termios
 import unicodedata
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from fcntl import ioctl
 from pathlib import Path
 from struct import pack
+from unittest.mock import patch
 
 import pytest
 
 import hexad
+from hexad.interfaces.cli.main import main
 from hexad.testing import HashEmbedder
+from ran import Ran
 
 
-def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HEXAD_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "hexad", *args],
-        cwd=folder, text=True, encoding="utf-8", capture_output=True, timeout=120, check=False,
-        env={**kept, "HEXAD_EMBEDDER": "hashing", "PYTHONWARNINGS": "error", "COLUMNS": "100"},
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    return done
+def run(folder: Path, *args: str) -> Ran:
+    """Run a command as a program does, in this process: most of these tests run several."""
+    out, err = io.StringIO(), io.StringIO()
+    settings = {"HEXAD_EMBEDDER": "hashing", "COLUMNS": "100"}
+    with chdir(folder), patch.dict(os.environ, settings), redirect_stdout(out), redirect_stderr(err):
+        code = main(list(args))
+    assert "Traceback" not in err.getvalue()
+    return Ran(code=code, out=out.getvalue(), err=err.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def store(tmp_path_factory) -> tuple[Path, list[int]]:
 def test_show_draws_the_neighbourhood_as_a_tree(store):
     folder, ids = store
 
-    lines = run(folder, "honeycomb", "show", str(ids[0])).stdout.splitlines()
+    lines = run(folder, "honeycomb", "show", str(ids[0])).out.splitlines()
 
     assert f'{ids[0]}  node "0"' == lines[0]
     assert lines[1].startswith("├─ 0.90 related") or lines[1].startswith("├─ 0.9")
@@ -67,7 +71,7 @@ def test_show_draws_the_neighbourhood_as_a_tree(store):
     assert "and 1 edge in overflow: --overflow shows them" == lines[-1]
     assert any(
         "ring 1" in line
-        for line in run(folder, "honeycomb", "show", str(ids[0]), "--overflow").stdout.splitlines()
+        for line in run(folder, "honeycomb", "show", str(ids[0]), "--overflow").out.splitlines()
     )
 
 
@@ -76,15 +80,15 @@ def test_show_says_how_much_the_limit_left_out(store):
 
     shown = run(folder, "honeycomb", "show", str(ids[0]), "--limit", "3")
 
-    assert 2 == len([line for line in shown.stdout.splitlines() if line.startswith(("├─", "└─"))])
-    assert "At least 5 more nodes within 2 steps; --limit shows them." in shown.stderr
+    assert 2 == len([line for line in shown.out.splitlines() if line.startswith(("├─", "└─"))])
+    assert "At least 5 more nodes within 2 steps; --limit shows them." in shown.err
 
 
 def test_show_gives_dot_and_json(store):
     folder, ids = store
 
-    dot = run(folder, "honeycomb", "show", str(ids[0]), "--dot", "--overflow").stdout
-    told = json.loads(run(folder, "honeycomb", "show", str(ids[0]), "--json", "--depth", "1").stdout)
+    dot = run(folder, "honeycomb", "show", str(ids[0]), "--dot", "--overflow").out
+    told = json.loads(run(folder, "honeycomb", "show", str(ids[0]), "--json", "--depth", "1").out)
 
     assert dot.startswith("digraph honeycomb {")
     assert f'{ids[0]} [label="{ids[0]}: node \\"0\\""]' in dot
@@ -99,17 +103,17 @@ def test_show_gives_dot_and_json(store):
 def test_a_memory_is_shown_by_its_id(store):
     folder, _ = store
 
-    assert "deploys are done" in run(folder, "honeycomb", "show", "deploys").stdout
+    assert "deploys are done" in run(folder, "honeycomb", "show", "deploys").out
     missing = run(folder, "honeycomb", "show", "99999")
-    assert (3, True) == (missing.returncode, "Node 99999 is not in the honeycomb" in missing.stderr)
+    assert (3, True) == (missing.code, "Node 99999 is not in the honeycomb" in missing.err)
 
 
 def test_stats_say_the_graph_in_numbers(store):
     folder, _ = store
 
     told, text = (
-        json.loads(run(folder, "honeycomb", "stats", "--json").stdout),
-        run(folder, "honeycomb", "stats").stdout,
+        json.loads(run(folder, "honeycomb", "stats", "--json").out),
+        run(folder, "honeycomb", "stats").out,
     )
 
     assert (11, 2, 1, 1) == (told["nodes"], told["memory_nodes"], told["inactive"], told["overflow_edges"])
@@ -126,9 +130,9 @@ def test_stats_of_an_empty_graph_say_how_nodes_come_into_it(tmp_path):
 
     told = run(tmp_path, "honeycomb", "stats")
 
-    assert (0, "") == (told.returncode, told.stdout)
-    assert "The graph is empty. A memory becomes a node when it has its vector" in told.stderr
-    assert 0 == json.loads(run(tmp_path, "honeycomb", "stats", "--json").stdout)["nodes"]
+    assert (0, "") == (told.code, told.out)
+    assert "The graph is empty. A memory becomes a node when it has its vector" in told.err
+    assert 0 == json.loads(run(tmp_path, "honeycomb", "stats", "--json").out)["nodes"]
 
 
 def test_context_walks_from_a_question_or_a_node(store):
@@ -148,25 +152,22 @@ def test_context_walks_from_a_question_or_a_node(store):
             "--no-overflow",
             "--max-tokens",
             "40",
-        ).stdout
+        ).out
     )
 
-    assert "Deploys happen on Tuesday." in asked.stdout
-    assert re.search(
-        r"^\d+  entry, strength \d\.\d\d, cosine \d\.\d\d, \d+ tokens$", asked.stdout, re.MULTILINE
-    )
-    assert "thresholds: memories" in asked.stderr
+    assert "Deploys happen on Tuesday." in asked.out
+    assert re.search(r"^\d+  entry, strength \d\.\d\d, cosine \d\.\d\d, \d+ tokens$", asked.out, re.MULTILINE)
+    assert "thresholds: memories" in asked.err
     assert [ids[1], ids[8], ids[2]] == [piece["id"] for piece in begun["pieces"]]
-    assert 2 == run(folder, "honeycomb", "context").returncode
-    assert 3 == run(folder, "honeycomb", "context", "x", "--space", "nowhere").returncode
+    assert 2 == run(folder, "honeycomb", "context").code
+    assert 3 == run(folder, "honeycomb", "context", "x", "--space", "nowhere").code
 
 
 def test_context_says_when_a_session_goes_in_circles(store):
     folder, ids = store
 
     said = [
-        run(folder, "honeycomb", "context", "--start", str(ids[0]), "--session", "loop").stderr
-        for _ in range(4)
+        run(folder, "honeycomb", "context", "--start", str(ids[0]), "--session", "loop").err for _ in range(4)
     ]
 
     assert "LOOP_DETECTED" not in said[2]
@@ -175,11 +176,11 @@ def test_context_says_when_a_session_goes_in_circles(store):
 
 def test_reindex_derives_the_links_anew(store):
     folder, _ = store
-    before = json.loads(run(folder, "honeycomb", "show", "deploys", "--json").stdout)["edges"]
+    before = json.loads(run(folder, "honeycomb", "show", "deploys", "--json").out)["edges"]
 
-    done = json.loads(run(folder, "reindex", "--json").stdout)
+    done = json.loads(run(folder, "reindex", "--json").out)
 
-    after = json.loads(run(folder, "honeycomb", "show", "deploys", "--json").stdout)["edges"]
+    after = json.loads(run(folder, "honeycomb", "show", "deploys", "--json").out)["edges"]
     assert 2 == done["links_queued"]
     assert [(edge["target_id"], edge["relevance_score"]) for edge in before] == [
         (edge["target_id"], edge["relevance_score"]) for edge in after
@@ -277,7 +278,7 @@ def unescaped(words: str) -> str:
 def test_dot_is_what_graphviz_reads_whatever_nodes_say(hostile):
     folder, ids = hostile
 
-    nodes, edges = parsed(run(folder, "honeycomb", "show", str(ids[0]), "--dot").stdout)
+    nodes, edges = parsed(run(folder, "honeycomb", "show", str(ids[0]), "--dot").out)
 
     assert {"node", *map(str, ids)} == set(nodes)
     assert len(edges) == 2 * (len(ids) - 1)
@@ -351,15 +352,14 @@ def test_a_number_is_a_nodes_and_the_memory_of_that_name_is_told_of(hostile):
 
     for number, other in ((ids[1], by_path), (ids[2], by_id)):
         shown = run(folder, "honeycomb", "show", str(number), "--json")
-        assert number == json.loads(shown.stdout)["start"]
+        assert number == json.loads(shown.out)["start"]
         assert (
-            f"{number} is the number of a node. The memory of that id or path is node {other}.\n"
-            == shown.stderr
+            f"{number} is the number of a node. The memory of that id or path is node {other}.\n" == shown.err
         )
         walked = run(folder, "honeycomb", "context", "--start", str(number), "--json")
-        assert number == json.loads(walked.stdout)["pieces"][0]["id"]
-        assert f"is node {other}." in walked.stderr
-        assert "" == run(folder, "honeycomb", "show", str(other), "--json").stderr
+        assert number == json.loads(walked.out)["pieces"][0]["id"]
+        assert f"is node {other}." in walked.err
+        assert "" == run(folder, "honeycomb", "show", str(other), "--json").err
 
 
 def test_a_number_that_no_node_has_names_a_memory(hostile):
@@ -367,14 +367,14 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
 
     shown = run(folder, "honeycomb", "show", "9" * 500, "--json")
 
-    assert "mem_many" == json.loads(shown.stdout)["nodes"][0]["memory_id"]
-    assert "" == shown.stderr
+    assert "mem_many" == json.loads(shown.out)["nodes"][0]["memory_id"]
+    assert "" == shown.err
     for missing in ("9" * 5_000, "9" * 19, "²", "١٢", "-1", "0"):
         for args in (("show", "--", missing), ("context", "--start", missing)):
             told = run(folder, "honeycomb", *args)
-            assert (3, "") == (told.returncode, told.stdout)
-            assert "is not in the honeycomb; `add_node` makes one" in told.stderr
-            assert len(told.stderr) < 400
+            assert (3, "") == (told.code, told.out)
+            assert "is not in the honeycomb; `add_node` makes one" in told.err
+            assert len(told.err) < 400
 
 
 @pytest.mark.parametrize(
@@ -405,9 +405,9 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
 def test_what_a_command_cannot_use_is_said_with_the_way_out(hostile, args, words):
     told = run(hostile[0], "honeycomb", *args)
 
-    assert (2, "") == (told.returncode, told.stdout)
-    assert words in told.stderr
-    assert told.stderr.count("\n") == 1
+    assert (2, "") == (told.code, told.out)
+    assert words in told.err
+    assert told.err.count("\n") == 1
 
 
 def test_an_empty_context_says_why(hostile):
@@ -418,7 +418,7 @@ def test_an_empty_context_says_why(hostile):
         hx.honeycomb.deactivate(ids[6])
     resting = run(folder, "honeycomb", "context", "--start", str(ids[6]))
 
-    assert "Nothing that was found fits into 2 tokens." in small.stderr
-    assert "left out: 1 below the threshold, 1 too long" in small.stderr
-    assert "Where the walk begins is inactive." in resting.stderr
-    assert "left out: 1 inactive" in resting.stderr
+    assert "Nothing that was found fits into 2 tokens." in small.err
+    assert "left out: 1 below the threshold, 1 too long" in small.err
+    assert "Where the walk begins is inactive." in resting.err
+    assert "left out: 1 inactive" in resting.err
