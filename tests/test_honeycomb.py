@@ -366,23 +366,6 @@ def test_a_walk_joins_what_strong_edges_lead_to(comb, python):
 
 
 @pytest.mark.row("O033")
-def test_what_a_weak_edge_led_to_and_the_walk_reached_otherwise_or_twice_is_not_left_out_again(comb):
-    begin, middle, weak, both = comb.add_nodes([(name, [1.0]) for name in ("begin", "middle", "weak", "both")])
-    comb.insert(begin, middle, score=0.9)
-    for one in (begin, middle):
-        comb.insert(one, weak, score=0.2)
-    comb.insert(begin, both, score=0.1)
-    comb.insert(middle, both, score=0.9)
-
-    context = comb.jit_context(start=begin)
-
-    assert [begin, middle, both] == [piece.id for piece in context.pieces]
-    assert {"below the threshold": 1} == context.left_out
-    little = comb.jit_context(start=begin, max_tokens=4)
-    assert ([begin, middle], 2) == ([piece.id for piece in little.pieces], sum(little.left_out.values()))
-
-
-@pytest.mark.row("O033")
 def test_the_threshold_is_settable_and_must_be_passed(comb, python):
     everything = comb.jit_context([1.0, 0.0], threshold=0.5)
 

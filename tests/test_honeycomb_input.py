@@ -440,6 +440,37 @@ def test_a_clock_that_is_set_back_makes_no_loop_of_slow_looks(comb, clock, sessi
     assert "OK" == comb.check_safety(node, session=session)
 
 
+def test_a_store_that_is_only_read_goes_by_the_looks_of_others_and_its_own(opened, clock):
+    writer = opened()
+    node, other = writer.honeycomb.add_nodes([("x", [1.0]), ("y", [0.5])])
+    reader = opened(readonly=True).honeycomb
+    for _ in range(4):
+        assert "OK" == reader.check_safety(node, session="shared")
+        writer.honeycomb.access(node, session="shared")
+    seen = writer.honeycomb.get(node, session="shared")
+
+    assert "LOOP_DETECTED" == reader.check_safety(node, session="shared")
+    assert seen == reader.get(node, session="shared")
+    assert ["LOOP_DETECTED", "OK"] == [reader.access(one, session="shared") for one in (node, other)]
+    assert (5, 1) == tuple(reader.get(one, session="shared").access_count_session for one in (node, other))
+    assert seen == writer.honeycomb.get(node, session="shared"), "nothing is written"
+    clock.advance(seconds=11)
+    assert ["OK", "OK"] == [reader.check_safety(one, session="shared") for one in (node, other)]
+    for _ in range(2):
+        assert "OK" == writer.honeycomb.access(other, session="shared")
+    assert ["OK", "LOOP_DETECTED"] == [reader.access(other, session="shared") for _ in range(2)]
+
+    clock.advance(seconds=3_600)
+    assert "SESSION_EXPIRED" == reader.check_safety(node, session="shared")
+    reader.start_session("shared")
+    assert ("OK", 0) == (
+        reader.check_safety(node, session="shared"),
+        reader.get(node, session="shared").access_count_session,
+    )
+    assert "SESSION_EXPIRED" == writer.honeycomb.check_safety(node, session="shared")
+    assert "OK" == reader.check_safety(node, session="another")
+
+
 def test_a_limit_that_could_never_be_kept_is_refused(comb):
     with pytest.raises(InvalidInput, match=r"loop_access_limit = 1001 is more than 1,000"):
         comb.configure(loop_access_limit=1_001)

@@ -173,3 +173,23 @@ def test_the_trace_says_which_part_of_a_memory_is_shown(tmp_path: Path):
     assert "in place of" not in whole.stdout
     assert "left out" not in whole.stderr
     assert (["summary_short"], {"in part": 1}) == ([one["form"] for one in told["pieces"]], told["left_out"])
+
+
+@pytest.mark.row("O033")
+def test_what_a_weak_edge_led_to_and_the_walk_reached_otherwise_or_twice_is_not_left_out_again(hx):
+    comb = hx.honeycomb
+    begin, middle, weak, both = comb.add_nodes(
+        [(name, [1.0]) for name in ("begin", "middle", "weak", "both")]
+    )
+    comb.insert(begin, middle, score=0.9)
+    for one in (begin, middle):
+        comb.insert(one, weak, score=0.2)
+    comb.insert(begin, both, score=0.1)
+    comb.insert(middle, both, score=0.9)
+
+    context = comb.jit_context(start=begin)
+
+    assert [begin, middle, both] == [piece.id for piece in context.pieces]
+    assert {"below the threshold": 1} == context.left_out
+    little = comb.jit_context(start=begin, max_tokens=4)
+    assert ([begin, middle], 2) == ([piece.id for piece in little.pieces], sum(little.left_out.values()))

@@ -111,7 +111,9 @@ class JitWalker:
             self._run(walk)
             if options.descend and not options.best_first:
                 self._descend(walk)
-            walk.left_out[UNREAD] = len({reached.node for reached in walk.heap} - walk.done)
+            ahead_of_it = {reached.node for reached in walk.heap} - walk.done
+            walk.left_out[UNREAD] = len(ahead_of_it)
+            walk.left_out[BELOW] = len(walk.weak - walk.done - ahead_of_it)
             pieces = self._pieces(walk)
         return JitContext(
             text=walk.text,
@@ -232,7 +234,7 @@ class JitWalker:
                 continue
             strength = aged(edge)
             if strength <= threshold:
-                walk.left_out[BELOW] += 1
+                walk.weak.add(to)
                 continue
             if walk.options.best_first:
                 own = walk.own[to].strength if to in walk.own else 0.0

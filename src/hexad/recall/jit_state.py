@@ -104,4 +104,5 @@ class Walk:
     taken: list[Taken] = field(default_factory=list)
     text: str = ""
     misses: int = 0
+    weak: set[int] = field(default_factory=set)  # where edges below the threshold lead
     left_out: Counter[str] = field(default_factory=Counter)

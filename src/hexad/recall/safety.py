@@ -25,15 +25,21 @@ RECENT_LEAST: Final = 32
 
 @dataclass(slots=True)
 class _Unnamed:
-    """The session of one open store that has no name: kept in memory, for a loop is a matter of seconds."""
+    """What one open store keeps of a session in memory: of the one that has no name, for a loop is a matter of
+    seconds; of named ones where nothing can be written.
+    """  # fmt: skip
 
     started_at: int | None = None
+    anew: bool = False  # begun here: what is stored of it counts no more
     accesses: dict[int, Access] = field(default_factory=dict)
     totals: dict[int, Access] = field(default_factory=dict)
 
 
 class CircuitBreaker:
-    """Counts accesses by session. Named sessions are in the store, and all its processes share them."""
+    """Counts accesses by session. Named sessions are in the store, and all its processes share them.
+
+    Where the store is only read, they are what is stored and what this process looked at, which it alone knows.
+    """
 
     def __init__(
         self, db: Database, nodes: HoneycombNodes, *, rules: Callable[[], HoneycombRules], clock: Clock
@@ -54,7 +60,7 @@ class CircuitBreaker:
             return
         with self._lock:
             kept = self._unnamed.setdefault(session, _Unnamed())
-            kept.started_at = now
+            kept.started_at, kept.anew = now, True
             kept.accesses.clear()
 
     def access(self, node_id: int, session: str | None = None) -> Safety:
@@ -102,7 +108,11 @@ class CircuitBreaker:
             return self._accesses.of(session, node_id)
         with self._lock:
             kept = self._unnamed.get(session)
-            return kept.accesses.get(node_id) if kept is not None else None
+            own = kept.accesses.get(node_id) if kept is not None else None
+        if session is None or (kept is not None and kept.anew):
+            return own
+        stored = self._accesses.of(session, node_id)
+        return stored.with_those_of(own) if stored is not None and own is not None else stored or own
 
     def started_at(self, session: str | None) -> int | None:
         """Return when a session began, None before its first access."""
@@ -110,7 +120,11 @@ class CircuitBreaker:
             return self._accesses.started_at(session)
         with self._lock:
             kept = self._unnamed.get(session)
-            return kept.started_at if kept is not None else None
+            own = kept.started_at if kept is not None else None
+        if session is None or (kept is not None and kept.anew):
+            return own
+        stored = self._accesses.started_at(session)
+        return own if stored is None else stored
 
     def total(self, node_id: int) -> Access | None:
         """Return the accesses to a node in all sessions, this process's latest included."""

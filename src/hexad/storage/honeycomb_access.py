@@ -28,6 +28,15 @@ class Access(NamedTuple):
         """Return the same with one more look."""
         return Access(self.looks + 1, self.first_at, at, (*self.recent, at)[-keep:])
 
+    def with_those_of(self, other: Access) -> Access:
+        """Return the looks of both, in the order of their times."""
+        return Access(
+            self.looks + other.looks,
+            min(self.first_at, other.first_at),
+            max(self.last_at, other.last_at),
+            tuple(sorted(self.recent + other.recent)),
+        )
+
 
 class HoneycombAccesses:
     """The accesses of named sessions, and the totals of all."""
