@@ -363,6 +363,60 @@ def test_however_long_a_text_is_the_error_says_what_a_node_holds(comb, size):
     assert 0 == comb.stats().nodes
 
 
+def test_numbers_that_are_too_large_or_too_many_are_told_with_the_way_out(comb):
+    for values, form, words in (
+        (
+            [1.0, 10**400],
+            "float32",
+            r"^embedding\[1\] is 1000.*, which is too large a number; divide all of its numbers",
+        ),
+        (
+            [1.0, -(10**400)],
+            "float32",
+            r"^embedding\[1\] is -1000.*, which is too large a number; divide all",
+        ),
+        (
+            [1.0, 70_000.0],
+            "float16",
+            r"holds 70000, .* the largest is 65504\. Divide all of its numbers alike: .* or choose float32",
+        ),
+        (
+            [1.0, 1e39],
+            "float32",
+            r"the largest is 3\.40282e\+38\. Divide all of its numbers alike: its direction is what counts\.$",
+        ),
+        (["1"], "float32", r"^embedding is no vector: its \[0\] is '1'; give one list of numbers\.$"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            comb.add_node("x", values, format=form)
+    with pytest.raises(
+        LimitExceeded,
+        match=r"embedding has more than 65,536 numbers, the most that can be stored; give fewer\.$",
+    ):
+        comb.add_node("x", [1.0] * 65_537)
+    assert 0 == comb.stats().nodes
+
+
+def test_a_walk_that_has_nowhere_to_begin_says_why(opened):
+    hx = opened()
+    node = hx.honeycomb.add_node("x", [1.0, 0.0])
+    here, there = (hx.remember(f"The ferry leaves {space}.", space=space) for space in ("here", "there"))
+    hx.embed_pending()
+    comb = hx.honeycomb
+
+    for given, words in (
+        ({"start": node, "scope": "memories"}, f"Node {node} is outside of scope = 'memories'."),
+        ({"start": here.id, "scope": "nodes"}, f"Node {comb.get(here.id).id} is outside of scope = 'nodes'."),
+        ({"start": here.id, "space": "there"}, f"Node {comb.get(here.id).id} is outside of space = 'there'."),
+        ({"query": [0.0, 0.0]}, "The query is a vector of zeros, which is near nothing."),
+        ({"query": [1.0, 0.0, 0.0]}, "No active node in scope has an embedding of 3 numbers."),
+    ):
+        context = comb.jit_context(**given)
+        assert ((), (words,)) == (context.pieces, context.notes)
+    assert () == comb.jit_context(start=there.id, space="there").notes
+    assert () == comb.jit_context([1.0, 0.0]).notes
+
+
 def test_an_error_of_a_walk_names_what_keeps_it_from_being_the_best(comb):
     comb.add_node("Rust is fast", [1.0, 0.0])
     for given, words in (

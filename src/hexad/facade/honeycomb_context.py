@@ -58,8 +58,8 @@ class ContextCalls(HoneycombParts):
         `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
         answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
         `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
-        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the walk into overflow rings. `scope` is `all`, `nodes` (of
-        `add_node`) or `memories`, `space` bounds the memories.
+        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the
+        walk into overflow rings. `scope` is `all`, `nodes` (of `add_node`) or `memories`, `space` bounds the memories.
 
         The walk is an `access` of the node that it begins at in `session`, and `safety` says what the loop breaker
         makes of it; the context is there all the same.
@@ -85,6 +85,7 @@ class ContextCalls(HoneycombParts):
             vector = None if query is None else self._query(query)
             with self._stores.db.read():
                 begin = [Entry(self._node(start), 1.0)]
+                notes = self._beyond(begin[0].node, scope, kinds, space, space_no)
         elif query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         elif best:
@@ -93,6 +94,7 @@ class ContextCalls(HoneycombParts):
             vector = self._query(query)
             nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
             begin = [Entry(*one) for one in nearest]
+            notes = () if begin or isinstance(query, str) else _near_nothing(vector)
         options = WalkOptions(
             max_tokens=max_tokens,
             thresholds=self._thresholds(threshold, kinds),
@@ -164,6 +166,19 @@ class ContextCalls(HoneycombParts):
         row: list[float] = self._needs.embed_query(query, None).tolist()
         return row
 
+    def _beyond(
+        self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
+    ) -> tuple[str, ...]:
+        """Say why a walk may not even enter the node at which it begins."""
+        row = self._nodes.of([node]).get(node)
+        if row is None:
+            return ()  # a memory that is no node yet
+        if (MEMORIES if row.is_memory else OWN) not in kinds:
+            return (f"Node {node} is outside of scope = {quoted(scope)}.",)
+        if row.is_memory and space_no not in (None, row.space_no):
+            return (f"Node {node} is outside of space = {quoted(space)}.",)
+        return ()
+
     def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
         if given is not None:
             fixed = given_share(given, "threshold")
@@ -185,3 +200,10 @@ def _hindrance(query: object, start: object) -> str:
     if not isinstance(query, str):
         return "query is a vector; give a text"
     return "scope = 'nodes' leaves them out; choose 'all' or 'memories'"
+
+
+def _near_nothing(vector: Sequence[float]) -> tuple[str, ...]:
+    """Say why no node is near a vector."""
+    if not any(vector):
+        return ("The query is a vector of zeros, which is near nothing.",)
+    return (f"No active node in scope has an embedding of {len(vector):,} numbers.",)

@@ -72,8 +72,10 @@ def given_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat,
         return NewNode(data=text, dimensions=0, format=form, scale=1.0, embedding=b"")
     most = max(map(abs, vector))
     if most > largest(form):
+        other = ", or choose float32" if most <= largest(EmbeddingFormat.FLOAT32) else ""
         raise InvalidInput(
-            f"{name} holds {most:g}, which {form.value} cannot; the largest is {largest(form):g}."
+            f"{name} holds {most:g}, which {form.value} cannot; the largest is {largest(form):g}. Divide all of its "
+            f"numbers alike: its direction is what counts{other}."
         )
     if 0 < most < smallest(form):
         raise InvalidInput(

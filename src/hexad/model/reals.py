@@ -93,9 +93,13 @@ def finite_numbers(vector: Iterable[float], name: str, *, most: int | None = Non
     numbers = []
     for place, value in enumerate(taken):
         number = value if type(value) is float else real_number(value)
+        if number is None and whole_number(value) is not None:
+            raise InvalidInput(
+                f"{name}[{place}] is {quoted(value)}, which is too large a number; divide all of its numbers alike."
+            )
         if number is None:
             raise InvalidInput(
-                f"{name} is no vector: {name}[{place}] is {quoted(value)}; give one list of numbers."
+                f"{name} is no vector: its [{place}] is {quoted(value)}; give one list of numbers."
             )
         if not math.isfinite(number):
             raise InvalidInput(f"{name}[{place}] is {number}; a vector holds finite numbers.")
@@ -105,5 +109,7 @@ def finite_numbers(vector: Iterable[float], name: str, *, most: int | None = Non
 
 def _few(numbers: list[float], name: str, most: int | None) -> list[float]:
     if most is not None and len(numbers) > most:
-        raise LimitExceeded(f"{name} has more than {most:,} numbers, and no more can be stored.")
+        raise LimitExceeded(
+            f"{name} has more than {most:,} numbers, the most that can be stored; give fewer."
+        )
     return numbers
