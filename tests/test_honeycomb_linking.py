@@ -366,6 +366,11 @@ def test_who_waits_for_links_is_told_how_many_there_are_and_whom_to_look_for(ope
     assert (10, None) == (free.links_pending, free.links_made_by)
     assert "10 memories wait for their links: `hexad maintain` makes them." in said("honeycomb", "stats")[1]
 
+    monkeypatch.setenv("HEXAD_EMBEDDER", "none")
+    assert (
+        "10 memories wait for their links until the store is opened with its embedder." in said("maintain")[1]
+    )
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
     assert "10 memories linked with others" in said("maintain")[0]
     assert (0, None) == (hx.status().links_pending, hx.status().links_made_by)
     assert "wait" not in said("honeycomb", "stats")[1]

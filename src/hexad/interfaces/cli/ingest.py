@@ -174,17 +174,22 @@ def warn_of_budget(hx: Hexad) -> None:
 
 
 def warn_of_links(hx: Hexad) -> None:
-    """Say that links wait for another process."""
-    if words := waiting_links(hx):
+    """Say that links wait, though this command makes what it can: for another process, or for the embedder."""
+    if words := waiting_links(hx, makes=True):
         warn(words)
 
 
-def waiting_links(hx: Hexad) -> str | None:
-    """Say how many memories wait for their links in the honeycomb, and for whom; None when none does."""
+def waiting_links(hx: Hexad, *, makes: bool = False) -> str | None:
+    """Say how many memories wait for their links in the honeycomb, and for whom; None when none does.
+
+    `makes` says that the command would have made them.
+    """
     status = hx.status()
     if not status.links_pending:
         return None
     waiting = count(status.links_pending, "memory waits", "memories wait")
+    if makes and status.embedder is None:
+        return f"In the honeycomb {waiting} for their links until the store is opened with its embedder."
     if status.links_made_by is None:
         return f"In the honeycomb {waiting} for their links: `hexad maintain` makes them."
     return clean(
