@@ -21,19 +21,7 @@ from hexad.interfaces.cli.main import main
 from hexad.storage.leases import Lease
 from hexad.testing import HashEmbedder
 from hexad.upkeep.link import LinkJob
-
-TEXTS = (
-    "The release needs a signed tag before the deploy starts.",
-    "A deploy starts only after the signed tag of the release is there.",
-    "Bread rises better in a warm kitchen.",
-    "The warm kitchen makes the bread rise.",
-    "Our database keeps a write-ahead log.",
-    "The write-ahead log of the database grows until a checkpoint.",
-    "Birds migrate south when the days get shorter.",
-    "Shorter days send the birds south.",
-    "A checkpoint copies the log into the database.",
-    "Kitchen knives need sharpening once a month.",
-)
+from honeycomb_texts import TEXTS
 
 
 def graph_of(hx: Hexad) -> list[tuple]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hexad.index.catalog import LINK
 from hexad.storage.leases import Lease
+from hexad.storage.tasks import LINK
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,6 @@ from hexad.text.signature import signature
 
 EMBED: Final = "embed"
 """Kind of the tasks that compute a memory's vectors."""
-LINK: Final = "link"
-"""Kind of the tasks that connect a memory which has its vectors with others, in the honeycomb."""
 
 
 class Catalog:

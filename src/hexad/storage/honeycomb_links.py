@@ -13,12 +13,12 @@ from hexad.storage.changes import bump
 from hexad.storage.codec import load_object, load_strings
 from hexad.storage.connection import Connection, Database
 from hexad.storage.honeycomb_edges import FAMILY, HoneycombEdges
+from hexad.storage.tasks import LINK
 from hexad.storage.views import strings_of
 
 _WRITTEN_BY_US: Final = frozenset({"hash", "source", "project", "space", "pii_flags", "title"})
 """Metadata that Hexad adds itself, or that say what the text says."""
 _PART: Final = "#part-"
-_LINK: Final = "link"  # as `hexad.index.catalog.LINK`
 SHARING_MOST: Final = 32
 """A word that names so many earlier memories of a space connects none of them."""
 
@@ -242,7 +242,7 @@ class HoneycombLinks:
                 found |= self._naming_later(no)
             _queue(con, found - gone)
             # Whoever derives links at this moment has seen what goes: it does so again.
-            con.execute("UPDATE tasks SET owner = NULL WHERE kind = ? AND owner IS NOT NULL", (_LINK,))
+            con.execute("UPDATE tasks SET owner = NULL WHERE kind = ? AND owner IS NOT NULL", (LINK,))
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class HoneycombLinks:
             con.execute(
                 "INSERT INTO tasks(kind, memory_no) SELECT DISTINCT ?, v.memory_no FROM vectors v"
                 " WHERE true ON CONFLICT(kind, memory_no) DO UPDATE SET owner = NULL, attempts = 0, error = NULL",
-                (_LINK,),
+                (LINK,),
             )
             return con.changes
 
@@ -306,7 +306,7 @@ def _queue(con: Connection, numbers: Collection[int]) -> None:
         "INSERT INTO tasks(kind, memory_no) SELECT ?, n.id FROM json_each(?) j JOIN honeycomb_nodes n"
         " ON n.id = j.value AND n.is_memory AND n.linked"
         " WHERE true ON CONFLICT(kind, memory_no) DO UPDATE SET owner = NULL, attempts = 0, error = NULL",
-        (_LINK, json.dumps(sorted(numbers))),
+        (LINK, json.dumps(sorted(numbers))),
     )
 
 

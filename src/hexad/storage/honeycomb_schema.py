@@ -51,7 +51,7 @@ CREATE TABLE honeycomb_edges (
   relation TEXT NOT NULL,
   is_auto INTEGER NOT NULL,                -- derived from memories; `reindex` derives it anew
   created_at INTEGER NOT NULL,
-  renewed_at INTEGER NOT NULL,             -- when it was made or strengthened last
+  renewed_at INTEGER NOT NULL,             -- when it was made, strengthened or inserted again last
   PRIMARY KEY (from_id, ring, seat),
   CHECK (from_id <> to_id)
 ) WITHOUT ROWID, STRICT;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
-from hexad.index.catalog import EMBED, LINK
+from hexad.index.catalog import EMBED
 from hexad.index.passages import Passage, passages
 from hexad.model.memory import Status
 from hexad.observe import log, span
@@ -16,6 +16,7 @@ from hexad.providers.base import Embedder
 from hexad.providers.metering import EmbedPart, MeteredEmbedder
 from hexad.storage.meta import EMBEDDING_PAUSED
 from hexad.storage.stores import Stores
+from hexad.storage.tasks import LINK
 from hexad.storage.vectors import NewVector
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
-from hexad.index.catalog import LINK
 from hexad.index.honeycomb_nearness import nearest_of, reached_by
 from hexad.index.orderings.entities import entity_tokens
 from hexad.index.vectors import VectorIndex
@@ -30,6 +29,7 @@ from hexad.storage.honeycomb_edges import EdgeRow, NewEdge
 from hexad.storage.honeycomb_links import SHARING_MOST, Fact, HoneycombLinks, Linked, Relation
 from hexad.storage.leases import Lease
 from hexad.storage.stores import Stores
+from hexad.storage.tasks import LINK
 from hexad.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
