@@ -107,6 +107,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "stream-questions": ("stream_questions", _module("stream_questions")),
     "stream-cold": ("stream_cold", _module("stream_cold")),
     "year": ("year", _module("year")),
+    "honeycomb": ("honeycomb", _module("honeycomb")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
     "ledger": ("ledger", _module("ledger")),

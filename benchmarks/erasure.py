@@ -95,7 +95,7 @@ def grow(folder: Path, size: int, encrypted: bool) -> None:
         ]
         for start in range(0, size, _BATCH):
             writer.write(drafts[start : start + _BATCH])
-        hx.embed_pending()
+        hx.maintain()  # vectors, and links of the honeycomb: what is measured then is the erasure's
         hx.recall("anything")
 
 

@@ -21,6 +21,8 @@ import pytest
 from architecture import effects, imports, shape
 from architecture.source import Module, Violation, read_tree
 
+pytestmark = pytest.mark.xdist_group("architecture")  # one process makes what they share
+
 REPOSITORY = Path(__file__).parent.parent
 ROOT = "hexad"
 
@@ -62,6 +64,7 @@ PARTS = {
     "hexad.exporting": "engine",
     "hexad.governing": "engine",
     "hexad.personal": "engine",
+    "hexad.honeycombing": "engine",
     "hexad.records": "engine",
     "hexad.sessioning": "engine",
     "hexad.structured": "engine",
@@ -124,7 +127,11 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.asking", "hexad.contexting"): _LATE_ROUTER,
     ("hexad.asking", "hexad.facade.context"): _LATE_ROUTER,
     ("hexad.asking", "hexad.recall.route"): _LATE_ROUTER,
-    ("hexad.wiring", "hexad.auditing"): "only what governs a store writes notes for the ledger",
+    ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
+    ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
+    ("hexad.storage.purge", "hexad.storage.honeycomb_links"): "as `hexad.storage.stores`",
+    ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
+    ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.deciding", "hexad.storage.facts"): "only upkeep looks for facts whose time has come",
     ("hexad.deciding", "hexad.facade.facts"): "a recall from a cold start asks for no facts by their keys",
@@ -157,6 +164,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
         "hexad.wiring",
         "hexad.governing",
     ): "a recall from a cold start needs no policies, no retention and no files",
+    ("hexad.wiring", "hexad.honeycombing"): "a recall from a cold start needs no graph",
     (
         "hexad.wiring",
         "hexad.index.orderings.orderings",

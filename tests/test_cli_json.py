@@ -127,6 +127,9 @@ CALLS = {
     "decide": ("decide", "Paint the gate green", "--because", "It rusts."),
     "why": ("why", "gate"),
     "check": ("check",),
+    "honeycomb show": None,  # takes a node, which a memory becomes with its vector: in test_cli_honeycomb
+    "honeycomb stats": ("honeycomb", "stats"),
+    "honeycomb context": ("honeycomb", "context", "harbour"),
     "reindex": ("reindex",),
     "maintain": ("maintain",),
     "audit reviewer add": ("audit", "reviewer", "add", "tom"),

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from hexad.config import TEMPLATE, load_settings
+from hexad.config import load_settings
+from hexad.config_template import TEMPLATE
 from hexad.errors import AccessDenied, BudgetExceeded, InvalidInput, NotFound, ProviderError
 from hexad.interfaces.cli.main import main
 from hexad.testing import ScriptedGenerator

@@ -203,3 +203,18 @@ def test_the_command_line_deletes_a_memory_for_good_after_a_yes(hx, opened, proj
     found = opened(embedder=None)
     assert "A turn of" not in said(found)
     assert ["mem_others"] == [one.id for one in found.memories_in("project")]
+
+
+def test_a_wipe_of_the_project_takes_the_nodes_that_somebody_added(hx):
+    nodes = [hx.honeycomb.add_node(f"canary{at} was here", embedding=[1.0, at]) for at in range(3)]
+    hx.honeycomb.insert(nodes[0], nodes[1])
+    hx.honeycomb.access(nodes[0], session="canary-session")
+    assert 3 == hx.wipe("project", dry_run=True).nodes
+
+    report = hx.wipe("project", confirm=True)
+
+    assert 3 == report.nodes
+    assert 0 == hx.honeycomb.stats().nodes
+    assert [] == [
+        file.name for file in hx.path.rglob("*") if file.is_file() and b"canary" in file.read_bytes()
+    ]

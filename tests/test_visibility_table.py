@@ -18,6 +18,7 @@ import hexad
 from hexad import FrozenClock, Hexad, HexadError
 from hexad.facade.facts import FactsFacade
 from hexad.facade.governance import GovernanceFacade
+from hexad.facade.honeycomb import HoneycombFacade
 from hexad.facade.project import ProjectFacade
 from hexad.facade.quarantine import QuarantineFacade
 from hexad.facade.session import SessionFacade
@@ -143,6 +144,55 @@ READS: dict[str, Call] = {
 }  # fmt: skip
 """Calls on memories that come to the same, whether there is something hidden or not."""
 
+NUMBERS = (2, 3, 4)
+"""The numbers of what is hidden: nodes are named by them, too."""
+
+
+def _node(call: Callable[[HoneycombFacade, str | int], object]) -> Call:
+    """A call of the graph, for everything that is hidden, by name and by number."""
+
+    def called(hx: Hexad, _: Path) -> object:
+        return [_outcome(lambda node=node: call(hx.honeycomb, node)) for node in (*NAMES, *NUMBERS)]  # type: ignore[misc]
+
+    return called
+
+
+GRAPH: dict[str, Call] = {
+    "get": lambda hx, folder: [hx.honeycomb.get("open").to_dict(), _node(lambda comb, node: comb.get(node))(hx, folder)],
+    "neighbors": lambda hx, folder: [
+        hx.honeycomb.neighbors("open"), _node(lambda comb, node: comb.neighbors(node))(hx, folder),
+    ],
+    "overflow": lambda hx, folder: [
+        hx.honeycomb.overflow("open"), _node(lambda comb, node: comb.overflow(node))(hx, folder),
+    ],
+    "access": _node(lambda comb, node: comb.access(node, session="s")),
+    "check_safety": _node(lambda comb, node: comb.check_safety(node, session="s")),
+    "activate": _node(lambda comb, node: comb.activate(node)),
+    "deactivate": _node(lambda comb, node: comb.deactivate(node)),
+    "remove": _node(lambda comb, node: comb.remove(node)),
+    "insert": _node(lambda comb, node: [
+        _outcome(lambda: comb.insert("open", node, score=0.5)), _outcome(lambda: comb.insert(node, "open", score=0.5)),
+    ]),
+    "insert_many": _node(lambda comb, node: comb.insert_many([("open", node)], score=0.5)),
+    "find_most_relevant": lambda hx, _: hx.honeycomb.find_most_relevant("merger zanzibar", limit=10),
+    "jit_context": lambda hx, _: [
+        *(
+            hx.honeycomb.jit_context("Zanzibar merger soup", walk=walk, scope=scope, entries=9).to_dict()
+            for walk in ("breadth", "best") for scope in ("all", "memories")
+        ),
+        hx.honeycomb.jit_context(start="open", threshold=0.0).to_dict(),
+        _outcome(lambda: hx.honeycomb.jit_context("number", space="vault")),
+        _node(lambda comb, node: comb.jit_context(start=node))(hx, Path()),
+    ],
+    "stats": lambda hx, _: _outcome(hx.honeycomb.stats),
+}  # fmt: skip
+"""Calls on nodes that come to the same, whether there is something hidden or not."""
+
+GRAPH_ELSEWHERE = {
+    "add_node": "writes; its number tells how many there were before: docs/caveats.md", "add_nodes": "as `add_node`",
+    "configure": "no memory", "rules": "no memory", "start_session": "no memory",
+}  # fmt: skip
+
 WHOLE: dict[str, Call] = {
     "check": lambda hx, _: hx.check(),
     "reindex": lambda hx, _: hx.reindex(),
@@ -156,7 +206,7 @@ WHOLE: dict[str, Call] = {
 
 ELSEWHERE = {
     "session": "each of its calls is in a table below",
-    "xdb": "each of its calls is in a table below",
+    "xdb": "each of its calls is in a table below", "honeycomb": "each of its calls is in a table above",
     "user": "a role sees nothing of it: in test_user_layer",
     "clock": "no memory", "path": "no memory", "close": "no memory", "wait_for_background": "no memory",
     "ingest": "writes; what it reads is the caller's own file", "enqueue": "writes", "watch": "writes",
@@ -223,6 +273,7 @@ def test_no_public_call_is_missing_from_the_tables() -> None:
     assert _public(ProjectFacade) == set(PROJECT.split())
     assert _public(UserFacade) == set(USER.split())
     assert _public(SessionFacade) == set(SESSION.split())
+    assert _public(HoneycombFacade) == {*GRAPH, *GRAPH_ELSEWHERE}
 
 
 def _outcome(call: Callable[[], object]) -> object:
@@ -279,6 +330,15 @@ def _hide(hx: Hexad) -> None:
 @pytest.mark.parametrize("name", READS)
 def test_a_call_tells_nothing_of_what_is_hidden(stores: list[Hexad], tmp_path: Path, name: str) -> None:
     hiding, bare = (_said(_outcome(lambda hx=hx: READS[name](hx, tmp_path))) for hx in stores)  # type: ignore[misc]
+
+    assert bare == hiding
+
+
+@pytest.mark.parametrize("name", GRAPH)
+def test_a_call_of_the_graph_tells_nothing_of_what_is_hidden(
+    stores: list[Hexad], tmp_path: Path, name: str
+) -> None:
+    hiding, bare = (_said(_outcome(lambda hx=hx: GRAPH[name](hx, tmp_path))) for hx in stores)  # type: ignore[misc]
 
     assert bare == hiding
 

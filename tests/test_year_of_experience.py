@@ -19,6 +19,8 @@ from hexad.testing.year import AgentYear, Books, YearShape
 from hexad.testing.year.answers import Answer, ask, span
 from hexad.testing.year.checks import everything, fingerprint, problems
 
+pytestmark = pytest.mark.xdist_group("year")  # one process makes what they share
+
 PACK = Path(__file__).parent / "data" / "concepts" / "workshop.json"
 SHAPE = YearShape(
     tokens_a_day=300,

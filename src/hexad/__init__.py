@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
+    from hexad.model.association import calculate_relevance, cosine_similarity, temporal_decay
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
     from hexad.model.contract import Spend
@@ -64,6 +65,15 @@ if TYPE_CHECKING:
     )
     from hexad.model.facts import Fact, FactChange, Review
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
+    from hexad.model.honeycomb import (
+        HoneycombEdge,
+        HoneycombNode,
+        HoneycombRules,
+        HoneycombStats,
+        JitContext,
+        JitPiece,
+        Safety,
+    )
     from hexad.model.ingestion import IngestReport, Progress
     from hexad.model.layers import (
         EvidenceBlock,
@@ -159,6 +169,7 @@ _HOMES: Final = {
     "hexad.ids": ("IdSource", "TimeSortedIds"),
     "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
     "hexad.model.actor": ("Actor",),
+    "hexad.model.association": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.model.contract": ("Spend",),
     "hexad.model.concept": ("PackReport",),
@@ -177,6 +188,9 @@ _HOMES: Final = {
     "hexad.model.project_facts": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.experience.compression": ("compress_records",),
+    "hexad.model.honeycomb": (
+        "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece", "Safety",
+    ),
     "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
     "hexad.model.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.model.link": ("Link", "LinkEnd", "Linked"),
@@ -229,25 +243,28 @@ __all__ = [
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
     "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ContextEvent", "ContextHook",
     "ContextWindow", "CopiesReport", "CopyState", "Decision", "DeleteReport", "Detected", "Document",
-    "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress", "EncryptionReport",
-    "EncryptionState", "ErasureReceipt", "EventRecord", "EventType", "EvidenceBlock", "Expertise",
-    "Explanation", "ExportItem", "ExportReport", "ExternalOrdering", "Fact", "FactChange", "Fidelity",
-    "FileConflict", "Finding", "FolderReport", "FrozenClock", "FusedContext", "GcReport", "Generator", "Hexad",
-    "HexadError", "Hit", "Hits", "IdSource", "IngestReport", "IntegrityError", "InvalidInput", "InvalidMemory",
-    "InvalidSpace", "InvalidTarget", "KindList", "LayerPlan", "LearnedChange", "LearningReport", "LedgerBroken",
-    "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd", "Linked",
-    "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuery", "NotFound", "OpenFile",
-    "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress", "ProjectContext", "ProjectException",
-    "ProjectFact", "Prompt", "ProviderError", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport",
-    "Receipt", "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
-    "Resumable", "Review", "Scope", "ScoredItem", "ScratchNote", "SessionInfo", "SessionState", "SessionTurn",
-    "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
-    "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
-    "Substep", "Suggestion", "Suppression", "SystemClock", "Tag", "TagApplication", "TagSource", "TagType",
-    "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust",
-    "Turn", "UserRule", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace",
-    "__version__", "compress_records", "decrypt", "encrypt", "encryption_state", "export_json", "init",
-    "listen", "open", "parse_query_text", "parse_receipt", "rekey", "verify_export",
+    "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress",
+    "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType", "EvidenceBlock",
+    "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering", "Fact", "FactChange",
+    "Fidelity", "FileConflict", "Finding", "FolderReport", "FrozenClock", "FusedContext", "GcReport",
+    "Generator", "Hexad", "HexadError", "Hit", "Hits", "HoneycombEdge", "HoneycombNode", "HoneycombRules",
+    "HoneycombStats", "IdSource", "IngestReport", "IntegrityError", "InvalidInput", "InvalidMemory",
+    "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList", "LayerPlan", "LearnedChange",
+    "LearningReport", "LedgerBroken", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource",
+    "Link", "LinkEnd", "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuery",
+    "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
+    "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QueryClass",
+    "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance", "Replaced",
+    "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope", "ScoredItem",
+    "ScratchNote", "SessionInfo", "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend",
+    "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus",
+    "StreamDurability", "StreamReport", "Submission", "SubmissionStatus", "Substep", "Suggestion",
+    "Suppression", "SystemClock", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
+    "TaskEnd", "TaskType", "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule",
+    "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
+    "calculate_relevance", "compress_records", "cosine_similarity", "decrypt", "encrypt",
+    "encryption_state", "export_json", "init", "listen", "open", "parse_query_text", "parse_receipt",
+    "rekey", "temporal_decay", "verify_export",
 ]  # fmt: skip
 
 

@@ -59,6 +59,7 @@ class Settings:
     role: str | None = None
     otel: bool = False
     budget: Mapping[str, object] = field(default_factory=dict)
+    honeycomb: Mapping[str, object] = field(default_factory=dict)
     prices: Mapping[str, object] = field(default_factory=dict)
     llm_timeout_s: float = 60.0
     llm_max_tokens: int = 4_096
@@ -125,6 +126,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "role": str,
     "otel": bool,
     "budget": dict,
+    "honeycomb": dict,
     "prices": dict,
     "encryption": dict,
     "privacy": dict,
@@ -137,7 +139,9 @@ _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
     dict: "a table",
 }  # fmt: skip
-_TABLES: Final = {"budget", "prices", "encryption", "privacy", "user", "router"}  # too much for a variable
+_TABLES: Final = frozenset(
+    {"budget", "encryption", "honeycomb", "prices", "privacy", "router", "user"}
+)  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
     "memory_semantic_model": "LEXON_MEMORY_SEMANTIC_MODEL",
@@ -229,6 +233,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         role=cast("str | None", values.get("role")),
         otel=bool(values.get("otel", False)),
         budget=cast("Mapping[str, object]", values.get("budget", {})),
+        honeycomb=cast("Mapping[str, object]", values.get("honeycomb", {})),
         prices=cast("Mapping[str, object]", values.get("prices", {})),
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),

@@ -1,4 +1,4 @@
-"""The `hexad.toml` that a new store gets: every setting with its default, commented out."""
+"""What `hexad.toml` says in a new store: every setting with its default, as comments."""
 
 from __future__ import annotations
 
@@ -55,6 +55,17 @@ TEMPLATE: Final = """\
 # total_ms = 150.0
 # quotas = {session = 0.4, project = 0.2, user = 0.1, vector = 0.15, graph = 0.1, governance = 0.05}
 # weights = {relevance = 0.7, recency = 0.05, authority = 0.15, confidence = 0.05, importance = 0.05, decay = 0.0231}
+
+# [honeycomb]                       # the association graph: docs/honeycomb.md
+# max_nodes = 100000                # nodes of add_node; memories are not counted
+# max_data_bytes = 8192             # of the text of such a node
+# half_life_hours = 24.0            # of the part of a score that is recency
+# cosine_weight = 0.7               # with decay_weight 1
+# decay_weight = 0.3
+# ring_half_lives_days = [0, 30]    # of edges in walks: the main ring, overflow ring 1, 2, …; 0 does not age
+# loop_limit = 3                    # more accesses than that within the window are a loop
+# loop_window_s = 10.0
+# session_s = 3600.0                # after which a session has expired
 
 # [encryption]                      # for `hexad encrypt` and `hexad init --encrypt`: docs/encryption.md
 # provider = "keyring"              # "keyring", "key_file", "passphrase" or "command"

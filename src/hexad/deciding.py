@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from hexad.facade.facts import FactsFacade
     from hexad.facade.governance import GovernanceFacade
     from hexad.facade.project import ProjectFacade
+    from hexad.facade.session import SessionFacade
+    from hexad.facade.user import UserFacade
     from hexad.index.catalog import Catalog
     from hexad.recall.recaller import Recaller
     from hexad.wiring import Base, Parts
@@ -92,7 +94,7 @@ class ProjectKnowledge:
 
 
 class KnowledgeCalls:
-    """The part of `Hexad` that is about facts and decisions."""
+    """The part of `Hexad` that is about layers of their own: facts, decisions, project, session, user."""
 
     _parts: Parts
 
@@ -110,3 +112,13 @@ class KnowledgeCalls:
     def project(self) -> ProjectFacade:
         """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
         return self._parts.project
+
+    @property
+    def session(self) -> SessionFacade:
+        """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
+        return self._parts.session
+
+    @property
+    def user(self) -> UserFacade:
+        """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
+        return self._parts.user

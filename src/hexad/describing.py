@@ -25,6 +25,7 @@ def describe(parts: Parts) -> StoreStatus:
     stores, recorded = parts.stores, parts.stores.meta.recorded_embedder()
     pending, failed = stores.tasks.counts(EMBED)
     waiting, stuck = stores.queue.counts()
+    unlinked = parts.links_pending()
     sqlite = stores.meta.sqlite_version()
     return StoreStatus(
         path=str(parts.place.directory),
@@ -54,6 +55,8 @@ def describe(parts: Parts) -> StoreStatus:
         backend=parts.base.settings.memory_backend,
         backend_known=is_backend(backend := parts.base.settings.memory_backend)
         or backend in parts.base.orderings,
+        links_pending=unlinked,
+        links_made_by=parts.links_made_by() if unlinked else None,
         holders=tuple(map(str, parts.place.lock.holders())) if parts.place.lock is not None else (),
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hexad.clock import Clock, SystemClock
-from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, TEMPLATE, Settings, load_settings
+from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, Settings, load_settings
+from hexad.config_template import TEMPLATE
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.key_change import (
     Key,
@@ -209,8 +210,7 @@ def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
         return given.provider or PROGRAM
     if provider is not None:
         return provider
-    named = settings.encryption.get("provider")
-    if named is not None:
+    if (named := settings.encryption.get("provider")) is not None:
         return choose(str(named), given, settings)
     return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 

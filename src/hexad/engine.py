@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -37,10 +38,9 @@ from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
 if TYPE_CHECKING:
+    from hexad.facade.honeycomb import HoneycombFacade
     from hexad.facade.quarantine import QuarantineFacade
-    from hexad.facade.session import SessionFacade
     from hexad.facade.spaces import SpacesFacade
-    from hexad.facade.user import UserFacade
     from hexad.facade.xdb import Xdb
 
 
@@ -65,19 +65,14 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
 
     @property
+    def honeycomb(self) -> HoneycombFacade:
+        """The association graph: nodes with at most six edges a ring, and context by walking it."""
+        return self._parts.honeycombing.facade
+
+    @property
     def xdb(self) -> Xdb:
         """The experience database: what an agent read, wrote and did, token by token."""
         return self._parts.experiencing.xdb
-
-    @property
-    def session(self) -> SessionFacade:
-        """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
-        return self._parts.session
-
-    @property
-    def user(self) -> UserFacade:
-        """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
-        return self._parts.user
 
     @property
     def path(self) -> Path:
@@ -206,12 +201,16 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         return report
 
     def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
-        """Compute the vectors that are still missing, here and now; returns for how many memories.
+        """Compute the vectors that are still missing, and the links, here and now; returns for how many memories.
 
         Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
         """
+        return self._embed_and_link(progress)[0]
+
+    def _embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
         job = self._parts.embedding
-        return job.run(progress=progress) if job is not None else 0
+        embedded = job.run(progress=progress) if job is not None else 0
+        return embedded, self._parts.link_pending()
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
@@ -253,6 +252,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         explain: bool = False,
         semantic: bool | None = None,
         follow_links: bool = False,
+        association: float = 0.0,
     ) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant.
 
@@ -261,7 +261,8 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
         some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
-        are linked with, also in other spaces.
+        are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
+        of its neighbours in the honeycomb; off by default, for it helps some collections and not others.
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
 
@@ -289,6 +290,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             explain=explain,
             semantic=semantic,
             follow_links=follow_links,
+            association=association,
         )
         with span("search_memory", limit=limit):
             hits = self._parts.recaller.recall(query, options)
@@ -324,8 +326,9 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
     ) -> ReindexReport:
         """Build the derived indexes anew; ids stay. With `embedder`, re-embed everything with that one.
 
-        `vectors=True` computes the vectors anew with the store's own embedder. They are queued; the
-        background or `embed_pending` computes them. Raises `AccessDenied` as `check` does.
+        `vectors=True` computes the vectors anew with the store's own embedder. They are queued, and so are
+        the derived links of the honeycomb; the background or `embed_pending` computes them. Raises
+        `AccessDenied` as `check` does.
         """
         parts = self._parts
         require_owner(parts.base.actor, parts.everything, doing="a reindex")
@@ -340,9 +343,10 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
                 embedder=parts.embedder.name,
                 dimensions=parts.embedder.dimensions,
             )
+        links = parts.honeycombing.linking.queue_all()
         parts.wake()
         name = parts.embedder.name if parts.embedder else None
-        return ReindexReport(memories=memories, vectors_queued=queued, embedder=name)
+        return ReindexReport(memories=memories, vectors_queued=queued, links_queued=links, embedder=name)
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
@@ -358,7 +362,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         self._parts.move_to_ledger()
         self._parts.retain_ledger()
         sealed, problems = self._parts.seal_when_due()
-        return MaintenanceReport(
+        report = MaintenanceReport(
             ingested=ingested,
             archived=swept.archived,
             purged=swept.purged,
@@ -369,8 +373,9 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
             handouts=self._parts.handouts.flush(),
-            embedded=self.embed_pending(progress=progress),
         )
+        embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
+        return replace(report, embedded=embedded, linked=linked, links_pending=self._parts.links_pending())
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""

@@ -40,6 +40,7 @@ from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
 from hexad.storage.erased_words import clear_borders
 from hexad.storage.erasures import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
+from hexad.storage.honeycomb_access import HoneycombAccesses
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
@@ -128,9 +129,8 @@ class Erasing:
 
     def __init__(self, needs: ErasingNeeds) -> None:
         self._needs = needs
-        self._db = needs.everything.db
-        self._erasures = Erasures(self._db)
-        self._working_sets = WorkingSetEraser(self._db)
+        self._db = db = needs.everything.db
+        self._erasures, self._looks, self._works = Erasures(db), HoneycombAccesses(db), WorkingSetEraser(db)
 
     def forget(
         self,
@@ -223,7 +223,8 @@ class Erasing:
 
     def _plan_beyond(self, selection: Selection) -> Plan:
         stream = self._beyond(selection)
-        return self._working_sets.plan(selection, Plan() if stream is None else stream.plan(selection))
+        plan = self._works.plan(selection, Plan() if stream is None else stream.plan(selection))
+        return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
 
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
@@ -285,10 +286,11 @@ class Erasing:
         if begun.purge:
             self._needs.memories.erase(begun.selection, book)
             if begun.roles is None:
-                self._working_sets.erase(begun.selection, book)  # who they are about, the stream's sessions say
-            stream = self._beyond(begun.selection) if begun.roles is None else None
-            if stream is not None:
-                stream.erase(begun.selection, book)
+                # First, while it is known which recorded sessions are about a person.
+                self._looks.erase(begun.selection, book)
+                self._works.erase(begun.selection, book)
+                if (stream := self._beyond(begun.selection)) is not None:
+                    stream.erase(begun.selection, book)
             self._complete(begun.no)
         else:
             self._needs.memories.archive(begun.selection, book)

@@ -19,6 +19,7 @@ from hexad.storage.crypto import AUDIT_DB, CACHE, DOCUMENTS, EXPORTS, HEADER_BYT
 from hexad.storage.files import operation, stream_write
 from hexad.storage.holding_sections import SECTIONS
 from hexad.storage.holdings import Held, Holdings
+from hexad.storage.honeycomb_access import HoneycombAccesses
 from hexad.storage.own_files import unsealed
 from hexad.storage.sealed_files import SealedReader
 from hexad.storage.user_holdings import SECTIONS as USER_SECTIONS
@@ -36,7 +37,7 @@ _HIDDEN: Final = (SECRETS, AUDIT_DB)
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
     "ledger": "the contents of the audit ledger in audit/; reviewers get them with a credential: `hexad audit export`",
-    "indexes": "full text, vectors and signatures, which are made of what is here",
+    "indexes": "full text, vectors and signatures, made of what is here; embeddings of nodes: `hx.honeycomb.get`",
     "concepts": "the concepts of packs that were loaded; the packs themselves hold them",
 }
 
@@ -201,9 +202,10 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
     held = Held(sessions=(str(session),))
     recorded = any(one.id == session for one in parts.experiencing.experience.sessions())
     worked = WorkingSets(parts.base.db).has(str(session))
-    if not worked and not recorded and not holdings.numbers(held):
+    looked = HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
+    if not worked and not recorded and not looked and not holdings.numbers(held):
         raise NotFound(
-            f"There is no session {session!r}, neither recorded nor of a conversation; "
+            f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
             "`sessions()` lists those that were recorded."
         )
     return held

@@ -1,4 +1,7 @@
-"""Upkeep of experience: what the background does, and `maintain`. A store without experience does not load it."""
+"""Upkeep: what the background does, and `maintain`, of experience, ledger, erasures and graph.
+
+What a store does not have is not loaded for it.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,43 @@ from hexad.asking import RouterUpkeep
 from hexad.deciding import ProjectKnowledge
 from hexad.personal import UserUpkeep
 from hexad.sessioning import SessionUpkeep
+from hexad.storage.leases import Lease
+from hexad.storage.tasks import LINK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hexad.clock import Clock
+    from hexad.erasing import Erasing
     from hexad.experiencing import Experiencing
+    from hexad.honeycombing import Honeycombing
+    from hexad.providers.base import Embedder
     from hexad.storage.stores import Stores
     from hexad.wiring import Base, Place
 
 
-class StreamUpkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge):
-    """The part of `Parts` that looks after experience; each step does nothing where there is nothing for it."""
+def link_lease(directory: Path, *, clock: Clock) -> Lease:
+    """Return the right to make links in a store, which at most one process has."""
+    return Lease(directory / "link.lock", clock=clock, purpose="linking")
+
+
+class Upkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge):
+    """The part of `Parts` that looks after a store; each step does nothing where there is nothing for it."""
 
     base: Base
     place: Place
     clock: Clock
     stores: Stores
+    embedder: Embedder | None
     if TYPE_CHECKING:
+
+        @property
+        def erasing(self) -> Erasing:
+            """Erasure over the whole store."""
+
+        @property
+        def honeycombing(self) -> Honeycombing:
+            """The association graph."""
 
         @cached_property
         def experiencing(self) -> Experiencing:
@@ -95,10 +119,43 @@ class StreamUpkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge):
             if "experiencing" in self.__dict__:
                 self.experiencing.experience.close()
 
-    def hand_on(self, successor: StreamUpkeep) -> None:
+    def hand_on(self, successor: Upkeep) -> None:
         """Let the same store with another embedder go on with sessions: nothing of them depends on an embedder."""
         self.hand_sessions(successor)
         if "user" in self.__dict__:
             successor.__dict__["user"] = self.user
         if "experiencing" in self.__dict__:
             successor.experiencing = self.experiencing
+
+    def link_pending(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Derive links of memories that have their vectors; returns of how many."""
+        if self.embedder is None or not self.links_pending():
+            return 0
+        return self.honeycombing.linking.run(limit=limit, stop=stop)
+
+    def links_pending(self) -> int:
+        """Return how many memories that have vectors wait for their links."""
+        return self.stores.tasks.counts(LINK)[0]
+
+    def links_made_by(self) -> str | None:
+        """Return which process has the right to make links, None when nobody does."""
+        holder = link_lease(self.place.directory, clock=self.clock).holder()
+        return None if holder is None else str(holder)
+
+    def finish_erasures(self) -> int:
+        """Finish what a killed process began to erase, and what waited for others; returns how much."""
+        return self.erasing.resume() if self.stores.meta.has_erasures_to_finish() else 0
+
+    def move_to_ledger(self) -> int:
+        """Let the ledger take what upkeep noted; returns how many notes."""
+        from hexad.auditing import move_to_ledger
+
+        return move_to_ledger(
+            self.stores.meta, self.place.directory, clock=self.clock, crypt=self.place.crypt
+        )
+
+    def retain_ledger(self) -> int:
+        """Apply the ledger's own retention; returns how many records went to archives."""
+        from hexad.auditing import apply_retention
+
+        return apply_retention(self.place.directory, clock=self.clock, crypt=self.place.crypt)

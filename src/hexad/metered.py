@@ -16,6 +16,7 @@ from hexad.providers.generators.places import Access, parse_endpoint
 from hexad.providers.metering import MeteredEmbedder, MeteredGenerator
 from hexad.providers.prices import Prices, parse_prices
 from hexad.providers.remote import RemoteEmbedder
+from hexad.recall.recaller import QueryEmbedder
 from hexad.storage.budgets import Budgets
 from hexad.storage.connection import Database
 
@@ -107,3 +108,10 @@ def _project_budget(settings: Settings) -> SpaceBudget:
     except InvalidSpace as error:
         words = str(error).removeprefix("Invalid space policy ")
         raise InvalidInput(f"[budget] in hexad.toml: {words}") from error
+
+
+def query_embedder(embedder: Embedder) -> QueryEmbedder:
+    """Return what embeds a question, and charges it to the space that was asked where that costs something."""
+    if isinstance(embedder, MeteredEmbedder):
+        return embedder.embed_query
+    return lambda text, _space: embedder.embed_query(text)

@@ -185,6 +185,8 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
         _stream_durability(settings)
     with _naming(settings, "privacy"):
         parse_pii(settings.pii)
+    with _naming(settings, "honeycomb"):
+        _honeycomb(settings)
     with _naming(settings, "lenses"):
         parse_lenses(settings.lenses or ())
     if generator == "default" and settings.generator is not None:
@@ -344,6 +346,13 @@ def _durability(settings: Settings) -> Durability:
     except ValueError:
         valid = ", ".join(str(member.value) for member in Durability)
         raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from None
+
+
+def _honeycomb(settings: Settings) -> None:
+    if settings.honeycomb:
+        from hexad.honeycombing import rules_of
+
+        rules_of(settings.honeycomb)
 
 
 def _stream_durability(settings: Settings) -> None:

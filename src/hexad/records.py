@@ -125,10 +125,10 @@ class RecordCalls:
         """Iterate over everything that is held about a scope, or about a person: what a request for access asks for.
 
         `scope` is `"project"`, all of the store (the default), or `"session"` with its id: the memories of that
-        conversation, and what was recorded of it, with its tags and comments. `subject` takes a person instead:
-        memories, sessions and documents that name them among their `data_subjects`. Each item names the list that it
-        belongs to (`memories`, `links`, `sessions`, `timesteps`, `documents`, …) and is JSON; the first one says what
-        is left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
+        conversation, what was recorded of it, with its tags and comments, and its part of the honeycomb. `subject`
+        takes a person instead: memories, sessions and documents that name them among their `data_subjects`. Each item
+        names the list that it belongs to (`memories`, `links`, `sessions`, …) and is JSON; the first one says what is
+        left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
 
         `"user"` is what the user layer holds of whoever opened the store: preferences, patterns, rules, what projects
         published.
@@ -241,8 +241,8 @@ class RecordCalls:
         is all for which everything given holds: memories of a `space`, of a `source` (its name, an item of it, or a
         prefix of items that ends in `/`), with a `tag`, at or below a `path`, of a `session`, about a person
         (`subject`), or from before a moment. `tag`, `session`, `subject` and `before` also reach recorded experience
-        and documents, which cannot be archived: they go with `purge` alone. What an actor may not see, it does not
-        erase. docs/erasure.md says what goes where.
+        and documents, and `session` and `subject` sessions of the honeycomb, none of which can be archived: they go
+        with `purge` alone. What an actor may not see, it does not erase. docs/erasure.md says what goes where.
 
         `purge` removes everything that belongs to it, in every file of the store, and what was made of it alone; the
         receipt names the memories that rest on it besides. It needs `allow_delete` in the policies of the spaces, or
@@ -297,9 +297,10 @@ class RecordCalls:
         """Remove all of a scope of `export` for good, and return the receipts that say what.
 
         `"session"` is what `forget(session=…, purge=True)` does. `"project"` does that with every session and every
-        space, and removes documents and tags; spaces stay, empty, with their policies. The ledger keeps its records
-        without their contents, and what the project published to the user layer goes. `"user"` removes what that holds
-        of whoever opened the store. It is for the store's owner, who has to `confirm`; `dry_run` says what would go.
+        space, and removes documents, tags and nodes of the honeycomb; spaces stay, empty, with their policies. The
+        ledger keeps its records without their contents, and what the project published to the user layer goes. `"user"`
+        removes what that holds of whoever opened the store. It is for the store's owner, who has to `confirm`;
+        `dry_run` only says what would go.
 
         Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
         """

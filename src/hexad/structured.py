@@ -18,6 +18,7 @@ from hexad.recall.bundle_options import (
     parse_bundle_options,
 )
 from hexad.recall.hook import ContextHook, Topic
+from hexad.storage.codec import to_micros
 from hexad.wiring import Parts
 
 if TYPE_CHECKING:
@@ -186,13 +187,15 @@ class StructuredCalls:
         ['Secrets live in the vault.']
         """
         stores = self._parts.stores
-        check_link_kind(kind)
+        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
             if source_no == target_no:
                 raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
-            stores.links.put(source_no, target_no, kind, at=self._parts.clock.now())
+            now = self._parts.clock.now()
+            stores.links.put(source_no, target_no, kind, at=now)
+            stores.honeycomb.relate(source_no, target_no, kind, at=to_micros(now))
             target_id = stores.memories.by_no([target_no])[target_no].id
             links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
         return next(link for link in links if link.kind == kind and link.target.id == target_id)
@@ -206,7 +209,11 @@ class StructuredCalls:
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
-            return stores.links.remove(source_no, target_no, kind)
+            removed = stores.links.remove(source_no, target_no, kind)
+            if removed:  # what else speaks for a connection is looked at anew
+                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
+        self._parts.wake()
+        return removed
 
     def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
         """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""

@@ -1,4 +1,4 @@
-"""Removing a whole scope for good: what `forget` purges, part by part, and the tags of a project."""
+"""Removing a whole scope for good: what `forget` purges, part by part, and the tags and nodes of a project."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hexad.model.erasure import ErasureReceipt
 from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
 from hexad.storage.holdings import Held, Holdings
+from hexad.storage.honeycomb_access import HoneycombAccesses
 from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -50,13 +51,12 @@ def wipe(
     xdb = parts.experiencing.xdb
     sessions = [one.id for one in xdb.sessions()]
     if chosen is Scope.SESSION:
-        worked = WorkingSets(parts.base.db).has(str(session))
-        held = (
-            worked or session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
-        )
+        held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        held = held or HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
+        held = held or WorkingSets(parts.base.db).has(str(session))
         if not held and not parts.erasing.on_ledger(session=session):
             raise NotFound(
-                f"There is no session {session!r}, neither recorded nor of a conversation nor on the ledger; "
+                f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the ledger; "
                 "`sessions()` lists those that were recorded."
             )
         return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
@@ -65,9 +65,12 @@ def wipe(
     receipts = [forget(session=one) for one in sessions]
     receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)
+    nodes = _wipe_nodes(parts, dry_run=dry_run)
     # The last: it clears the database's pages and logs of all that went before, tags too.
     receipts.append(forget(project=True))
-    return WipeReport(scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags)
+    return WipeReport(
+        scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
+    )
 
 
 def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
@@ -85,3 +88,15 @@ def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
         for tag in found:
             xdb.remove_tag(tag.id, force=True)
     return len(found)
+
+
+def _wipe_nodes(parts: Parts, *, dry_run: bool) -> int:
+    """Remove the honeycomb's nodes that are no memories; those go with theirs."""
+    graph = parts.everything.honeycomb
+    if dry_run:
+        nodes, memories, _, _ = graph.totals()
+        return nodes - memories
+    removed = 0
+    while done := graph.remove_added(limit=_PAGE):
+        removed += done
+    return removed

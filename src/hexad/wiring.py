@@ -16,18 +16,18 @@ from hexad.ids import IdSource
 from hexad.index.catalog import Catalog
 from hexad.index.fulltext import FullText
 from hexad.index.vectors import VectorIndex
-from hexad.maintaining import StreamUpkeep
-from hexad.metered import MeteredModels
+from hexad.maintaining import Upkeep
+from hexad.metered import MeteredModels, query_embedder
 from hexad.model.actor import Actor
 from hexad.model.durability import StreamDurability
 from hexad.model.lenses import parse_lenses
 from hexad.model.memory import JSONValue
 from hexad.providers.base import Embedder, resolve
-from hexad.providers.metering import MeteredEmbedder, MeteredGenerator
+from hexad.providers.metering import MeteredGenerator
 from hexad.providers.minilm import MiniLmEmbedder
 from hexad.providers.orderings import NamedOrdering
 from hexad.recall.handouts import Handouts
-from hexad.recall.recaller import QueryEmbedder, Recaller
+from hexad.recall.recaller import Recaller
 from hexad.storage.changes import ChangeReader
 from hexad.storage.connection import Database
 from hexad.storage.crypto import CACHE, cipher_of
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hexad.erasing import Erasing
     from hexad.experiencing import Experiencing
     from hexad.governing import Governing
+    from hexad.honeycombing import Honeycombing
     from hexad.index.orderings.orderings import Orderings
     from hexad.model.status import StoreStatus
     from hexad.recall.bundles import Bundles
@@ -86,7 +87,7 @@ class Base:
     user_key: bytes | str | Path | None = None
 
 
-class Parts(StreamUpkeep):
+class Parts(Upkeep):
     """Everything that `Hexad` delegates to."""
 
     def __init__(self, base: Base, embedder: Embedder | None) -> None:
@@ -116,7 +117,7 @@ class Parts(StreamUpkeep):
             base.stores,
             base.fulltext,
             self._vector_index,
-            embed_query=None if embedder is None else _query_embedder(embedder),
+            embed_query=None if embedder is None else query_embedder(embedder),
             handouts=None if base.db.readonly else self.handouts,
             changes=ChangeReader(base.db),
             clock=base.clock,
@@ -196,9 +197,16 @@ class Parts(StreamUpkeep):
 
         return build_erasing(self)
 
-    def finish_erasures(self) -> int:
-        """Finish what a killed process began to erase, and what waited for others; returns how much."""
-        return self.erasing.resume() if self.stores.meta.has_erasures_to_finish() else 0
+    @cached_property
+    def honeycombing(self) -> Honeycombing:
+        """The association graph; loaded now, because a recall does without it."""
+        return self._honeycombing(None)
+
+    def _honeycombing(self, before: Honeycombing | None) -> Honeycombing:
+        from hexad.honeycombing import HoneycombingNeeds, build_honeycombing
+
+        shared = HoneycombingNeeds(parts=self, vectors=self._vector_index, owner=self._owner, before=before)
+        return build_honeycombing(shared)
 
     @cached_property
     def experiencing(self) -> Experiencing:
@@ -271,17 +279,19 @@ class Parts(StreamUpkeep):
 
     def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
         """Return the same store with another embedder; what depended on the old one is stopped."""
-        if self._worker is not None:
-            self._worker.stop()
-        self._finish_contexts()
-        self.handouts.flush()
         embedder = resolve(
             spec,
             api_key=self.base.settings.embedder_api_key,
             openai_key=self.base.settings.provider_keys.get("openai"),
-        )
+        )  # before anything ends: one that cannot be had changes nothing
+        if self._worker is not None:
+            self._worker.stop()
+        self._finish_contexts()
+        self.handouts.flush()
         parts = Parts(self.base, self.base.models.embedder(embedder))
         self.hand_on(parts)
+        if "honeycombing" in self.__dict__:
+            parts.honeycombing = parts._honeycombing(self.honeycombing)  # rules in force go on
         self._successor = parts
         return parts
 
@@ -313,6 +323,8 @@ class Parts(StreamUpkeep):
             self.close_experience()
             if not self.base.db.readonly:
                 self.handouts.flush()
+                if "honeycombing" in self.__dict__:
+                    self.honeycombing.breaker.flush()
                 if "governing" in self.__dict__:
                     self.move_to_ledger()
         finally:
@@ -323,20 +335,6 @@ class Parts(StreamUpkeep):
                 self.place.share.close()
             if self.place.temporary is not None:
                 self.place.temporary.cleanup()
-
-    def move_to_ledger(self) -> int:
-        """Let the ledger take what upkeep noted; returns how many notes."""
-        from hexad.auditing import move_to_ledger
-
-        return move_to_ledger(
-            self.stores.meta, self.place.directory, clock=self.clock, crypt=self.place.crypt
-        )
-
-    def retain_ledger(self) -> int:
-        """Apply the ledger's own retention; returns how many records went to archives."""
-        from hexad.auditing import apply_retention
-
-        return apply_retention(self.place.directory, clock=self.clock, crypt=self.place.crypt)
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
@@ -367,6 +365,8 @@ class Parts(StreamUpkeep):
 
     def _step(self, stop: Callable[[], bool]) -> bool:
         self.handouts.flush()
+        if "honeycombing" in self.__dict__:
+            self.honeycombing.breaker.flush()
         if self.stores.queue.counts()[0]:
             self.writing.queue.run(stop=stop)
         self.finish_erasures()
@@ -379,7 +379,9 @@ class Parts(StreamUpkeep):
         self.learn_when_due()
         if self.embedding is None:
             return False
-        return self.embedding.run(limit=BATCH_MEMORIES, stop=stop) > 0
+        embedded = self.embedding.run(limit=BATCH_MEMORIES, stop=stop)
+        linked = self.link_pending(limit=BATCH_MEMORIES, stop=stop)
+        return embedded > 0 or linked > 0
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:
@@ -387,10 +389,3 @@ def _check_policy(policy: Mapping[str, JSONValue]) -> None:
     from hexad.writing import check_policy
 
     check_policy(policy)
-
-
-def _query_embedder(embedder: Embedder) -> QueryEmbedder:
-    """Return what embeds a question, and charges it to the space that was asked where that costs something."""
-    if isinstance(embedder, MeteredEmbedder):
-        return embedder.embed_query
-    return lambda text, _space: embedder.embed_query(text)

@@ -38,6 +38,7 @@ class Writing:
     queue: QueueRunner
     watcher: Watcher
     importer: SpaceImporter
+    redactor: Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,7 @@ def build_writing(needs: WritingNeeds) -> Writing:
         queue=queue,
         watcher=Watcher(queue),
         importer=SpaceImporter(needs.stores, writer, redactor, clock=needs.clock),
+        redactor=redactor,
     )
 
 

@@ -26,7 +26,7 @@ from hexad.storage.stream_event_ticks import EventPlace
 from hexad.text.search_terms import SearchTerms, search_terms
 
 # An example is a store with a history; smaller numbers say no more about it.
-SHARED = settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+SHARED = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 CONCEPTS = [f"pack::C{at}" for at in range(6)]
 KINDS = [EventType.INPUT, EventType.OUTPUT, EventType.SYSTEM]
 

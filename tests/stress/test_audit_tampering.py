@@ -122,7 +122,9 @@ def column(folder: Path, at: int, draw: random.Random) -> int:
         )
     )  # fmt: skip
     with sqlite(folder) as con:
-        con.execute(f"UPDATE entries SET {name} = {changed} WHERE seq = ?", (at,))
+        con.execute(f"UPDATE entries SET {name} = {changed} WHERE seq = ? AND {name} IS NOT {changed}", (at,))
+        if not con.changes():  # a mark of an incident has neither session nor tick
+            con.execute("UPDATE entries SET at = at + 1 WHERE seq = ?", (at,))
     return at
 
 

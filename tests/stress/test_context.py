@@ -16,7 +16,7 @@ from hexad import Fidelity
 from hexad.text.tokens import estimate_tokens
 
 TARGET = Path(__file__).with_name("context_target.py")
-SHORT_KILLS, LONG_KILLS = 3, 100
+SHORT_KILLS, LONG_KILLS = 2, 100
 ENDLESS = 10**9
 
 

@@ -21,7 +21,7 @@ from hexad.storage import files
 from hexad.storage.encryption import read_record
 
 TARGET = Path(__file__).with_name("encryption_target.py")
-SHORT_STEPS, RANDOM_KILLS = 8, 3
+SHORT_STEPS, RANDOM_KILLS = 5, 2
 KEYS = {"encrypt": (None, NEW), "decrypt": (OLD, None), "rekey": (OLD, NEW)}
 
 

@@ -22,7 +22,7 @@ from hexad.storage.connection import Database
 OPERATION = Operation(engine_target.open_store, engine_target.write)
 SHORT_KILLS, LONG_KILLS = 2, 1_000
 STORE_EVERY_CYCLES = 25
-SHORT_STRIDE = 23
+SHORT_STRIDE = 41
 
 
 def kill_cycles(directory: Path, *, cycles: int) -> int:

@@ -17,7 +17,7 @@ from hexad.audit import AuditLog, AuditLogWriter
 
 TARGET = Path(__file__).with_name("erasure_target.py")
 PEOPLE, OTHERS = 60, 60
-SHORT_KILLS, LONG_KILLS = 12, 200
+SHORT_KILLS, LONG_KILLS = 8, 200
 WORD = b"Xqcanary"
 
 

@@ -17,7 +17,7 @@ from hexad.storage import files
 from hexad.storage.stream_log import read_log
 
 TARGET = Path(__file__).with_name("stream_target.py")
-SHORT_KILLS, LONG_KILLS = 4, 200
+SHORT_KILLS, LONG_KILLS = 2, 200
 ENDLESS = 10**9
 
 
@@ -122,7 +122,7 @@ def test_several_record_read_and_seal_at_once(project):
         assert [] == hx.check()
 
 
-@pytest.mark.parametrize("apart", [4, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("apart", [6, pytest.param(1, marks=pytest.mark.long)])
 def test_a_sealing_that_is_killed_at_any_step_leaves_nothing_half_done(project, apart):
     recorded = dict[str, int]()
     for step in itertools.count(1, apart):

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from stream_canaries import Canaries, found_in
 
 TARGET = Path(__file__).with_name("stream_erasure_target.py")
-SHORT_KILLS, LONG_KILLS = 6, 150
+SHORT_KILLS, LONG_KILLS = 3, 150
 
 
 def start(what: str, project: Path, argument: str) -> subprocess.Popen[bytes]:

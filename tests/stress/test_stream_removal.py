@@ -17,7 +17,7 @@ from hexad.storage.cold import ColdRanges
 from hexad.storage.sessions import Sessions
 
 TARGET = Path(__file__).with_name("removal_target.py")
-SHORT_KILLS, LONG_KILLS = 3, 100
+SHORT_KILLS, LONG_KILLS = 2, 100
 ENDLESS = 10**9
 
 
@@ -135,7 +135,7 @@ def test_many_cycles_of_killing_lose_nothing_and_bring_nothing_back(tmp_path):
     assert done > 0
 
 
-@pytest.mark.parametrize("apart", [4, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("apart", [6, pytest.param(1, marks=pytest.mark.long)])
 def test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done(project, apart):
     recorded = set[int]()
     for step in itertools.count(1, apart):

@@ -18,7 +18,7 @@ import hexad
 from hexad import Fidelity, FrozenClock, Hexad
 
 TARGET = Path(__file__).with_name("windows_target.py")
-SHORT_KILLS, SHORT_CYCLES, LONG_CYCLES = 8, 2, 60
+SHORT_KILLS, SHORT_CYCLES, LONG_CYCLES = 4, 1, 60
 STEPS = 40
 
 

@@ -27,3 +27,12 @@ def require_owner(actor: Actor, everything: Stores, *, doing: str) -> None:
             f"A space of this store hides memories by role, and {actor.describe()} is not its owner: {doing} is "
             "about all of the store. Open it without an actor, or with the role 'owner'."
         )
+
+
+def require_owner_for_good(actor: Actor, *, doing: str) -> None:
+    """Raise `AccessDenied` for anybody but the store's owner: `doing` is for good, and about no space."""
+    if not actor.is_owner:
+        raise AccessDenied(
+            f"{doing[0].upper()}{doing[1:]} is for good and for the store's owner alone, and {actor.describe()} is "
+            "not: it belongs to no space. `deactivate` keeps walks out of a node."
+        )

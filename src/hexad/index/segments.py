@@ -112,7 +112,9 @@ def all_cosines(segment: Segment, query: NDArray[np.float32]) -> NDArray[np.floa
     return np.asarray(segment.matrix.astype(np.float32, copy=False) @ query)
 
 
-def sign_bits(matrix: NDArray[np.float16], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
+def sign_bits(
+    matrix: NDArray[np.float16] | NDArray[np.float32], mean: NDArray[np.float32]
+) -> NDArray[np.uint64]:
     """Return one bit a dimension, set where the centred value is positive: 64 dimensions a word, one line a word.
 
     Lines, because a search reads one word of every vector after the other.

@@ -88,7 +88,7 @@ class VectorIndex:
     ) -> None:
         self._vectors = vectors
         self._changes = changes
-        self._dimensions = dimensions
+        self.dimensions = dimensions
         self._cache = cache
         self._identity = identity
         self._cipher = cipher
@@ -100,6 +100,12 @@ class VectorIndex:
         with self._lock:
             self._refresh()
             return sum(int(segment.alive.sum()) for segment in self._state.segments)
+
+    def segments(self) -> list[Segment]:
+        """Return the vectors as they are searched; who reads them changes nothing of them."""
+        with self._lock:
+            self._refresh()
+            return list(self._state.segments)
 
     def search(
         self,
@@ -188,7 +194,7 @@ class VectorIndex:
             if cached is not None and self._agrees(cached):
                 self._adopt(cached)
                 state = self._state
-        rows = self._vectors.after(state.last_no, dimensions=self._dimensions)
+        rows = self._vectors.after(state.last_no, dimensions=self.dimensions)
         if len(rows.no):
             state.tail.append(rows)
             state.last_no = int(rows.no[-1])
@@ -202,7 +208,7 @@ class VectorIndex:
             self._rebuild()
 
     def _loaded(self, cache: Path) -> CachedVectors | None:
-        return load_cache(cache, identity=self._identity, dimensions=self._dimensions, cipher=self._cipher)
+        return load_cache(cache, identity=self._identity, dimensions=self.dimensions, cipher=self._cipher)
 
     def _agrees(self, cached: CachedVectors) -> bool:
         """Whether the newest cached vector that the store still has is the one that it has by that number.

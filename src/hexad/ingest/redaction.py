@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
-from hexad.errors import InvalidMemory, InvalidSpace
+from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
 from hexad.model.contract import Draft
 from hexad.model.memory import Citation, JSONValue
 from hexad.model.source import Section
@@ -103,6 +103,12 @@ class Redactor:
             raise InvalidSpace(
                 f"Invalid space: its name holds what looks like a secret ({rule}); choose another."
             )
+
+    def refuse_secret_link(self, kind: str) -> None:
+        """Raise `InvalidInput` for a kind of link that holds a secret, as a memory's is refused for it."""
+        rule = _secret_in(kind, self.rules({}))
+        if rule is not None:
+            raise InvalidInput(f"kind holds what looks like a secret ({rule}); give another one.")
 
     def mask(self, text: str, rules: RedactionRules) -> str:
         """Return a text of somebody else's, a model's for one, without what `rules` find in it."""

@@ -55,7 +55,7 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
         return kind(value)
     except ValueError:  # which says the whole value
         valid = ", ".join(member.value for member in kind)
-        raise InvalidInput(f"{name} = {value!r} is not one of {valid}.") from None
+        raise InvalidInput(f"{name} = {quoted(value)} is not one of {valid}.") from None
 
 
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:

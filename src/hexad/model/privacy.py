@@ -82,7 +82,8 @@ def parse_scope(scope: str, session: str | None) -> Scope:
 class WipeReport:
     """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
 
-    `tags` are those of the whole project, which no receipt counts; `user` are rows of the user layer.
+    `tags`, and `nodes` that somebody added to the honeycomb, are those of the whole project; no receipt counts them.
+    `user` are rows of the user layer.
     """
 
     scope: Scope
@@ -91,6 +92,7 @@ class WipeReport:
     receipts: Sequence[ErasureReceipt] = ()
     tags: int = 0
     user: Mapping[str, int] = field(default_factory=dict)
+    nodes: int = 0
 
     @property
     def documents(self) -> int:
@@ -111,7 +113,8 @@ class WipeReport:
                 if receipt in whole or one.place not in told:
                     found[one.place] = found.get(one.place, 0) + one.count
         found.update(self.user)
-        return {**found, "tags": self.tags} if self.tags else found
+        also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
+        return {**found, **{place: number for place, number in also.items() if number}}
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON, with the receipts whole."""

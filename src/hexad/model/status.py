@@ -40,6 +40,8 @@ class StoreStatus:
     backend_known: bool = True
     encryption: EncryptionState | None = None  # None: nothing is encrypted
     quarantined: int = 0  # memories that wait for the owner's review; nobody else is told
+    links_pending: int = 0  # memories that have vectors and wait for their links in the honeycomb
+    links_made_by: str | None = None  # the process that has the right to make links at this moment
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""
@@ -62,6 +64,7 @@ class MaintenanceReport:
     """What `maintain` did."""
 
     embedded: int = 0
+    linked: int = 0  # memories connected in the honeycomb
     ingested: int = 0
     handouts: int = 0
     archived: int = 0  # by gc, as the spaces' policies say
@@ -72,6 +75,9 @@ class MaintenanceReport:
     freed_bytes: int = 0  # of timesteps for which a COLD record stands
     compressed: int = 0  # COLD records of it that became part of coarser ones
     problems: tuple[str, ...] = ()  # logs that are damaged and stay, with the remedy
+    links_pending: int = (
+        0  # memories that still wait for their links: another process makes some, and did not get on
+    )
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""

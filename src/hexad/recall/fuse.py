@@ -97,7 +97,24 @@ class Fusion:
             floor = weights.small_deviation if small else 1e-6
             self._z = _standardised(candidates, spread, floor=floor, crowding=weights.crowding)
             self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
+        self._added: Sequence[float] = ()
         self.scores = [self._score(index) for index in range(len(candidates))]
+
+    def associate(self, neighbours: Sequence[Sequence[tuple[int | None, float]]], *, share: float) -> None:
+        """Add to each candidate `share` × the mean of its neighbours' scores, weighed by their edges.
+
+        A neighbour is a place among the candidates, or None for one that is none of them: it counts as the lowest.
+        """
+        least = min(self.scores, default=0.0)
+        added = []
+        for edges in neighbours:
+            weight = sum(strength for _, strength in edges)
+            total = sum(
+                strength * (least if place is None else self.scores[place]) for place, strength in edges
+            )
+            added.append(share * (total / weight if weight else least))
+        self._added = added
+        self.scores = [self._score(index) for index in range(len(self._candidates))]
 
     def parts(self, index: int) -> dict[str, float]:
         """Return what each signal adds to a candidate's score; the values sum to it."""
@@ -113,6 +130,8 @@ class Fusion:
             parts["date"] = weights.dated
         if candidate.asks:
             parts["question"] = -weights.question
+        if self._added:
+            parts["association"] = self._added[index]
         if candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts

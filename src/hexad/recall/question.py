@@ -27,12 +27,16 @@ class RecallOptions:
     semantic: bool | None = None
     follow_links: bool = False
     folds: bool = True
+    association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:
         if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:
             raise InvalidInput(f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
         if self.max_tokens is not None and (not _whole(self.max_tokens) or self.max_tokens < 1):
             raise InvalidInput(f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.")
+        share = self.association
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InvalidInput(f"association = {quoted(share)} cannot be used; give a number from 0 to 1.")
 
 
 def _whole(number: object) -> bool:

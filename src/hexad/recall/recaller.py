@@ -7,7 +7,7 @@ question ─ terms ─┬─ full text ─┐
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.clock import Clock
 from hexad.errors import BudgetExceeded, ProviderError
@@ -62,6 +62,22 @@ Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
 
+class Seed(NamedTuple):
+    """A memory that a question points at: its number, its score, and the chunk that answers best."""
+
+    no: int
+    score: float
+    chunk_no: int
+
+
+class Seeds(NamedTuple):
+    """What a question points at, the best first, what recall notes about it, and the question's vector."""
+
+    found: list[Seed]
+    notes: tuple[str, ...]
+    vector: NDArray[np.float32] | None
+
+
 class Recaller:
     """Answers questions from one store."""
 
@@ -110,7 +126,7 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
-            ranking = self._rank(found, options.filters)
+            ranking = self._rank(found, options.filters, association=options.association)
             hits, dropped = self._pack(found, ranking, options)
             linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
@@ -124,6 +140,24 @@ class Recaller:
             explanation=explain(found, ranking, timings) if options.explain else None,
             notes=(*self._notes(options, found, failure), *more_linked(beyond)),
             linked=linked,
+        )
+
+    def rank(self, query: str, filters: Filters, *, limit: int) -> Seeds:
+        """Return what `recall` would find, without its texts: for walks that go on from there."""
+        options = RecallOptions(filters=filters, limit=limit)
+        terms = understand(check_query(query), now=self._clock.now())
+        vector, failure = self._vector(query, options)
+        with self._stores.db.read():
+            found = self._search(terms, vector, options)
+            ranking = self._rank(found, options.filters)
+            kept, _ = self._fold(found, ranking, options)
+        return Seeds(
+            [
+                Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat)))
+                for one in kept
+            ],
+            self._notes(options, found, failure),
+            vector,
         )
 
     def _vector(
@@ -211,7 +245,7 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: Found, filters: Filters) -> Ranking:
+    def _rank(self, found: Found, filters: Filters, *, association: float = 0.0) -> Ranking:
         nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
         numbers = {*found.lexical, *nearest}
         places = self._stores.places.of(numbers)
@@ -228,6 +262,11 @@ class Recaller:
         answer = found.answer
         spread = Spread(answer.mean, answer.deviation) if answer is not None else None
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
+        if association:
+            seats = {no: seat for seat, no in enumerate(order)}
+            rings = self._stores.honeycomb.main(order)
+            edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
+            fusion.associate(edges, share=association)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

@@ -9,6 +9,7 @@ from typing import Final, cast
 from hexad.errors import IntegrityError
 from hexad.ids import content_hash
 from hexad.storage.connection import Database
+from hexad.storage.honeycomb_check import HONEYCOMB_PROMISES
 from hexad.storage.tag_check import TAG_PROMISES
 from hexad.storage.window_check import WINDOW_PROMISES
 
@@ -66,7 +67,7 @@ def check_rows(db: Database) -> Iterator[str]:
             "Ingest the source again, or put a backup in its place."
         )
     yield from _contents(db)
-    for sql, words in (*_PROMISES, *TAG_PROMISES, *WINDOW_PROMISES):
+    for sql, words in (*_PROMISES, *TAG_PROMISES, *WINDOW_PROMISES, *HONEYCOMB_PROMISES):
         for row in cast("list[tuple[str, ...]]", db.query(f"{sql} LIMIT {_LISTED}")):
             yield words.format(*row)
 

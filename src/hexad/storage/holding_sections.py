@@ -15,7 +15,7 @@ class Section:
     """A list of the export, read from `sql` page by page.
 
     The first column is the key of the page, greater than `:after`; of the others the names say what they are: `at` and
-    `…_at` are times, `json_…` is JSON, `is_…` is true or false.
+    `…_at` are times, `json_…` is JSON, `timed_…` a JSON list of objects with times, `is_…` is true or false.
     """
 
     name: str
@@ -27,6 +27,14 @@ class Section:
     whole_only: bool = False
 
 
+OF_MEMORIES: Final = """(:whole
+ OR (:subject IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(m.data_subjects) d WHERE d.value = :subject))
+ OR EXISTS (SELECT 1 FROM turns t JOIN conversation_sessions c ON c.no = t.session_no
+             WHERE t.memory_no = m.no AND c.session IN (SELECT value FROM json_each(:sessions)))
+ OR m.metadata ->> '$.conversation_session' IN (SELECT value FROM json_each(:sessions))
+ OR (m.metadata ->> '$.session' IN (SELECT value FROM json_each(:sessions))
+     AND m.space_no IN (SELECT no FROM spaces WHERE name = 'experience')))"""
+"""Which memories are about it: all, a person's, or those of sessions: turns, what names one, summaries of one."""
 _OF_SESSIONS: Final = "(:sessions IS NULL OR {} IN (SELECT value FROM json_each(:sessions)))"
 _TAGGED: Final = _OF_SESSIONS.format("a.session_id")
 _OF_DOCUMENT: Final = (
@@ -234,6 +242,42 @@ SECTIONS: Final = (
         whole_only=True,
     ),
     Section(
+        name="honeycomb_nodes",
+        tables=("honeycomb_nodes", "honeycomb_contents", "honeycomb_edges"),
+        columns=(
+            "n.id, m.id AS memory_id, c.data AS text, n.active AS is_active, n.created_at, c.dimensions, c.format,"
+            " (SELECT json_group_array(json_object('from', e.from_id, 'to', e.to_id, 'to_memory', t.id, 'ring', e.ring,"
+            "   'score', e.score, 'relation', e.relation, 'auto', json(iif(e.is_auto, 'true', 'false')),"
+            "   'created_at', e.created_at, 'renewed_at', e.renewed_at) ORDER BY e.from_id, e.ring, e.seat)"
+            "  FROM honeycomb_edges e LEFT JOIN memories t ON t.no = e.to_id"
+            # Of a part of the store, edges that lead into it are told where they end: nothing else of it tells them.
+            "  WHERE e.from_id = n.id OR (e.to_id = n.id AND NOT :whole AND NOT EXISTS"
+            f"   (SELECT 1 FROM memories m WHERE m.no = e.from_id AND {OF_MEMORIES})))"
+            " AS timed_edges,"
+            " (SELECT coalesce(sum(a.count), 0) FROM honeycomb_accesses a WHERE a.session = '' AND a.node_id = n.id)"
+            " AS looks"
+        ),
+        source=(
+            "honeycomb_nodes n LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
+            " LEFT JOIN memories m ON m.no = n.id AND n.is_memory"
+        ),
+        key="n.id",
+        where=OF_MEMORIES,
+    ),
+    Section(
+        name="honeycomb_sessions",
+        tables=("honeycomb_sessions", "honeycomb_accesses"),
+        columns=(
+            "g.session, g.started_at, (SELECT json_group_array(json_object('node', a.node_id, 'memory_id', m.id,"
+            "   'count', a.count, 'first_at', a.first_at, 'last_at', a.last_at) ORDER BY a.node_id)"
+            "  FROM honeycomb_accesses a LEFT JOIN memories m ON m.no = a.node_id WHERE a.session = g.session)"
+            " AS timed_looks"
+        ),
+        source="honeycomb_sessions g",
+        key="g.session",
+        where=_OF_SESSIONS.format("g.session"),
+    ),
+    Section(
         name="spending",
         tables=("spending",),
         columns=(
@@ -288,6 +332,7 @@ DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "vectors", "vector_removals", "minhash_bands", "tasks",
     "signatures", "stream_concepts", "stream_segments", "stream_segment_sessions", "stream_retired_logs", "stream_cold",
     "stream_sidecars", "stream_replaced_segments", "auto_tagged_logs", "stream_erased", "stream_erasing",
+    "honeycomb_counts", "honeycomb_removals", "honeycomb_entities",
     "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
 )  # fmt: skip
 """Tables that say nothing of anybody: indexes, manifests, counts, and the concepts of packs that came from outside."""

@@ -9,7 +9,7 @@ from typing import Final, cast
 from hexad.model.memory import JSONValue, Memory, format_time
 from hexad.storage.codec import dump, from_micros, parse
 from hexad.storage.connection import Database, SQLValue
-from hexad.storage.holding_sections import Section
+from hexad.storage.holding_sections import OF_MEMORIES, Section
 from hexad.storage.memories import Memories
 
 PAGE: Final = 100
@@ -54,11 +54,11 @@ class Holdings:
         )
         names = _names(section.columns)
         sessions = None if held.whole else dump(list(held.sessions or ()))
-        after = 0
-        while rows := self._db.query(sql, {"after": after, "sessions": sessions, "subject": held.subject}):
+        after: SQLValue = 0
+        while rows := self._db.query(sql, {**_asked(held, after), "sessions": sessions}):
             for row in rows:
                 yield dict(_told(name, value) for name, value in zip(names, row[1:], strict=True))
-            after = cast("int", rows[-1][0])
+            after = rows[-1][0]
 
     def memories(self, held: Held) -> Iterator[dict[str, JSONValue]]:
         """Yield memories whatever their status, each with its earlier versions and what is known of its use."""
@@ -117,8 +117,8 @@ class Holdings:
         )
         return {
             cast("int", no): {
-                "earlier_versions": _timed(versions, "replaced_at"),
-                "seen": _timed(seen, "seen_at"),
+                "earlier_versions": _timed(versions),
+                "seen": _timed(seen),
                 "uses": cast("int", uses or 0),
                 "visible_to_roles": None if roles is None else parse(roles),
                 "as_its_file_said": None if origin is None else parse(origin),
@@ -148,17 +148,10 @@ class Holdings:
             }
 
 
-_MEMORIES: Final = """m.no > :after AND (:whole
- OR (:subject IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(m.data_subjects) d WHERE d.value = :subject))
- OR EXISTS (SELECT 1 FROM turns t JOIN conversation_sessions c ON c.no = t.session_no
-             WHERE t.memory_no = m.no AND c.session IN (SELECT value FROM json_each(:sessions)))
- OR m.metadata ->> '$.conversation_session' IN (SELECT value FROM json_each(:sessions))
- OR (m.metadata ->> '$.session' IN (SELECT value FROM json_each(:sessions))
-     AND m.space_no IN (SELECT no FROM spaces WHERE name = 'experience')))"""
-"""Which memories are about it: all, a person's, or those of sessions: turns, what names one, summaries of one."""
+_MEMORIES: Final = f"m.no > :after AND {OF_MEMORIES}"
 
 
-def _asked(held: Held, after: int) -> dict[str, SQLValue]:
+def _asked(held: Held, after: SQLValue) -> dict[str, SQLValue]:
     return {
         "after": after,
         "whole": int(held.whole),
@@ -183,6 +176,8 @@ def _names(columns: str) -> list[str]:
 def _told(name: str, value: SQLValue) -> tuple[str, JSONValue]:
     if name.startswith("json_"):
         return name.removeprefix("json_"), None if value is None else cast("JSONValue", parse(value))
+    if name.startswith("timed_"):
+        return name.removeprefix("timed_"), _timed(value)
     if name.startswith("is_"):
         return name.removeprefix("is_"), bool(value)
     if (name == "at" or name.endswith("_at")) and isinstance(value, int):
@@ -190,6 +185,12 @@ def _told(name: str, value: SQLValue) -> tuple[str, JSONValue]:
     return name, cast("JSONValue", value)
 
 
-def _timed(text: SQLValue, key: str) -> JSONValue:
+def _timed(text: SQLValue) -> JSONValue:
     rows = cast("list[dict[str, JSONValue]]", parse(text))
-    return [{**row, key: format_time(from_micros(cast("int", row[key])))} for row in rows]
+    return [
+        {
+            **row,
+            **{key: format_time(from_micros(cast("int", row[key]))) for key in row if key.endswith("_at")},
+        }
+        for row in rows
+    ]

@@ -58,6 +58,7 @@ class Purges:
             self._release(con, listed)
             self._empty_decisions(con, listed, receipt=receipt or reason, at=at)
             sessions = self._sessions(con, listed)
+            self._disconnect(numbers)
             for table, column in _OWNED:
                 con.execute(
                     f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
@@ -141,6 +142,14 @@ class Purges:
             "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
             (listed,),
         )
+
+    def _disconnect(self, numbers: Sequence[int]) -> None:
+        """Take the memories out of the honeycomb, one by one: rings close their gaps."""
+        from hexad.storage.honeycomb import HoneycombNodes
+        from hexad.storage.honeycomb_links import HoneycombLinks
+
+        HoneycombLinks(self._db).let_go(numbers)
+        HoneycombNodes(self._db).remove(set(numbers))
 
     @staticmethod
     def _empty_decisions(con: Connection, listed: str, *, receipt: str, at: datetime) -> None:

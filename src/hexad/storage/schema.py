@@ -16,6 +16,7 @@ from hexad.storage.derivations import DDL as DERIVATIONS_DDL
 from hexad.storage.document_schema import DOCUMENT_DDL
 from hexad.storage.erasure_schema import ERASURE_DDL, NAMING_DDL
 from hexad.storage.fact_looks import add_fact_looks
+from hexad.storage.honeycomb_schema import HONEYCOMB_DDL
 from hexad.storage.layer_schema import add_layers
 from hexad.storage.migrations import Migration
 from hexad.storage.side_schema import SIDE_DDL
@@ -350,6 +351,10 @@ def _erasure(con: Connection) -> None:
     con.execute(CHUNK_FTS_FORGETS)
 
 
+def _honeycomb(con: Connection) -> None:
+    con.execute(HONEYCOMB_DDL)
+
+
 MIGRATIONS: Final = (
     Migration(number=1, name="foundation", apply=_foundation),
     Migration(number=2, name="structured", apply=_runs(_STRUCTURED)),
@@ -364,7 +369,7 @@ MIGRATIONS: Final = (
     Migration(number=11, name="derivations", apply=_runs(DERIVATIONS_DDL)),
     Migration(number=12, name="facts by their look", apply=add_fact_looks),
     Migration(number=13, name="memories named by notes", apply=_runs(NAMING_DDL)),
-    Migration(number=14, name="honeycomb", apply=lambda _: None),  # its tables come with it; no other may be 14
+    Migration(number=14, name="honeycomb", apply=_honeycomb),
     Migration(number=15, name="layers", apply=add_layers),
 )
 

@@ -26,7 +26,9 @@ _FOLDERS: Final = {
 }
 _DATABASES: Final = {"memory.db": MEMORY_DB, "audit/audit.db": AUDIT_DB}
 _SECRETS: Final = frozenset({"keys.json", "audit/audit.key"})
-_PLAIN: Final = frozenset({"hexad.toml", ".gitignore", "open.lock", "maintain.lock", "erase.lock", RECORD})
+_PLAIN: Final = frozenset(
+    {"hexad.toml", ".gitignore", "open.lock", "maintain.lock", "erase.lock", "link.lock", RECORD}
+)
 """Files that hold nothing of what is remembered."""
 _AEGIS, _AES = "AEGIS-256", "AES-256-GCM"
 CIPHERS: Final = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from hexad.storage.audiences import Audiences
 from hexad.storage.connection import Database
 from hexad.storage.derivations import Derivations
@@ -18,6 +21,9 @@ from hexad.storage.spaces import Spaces
 from hexad.storage.tasks import Tasks
 from hexad.storage.vectors import Vectors
 from hexad.storage.views import Views
+
+if TYPE_CHECKING:
+    from hexad.storage.honeycomb import HoneycombNodes
 
 
 class Stores:
@@ -42,3 +48,10 @@ class Stores:
         self.origins = Origins(db)
         self.signatures = Signatures(db)
         self.views = Views(db, roles=roles)
+
+    @cached_property
+    def honeycomb(self) -> HoneycombNodes:
+        """The association graph; loaded now, because a recall does without it."""
+        from hexad.storage.honeycomb import HoneycombNodes
+
+        return HoneycombNodes(self.db, roles=self.roles)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import cast
+from typing import Final, cast
 
 from hexad.storage.connection import Database
+
+LINK: Final = "link"
+"""Kind of the tasks that connect a memory which has its vectors with others, in the honeycomb."""
 
 
 class Tasks:

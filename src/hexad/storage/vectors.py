@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -91,6 +92,34 @@ class Vectors:
             chunk_no=np.fromiter((cast("int", row[2]) for row in keep), dtype=np.int64, count=len(keep)),
             matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
         )
+
+    def of_memories(self, numbers: Collection[int]) -> dict[int, NDArray[np.float32]]:
+        """Return each memory's own vector: of its beginning, or of its only chunk; those without are left out."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT v.memory_no, v.vector, min(coalesce(v.chunk_no, 0)) FROM vectors v"
+            " WHERE v.memory_no IN (SELECT value FROM json_each(?)) GROUP BY v.memory_no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {
+            cast("int", row[0]): np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32)
+            for row in rows
+        }
+
+    def of_chunks(self, memory_no: int, *, dimensions: int) -> list[tuple[int, NDArray[np.float32]]]:
+        """Return the numbers of a memory's chunks and their vectors of this length, in order."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT chunk_no, vector FROM vectors WHERE memory_no = ? AND chunk_no IS NOT NULL AND length(vector) = ?"
+            " ORDER BY chunk_no",
+            (memory_no, 2 * dimensions),
+        )
+        return [
+            (cast("int", row[0]), np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32))
+            for row in rows
+        ]
 
     def blob(self, vector_no: int) -> bytes | None:
         """Return a vector as it is stored, None when it is gone."""

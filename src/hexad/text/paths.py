@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from hexad.errors import InvalidMemory, InvalidSpace
+from hexad.model.parse import quoted
 from hexad.text.normalize import nfkc
 
 PATH_LIMIT: Final = 512
@@ -99,8 +100,9 @@ def validate_space(name: str) -> str:
     """
     given: object = name
     if not isinstance(given, str):
-        shown = repr(given)[:SPACE_NAME_LIMIT]
-        raise InvalidSpace(f"Invalid space {shown}: the name is no text; give one, such as 'default'.")
+        raise InvalidSpace(
+            f"Invalid space {quoted(given)}: the name is no text; give one, such as 'default'."
+        )
     problem = _space_problem(name)
     if problem is not None:
         shown = name if len(name) <= SPACE_NAME_LIMIT else name[:40] + "…"

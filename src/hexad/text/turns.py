@@ -34,7 +34,9 @@ def folded(summary: str, turns: Iterable[tuple[str, str]], *, limit: int = CONVE
     chosen: list[int] = []
     if sum(map(len, lines)) + len(lines) <= limit:
         return "\n".join(lines)
-    for at in dict.fromkeys((*range(len(lines) - 1, max(-1, len(lines) - 1 - _NEWEST), -1), *most_central(lines))):
+    for at in dict.fromkeys(
+        (*range(len(lines) - 1, max(-1, len(lines) - 1 - _NEWEST), -1), *most_central(lines))
+    ):
         if len(lines[at]) + 1 <= room:
             chosen.append(at)
             room -= len(lines[at]) + 1

@@ -36,6 +36,7 @@ _EXPECTED: Final = frozenset(
         "encryption.json",
         "open.lock",
         "erase.lock",
+        "link.lock",
         "maintain.lock",
         "openers",
         "cache",

@@ -16,6 +16,7 @@ from hexad.providers.base import Embedder
 from hexad.providers.metering import EmbedPart, MeteredEmbedder
 from hexad.storage.meta import EMBEDDING_PAUSED
 from hexad.storage.stores import Stores
+from hexad.storage.tasks import LINK
 from hexad.storage.vectors import NewVector
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class EmbeddingJob:
                 if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
                     self._stores.vectors.remove_memory(no)
                     self._stores.vectors.add(by_memory[no])
+                    self._stores.tasks.put(LINK, no)
         return True
 
     def _vectors(

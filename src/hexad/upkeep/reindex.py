@@ -16,15 +16,21 @@ _BATCH: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexReport:
-    """What was rebuilt: memories indexed anew, and vectors that are now to be computed."""
+    """What was rebuilt: memories indexed anew, vectors to be computed, links of the honeycomb to be derived."""
 
     memories: int
     vectors_queued: int
+    links_queued: int
     embedder: str | None
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {"memories": self.memories, "vectors_queued": self.vectors_queued, "embedder": self.embedder}
+        return {
+            "memories": self.memories,
+            "vectors_queued": self.vectors_queued,
+            "links_queued": self.links_queued,
+            "embedder": self.embedder,
+        }
 
 
 def rebuild_text(

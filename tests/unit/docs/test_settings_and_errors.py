@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from hexad import config, errors
+from hexad.config_template import TEMPLATE
 
 DOCS = Path(__file__).parents[3] / "docs"
 # From variables alone, or from the table `encryption`.
@@ -30,7 +31,7 @@ def test_the_page_of_the_command_line_explains_exactly_the_settings_that_exist()
 
 
 def test_the_template_of_a_new_store_explains_exactly_the_settings_that_exist():
-    lines = config.TEMPLATE.splitlines()
+    lines = TEMPLATE.splitlines()
     shown = "\n".join(line[2:] for line in lines if re.match(r'# (\[|"|\w+ = )', line))
 
     assert SETTINGS == set(tomllib.loads(shown))

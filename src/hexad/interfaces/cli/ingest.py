@@ -163,6 +163,7 @@ def embed(hx: Hexad) -> int:
     with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
         done = hx.embed_pending(progress=lambda done: show(done, max(total, done)))
     warn_of_budget(hx)
+    warn_of_links(hx)
     return done
 
 
@@ -170,6 +171,31 @@ def warn_of_budget(hx: Hexad) -> None:
     """Say that vectors wait because a budget is used up."""
     if paused := hx.status().embeddings_paused:
         warn(f"Vectors wait for a budget. {paused}")
+
+
+def warn_of_links(hx: Hexad) -> None:
+    """Say that links wait, though this command makes what it can: for another process, or for the embedder."""
+    if words := waiting_links(hx, makes=True):
+        warn(words)
+
+
+def waiting_links(hx: Hexad, *, makes: bool = False) -> str | None:
+    """Say how many memories wait for their links in the honeycomb, and for whom; None when none does.
+
+    `makes` says that the command would have made them.
+    """
+    status = hx.status()
+    if not status.links_pending:
+        return None
+    waiting = count(status.links_pending, "memory waits", "memories wait")
+    if makes and status.embedder is None:
+        return f"In the honeycomb {waiting} for their links until the store is opened with its embedder."
+    if status.links_made_by is None:
+        return f"In the honeycomb {waiting} for their links: `hexad maintain` makes them."
+    return clean(
+        f"In the honeycomb {waiting} for their links, and only {status.links_made_by} may make them now. If it does "
+        "not get on, end it; then `hexad maintain` makes them."
+    )
 
 
 def _stdin(hx: Hexad, *, space: str, tags: tuple[str, ...], project: str | None, trust: str) -> IngestReport:

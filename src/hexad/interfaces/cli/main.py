@@ -39,6 +39,7 @@ _COMMANDS: Final = {
     "docs": f"{_HERE}.docs:docs",
     "decide": f"{_HERE}.decide:decide",
     "why": f"{_HERE}.why:why",
+    "honeycomb": f"{_HERE}.honeycomb:honeycomb",
     "check": f"{_HERE}.upkeep:check",
     "reindex": f"{_HERE}.upkeep:reindex",
     "prefs": f"{_HERE}.prefs:prefs",

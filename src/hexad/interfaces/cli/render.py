@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EXCERPT_LINES: Final = 6
 PIPE_WIDTH: Final = 100
 _GAP: Final = "  "
+_PLACE: Final = "\0"  # in no text that is clean
 _NARROWEST: Final = 8
 _WIDE_ENOUGH: Final = 110
 _WIDEST: Final = 120
@@ -216,8 +217,18 @@ def _best_window(lines: Sequence[str], query: str, limit: int) -> int:
 
 
 def hanging(text: str, *, indent: int, room: int) -> list[str]:
-    """Return a text wrapped under an indent, the following lines two columns further in."""
-    return textwrap.wrap(clean(text), room, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
+    """Return a text wrapped under an indent, the following lines two columns further in.
+
+    >>> hanging("データベースのログ", indent=0, room=11)
+    ['データベー', '  スのログ']
+    """
+    text = clean(text)
+    if columns(text) > len(text):
+        # Who fills two columns is given a place more, which in the worst case is left behind at the end of a line.
+        text = "".join(_PLACE * (_columns_of(char) - 1) + char for char in text)
+        room -= 1
+    lines = textwrap.wrap(text, room, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
+    return [line.replace(_PLACE, "") for line in lines]
 
 
 def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:

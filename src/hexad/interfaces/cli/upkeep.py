@@ -16,7 +16,7 @@ from hexad.interfaces.cli.encryption import (
     warn_of_place,
     warn_of_variable,
 )
-from hexad.interfaces.cli.ingest import embed, warn_of_budget
+from hexad.interfaces.cli.ingest import embed, warn_of_budget, warn_of_links
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, count, size
 
@@ -88,13 +88,15 @@ def check(ctx: click.Context) -> None:
     "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
 )
 def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
-    """Build full text and vectors anew.
+    """Build full text, vectors and links anew.
 
-    Both are derived from the memories, whose ids stay. Vectors only on request.
+    All are derived from the memories, whose ids stay. Vectors only on request; of the honeycomb's edges, those that
+    somebody inserted stay as they are.
     """
     with state().opened(embeds=True) as hx:
         report = hx.reindex(embedder=embedder, vectors=vectors)
-        embedded = embed(hx) if report.vectors_queued and not no_embed else 0
+        # Links of the honeycomb follow the vectors.
+        embedded = embed(hx) if (report.vectors_queued or report.links_queued) and not no_embed else 0
     if state().json:
         print_json({**report.to_dict(), "embedded": embedded})
         return
@@ -119,6 +121,7 @@ def maintain(ctx: click.Context) -> None:
         with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
             report = hx.maintain(progress=lambda done: show(done, max(total, done)))
         warn_of_budget(hx)
+        warn_of_links(hx)
     if state().json:
         print_json(report.to_dict())
     else:
@@ -136,6 +139,8 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
         click.echo(
             f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
         )
+    if report.linked:
+        click.echo(f"{count(report.linked, 'memory', 'memories')} linked with others")
     experience = (
         (report.sealed, count(report.sealed, "timestep"), "sealed"),
         (report.compacted, count(report.compacted, "context window"), "compacted"),
