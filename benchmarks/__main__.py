@@ -102,6 +102,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),
     "context": ("context", _module("context")),
+    "changing-facts": ("changing_facts", _module("changing_facts")),
     "bundles": ("bundles", _module("bundles")),
     "stream": ("stream", _module("stream")),
     "stream-questions": ("stream_questions", _module("stream_questions")),
