@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -273,6 +274,37 @@ def test_a_context_says_what_a_fact_replaced_and_how_it_was_at_a_time(hx: Hexad,
     assert "> Ann lives in Oslo." in then
     assert "It held from 2024-01-01 until 2025-06-01." in then
     assert "Rome" not in then
+
+
+def test_a_context_tells_a_question_about_the_past_all_that_was_before(hx: Hexad) -> None:
+    for year, value in ((2022, "Oslo"), (2023, "Bern"), (2024, "Oslo"), (2025, "Rome")):
+        city(hx, value, valid_from=f"{year}-06-01")
+    asked = {"deterministic": True, "format": "markdown"}
+
+    before = hx.context("where did ann live before?", **asked).render()  # type: ignore[arg-type]
+    now = hx.context("where does ann live?", **asked).render()  # type: ignore[arg-type]
+
+    assert ["Oslo", "Bern", "Oslo"] == re.findall(r"(?:before it was|before that) (\w+) \(mem", before)
+    assert ["Oslo"] == re.findall(r"(?:before it was|before that) (\w+) \(mem", now)
+
+
+def test_what_rests_on_something_that_fell_is_marked_where_it_is_recalled_and_in_a_context(hx: Hexad) -> None:
+    premise = city(hx, "Oslo")
+    for text, kind in (("The present goes to Oslo.", "note"), ("We meet ann in Oslo in May.", "decision")):
+        made = hx.remember(text, kind=kind)
+        hx.link(made.id, premise.id, kind="depends-on")
+
+    def marked() -> tuple[int, int]:
+        hits = hx.recall("oslo present, meet ann in may", kinds=["note", "decision"])
+        context = hx.context("why do we meet ann in oslo in may, with which present?", deterministic=True)
+        return sum(hit.needs_review for hit in hits), context.render().count("review it")
+
+    before = marked()
+    city(hx, "Rome", valid_from="2027-01-01")
+    announced = marked()
+    hx.forget(premise.id)
+
+    assert ((0, 0), (0, 0), (2, 2)) == (before, announced, marked())
 
 
 def test_values_come_back_as_json(hx: Hexad) -> None:

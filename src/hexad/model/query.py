@@ -95,6 +95,11 @@ class Hit:
         return self.memory.instruction_like
 
     @property
+    def needs_review(self) -> bool:
+        """Whether something that it rests on was superseded or forgotten since."""
+        return self.memory.metadata.get("needs_review") is True
+
+    @property
     def source_id(self) -> str | None:
         """The id that the source gave: a turn's, a document's, a file's path."""
         return self.memory.source_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from hexad.model.decision import DECISION, ago
 from hexad.model.layers import LayerSource, MemoryItem, MemoryLayer, MemoryQuery
@@ -23,6 +24,14 @@ class GovernanceLayer:
     def name(self) -> MemoryLayer:
         """The layer that it answers for."""
         return MemoryLayer.GOVERNANCE
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Nothing: all that it gives are memories."""
+        return self._inner.item(item_id, now=now)
+
+    def warm(self) -> None:
+        """Load what `inner` would wait for."""
+        self._inner.warm()
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return what `inner` finds, best first; decided after the time that is asked for, it is left out."""

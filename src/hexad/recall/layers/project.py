@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from hexad.model.facts import LINE, TOLD, Fact, FactRow, fact_of, family_of
-from hexad.model.layers import LayerSource, MemoryItem, MemoryLayer, MemoryQuery
+from hexad.model.layers import LayerSource, MemoryItem, MemoryLayer, MemoryQuery, QueryClass
 from hexad.model.project_facts import value_text
 from hexad.storage.facts import Facts
 from hexad.storage.spaces import Spaces
 from hexad.text.instructions import instructions_in
 from hexad.text.looks import look_of_fact
 
+EARLIER_MOST: Final = 8
+"""So many earlier values are told where a question asks what was; else the last one."""
 _SHOWN: Final = 120
 _SECONDS_A_DAY: Final = 86_400.0
 
@@ -21,8 +24,9 @@ _SECONDS_A_DAY: Final = 86_400.0
 class ProjectLayer:
     """Implements `LayerSource`: what `inner` recalls, facts in the light of their history.
 
-    The current value stands in the item; a note says what it replaced, and when. Asked for an earlier time, the
-    value that held then stands in its place; what was not true yet is left out.
+    The current value stands in the item; a note says what it replaced, and when; to a question about what was, all
+    that was before it. Asked for an earlier time, the value that held then stands in its place; what was not true yet
+    is left out.
     """
 
     def __init__(self, inner: LayerSource, facts: Facts, spaces: Spaces) -> None:
@@ -32,6 +36,14 @@ class ProjectLayer:
     def name(self) -> MemoryLayer:
         """The layer that it answers for."""
         return MemoryLayer.PROJECT
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Nothing: all that it gives are memories."""
+        return self._inner.item(item_id, now=now)
+
+    def warm(self) -> None:
+        """Load what `inner` would wait for."""
+        self._inner.warm()
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return what `inner` finds, best first."""
@@ -57,13 +69,12 @@ class ProjectLayer:
                 if one.status in TOLD and (then := fact_of(one, line)).holds_at(query.as_of)
             ]
             return _as_it_was(item, held[-1], query) if held else None
-        before = next((one for one in line if one.id == fact.replaces), None)
-        notes = list(item.notes)
-        if before is not None:
-            notes.append(f"Since {own.valid_from:%Y-%m-%d}; before it was {_said(before)} ({before.id}).")
-        if fact.needs_review:
-            notes.append("Something that it rests on has changed since: review it.")
-        return replace(item, notes=tuple(notes))
+        most = EARLIER_MOST if query.query_class is QueryClass.HISTORICAL else 1
+        earlier = [f"{_said(one)} ({one.id})" for one in _earlier(fact, line, most=most)]
+        if not earlier:
+            return item
+        note = f"Since {own.valid_from:%Y-%m-%d}; before it was {'; before that '.join(earlier)}."
+        return replace(item, notes=(*item.notes, note))
 
     def _line(self, item: MemoryItem) -> list[FactRow]:
         look = look_of_fact(item.group, item.key)
@@ -76,6 +87,17 @@ class ProjectLayer:
             for one in self._facts.line(look, space_no=space.no, statuses=LINE)
             if family_of(one.kind) == family
         ]
+
+
+def _earlier(fact: Fact, line: Sequence[FactRow], *, most: int) -> list[FactRow]:
+    """Return what a fact took the place of, and what that did, the latest first."""
+    found: list[FactRow] = []
+    rows = {one.id: one for one in line}
+    before = rows.get(fact.replaces or "")
+    while before is not None and len(found) < most:
+        found.append(before)
+        before = rows.get(fact_of(before, line).replaces or "")
+    return found
 
 
 def _as_it_was(item: MemoryItem, fact: Fact, query: MemoryQuery) -> MemoryItem:

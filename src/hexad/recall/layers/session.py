@@ -45,12 +45,14 @@ class SessionNeeds:
 
     `current` is what is being worked on, in memory or as it was left here; `others` are the working sets changed last.
     `events` finds whole events that have all words of a text, up to a number: None where nothing was ever recorded.
-    `cold` says what of a COLD record's summary may be seen, by its id and the summary.
+    `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's summary may be
+    seen, by its id and the summary.
     """
 
     current: Callable[[], WorkingSet | None]
     others: Callable[[int], Sequence[WorkingSet]]
     events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None]
+    event: Callable[[str], EventRecord | None]
     cold: Callable[[str, str], str]
     texts: SessionTexts
 
@@ -88,6 +90,42 @@ class SessionLayer:
             for one in _once(allowed, limit)
         ]
 
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return what a session said, by the id under which a context shows it: of a working set, or of what was
+        recorded.
+        """
+        found = self._of_set_by(item_id, now) if "#" in item_id else self._recorded(item_id, now)
+        return None if found is None else replace(found, instruction_like=instructions_in(found.text))
+
+    def warm(self) -> None:
+        """Look once at what is being worked on, and open what was recorded."""
+        self._needs.current()
+        self._needs.others(1)
+        self._needs.events()
+
+    def _of_set_by(self, item_id: str, now: datetime) -> MemoryItem | None:
+        current, wanted = self._needs.current(), item_id.partition("#")[0]
+        sets = [
+            one for one in (current, *self._needs.others(_OTHER_SETS)) if one is not None and one.id == wanted
+        ]
+        for one in sets[:1]:
+            is_now = current is not None and current.id == one.id
+            for name, kind, text, at in _said(one):
+                if name == item_id:
+                    return _of_working_set(
+                        one, name, kind, text, at, days=_days(at, now), share=1.0, now=is_now
+                    )
+        return None
+
+    def _recorded(self, item_id: str, now: datetime) -> MemoryItem | None:
+        if self._needs.events() is None:
+            return None
+        for said in self._needs.texts.of(item_id):
+            text = self._needs.cold(said.id, said.text) if said.kind == "cold" else said.text
+            return _of_text(replace(said, text=text), days=_days(said.at, now), share=1.0) if text else None
+        event = self._needs.event(item_id)
+        return None if event is None else _of_event(event, days=_days(event.end_time, now), share=1.0)
+
     # Working sets -----------------------------------------------------------------------------------------------
 
     def _of_working_sets(self, asked: _Asked) -> Iterator[_Found]:
@@ -110,14 +148,14 @@ class SessionLayer:
             *self._needs.texts.comments(asked.needles, limit=_EVENTS),
         ):
             if share := asked.share(said.text):
-                yield _Found(_of_text(said, asked, share), share)
+                yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
         # Events must have all words that they are asked for, so what has not all is asked for by the longest ones.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
         questions = [" ".join(asked.words), *(telling if len(asked.words) > 1 else ())]
         for question in questions:
             for event in find(question, _EVENTS):
                 if share := asked.share(event.content):
-                    yield _Found(_of_event(event, asked, share), share)
+                    yield _Found(_of_event(event, days=asked.days(event.end_time), share=share), share)
 
     def _cold(self, asked: _Asked) -> Iterator[SaidText]:
         for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
@@ -140,33 +178,50 @@ class _Asked:
 
     def days(self, at: datetime) -> float:
         """Return how old something is."""
-        return max(0.0, (self.query.now - at).total_seconds() / _SECONDS_A_DAY)
+        return _days(at, self.query.now)
+
+
+def _days(at: datetime, now: datetime) -> float:
+    return max(0.0, (now - at).total_seconds() / _SECONDS_A_DAY)
+
+
+def _said(one: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
+    """Yield what a working set says, each with its id, kind, text and time; the newest of each kind is its first."""
+    seen: dict[str, int] = {}
+    for kind, text, at in texts_of(one):
+        place = seen[kind] = seen.get(kind, 0) + 1
+        yield f"{one.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
 
 
 def _of_set(one: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
     """Yield what a working set says: of the current one also what no word of the query is in."""
-    seen: dict[str, int] = {}
-    for kind, text, at in texts_of(one):
-        place = seen[kind] = seen.get(kind, 0) + 1
+    for name, kind, text, at in _said(one):
         share = asked.share(text)
         if now:
+            place = int(name.rpartition("-")[2])
             least = _TASK_SHARE if kind == "task" else _NOW_SHARE if place <= _LATEST.get(kind, 0) else 0.0
             share = max(share, least)
         if share:
-            speaker = text.partition(":")[0].lower() if kind == "turn" else "user"
-            item = MemoryItem(
-                id=f"{one.id}#{kind.replace(' ', '-')}-{place}",
-                layer=MemoryLayer.SESSION,
-                kind=kind,
-                text=text,
-                at=at,
-                recency=asked.days(at),
-                relevance=relevance_of_share(share),
-                trust=_ROLES.get(speaker, Trust.UNKNOWN),
-                location=f"session {one.id}",
-                notes=() if now else (_standing(one),),
-            )
-            yield _Found(item, share)
+            days = asked.days(at)
+            yield _Found(_of_working_set(one, name, kind, text, at, days=days, share=share, now=now), share)
+
+
+def _of_working_set(
+    one: WorkingSet, name: str, kind: str, text: str, at: datetime, *, days: float, share: float, now: bool
+) -> MemoryItem:
+    speaker = text.partition(":")[0].lower() if kind == "turn" else "user"
+    return MemoryItem(
+        id=name,
+        layer=MemoryLayer.SESSION,
+        kind=kind,
+        text=text,
+        at=at,
+        recency=days,
+        relevance=relevance_of_share(share),
+        trust=_ROLES.get(speaker, Trust.UNKNOWN),
+        location=f"session {one.id}",
+        notes=() if now else (_standing(one),),
+    )
 
 
 def _standing(one: WorkingSet) -> str:
@@ -176,7 +231,7 @@ def _standing(one: WorkingSet) -> str:
     return f"from a session{where} that ended"
 
 
-def _of_text(said: SaidText, asked: _Asked, share: float) -> MemoryItem:
+def _of_text(said: SaidText, *, days: float, share: float) -> MemoryItem:
     notes = (f"fidelity {Fidelity.COLD.value}, {said.level}",) if said.level else ()
     return MemoryItem(
         id=said.id,
@@ -184,7 +239,7 @@ def _of_text(said: SaidText, asked: _Asked, share: float) -> MemoryItem:
         kind=said.kind,
         text=said.text,
         at=said.at,
-        recency=asked.days(said.at),
+        recency=days,
         relevance=relevance_of_share(share),
         trust=Trust.UNKNOWN,
         location="" if said.session_id is None else f"session {said.session_id}",
@@ -192,7 +247,7 @@ def _of_text(said: SaidText, asked: _Asked, share: float) -> MemoryItem:
     )
 
 
-def _of_event(event: EventRecord, asked: _Asked, share: float) -> MemoryItem:
+def _of_event(event: EventRecord, *, days: float, share: float) -> MemoryItem:
     cold = event.fidelity is Fidelity.COLD
     level = f", {event.compression_level.name}" if cold else ""
     spoken = Trust.AGENT if event.event_type is EventType.OUTPUT else Trust.TOOL
@@ -203,7 +258,7 @@ def _of_event(event: EventRecord, asked: _Asked, share: float) -> MemoryItem:
         kind="cold" if cold else "event",
         text=event.content,
         at=event.end_time,
-        recency=asked.days(event.end_time),
+        recency=days,
         relevance=relevance_of_share(share),
         trust=trust if event.event_type is EventType.INPUT else spoken,
         location=f"session {event.session_id}, ticks {event.start_tick} to {event.end_tick}",

@@ -92,7 +92,18 @@ class UserLayer:
             if _in_time(one, query) and (share := _share(one, words, query)) > 0
         ]
         found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
-        return [_item(one, share, query) for share, one in found[:limit]]
+        return [_item(one, share, query.now) for share, one in found[:limit]]
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return one thing that is known of the person, by the id under which a context shows it."""
+        prefix, _, row = item_id.partition(":")
+        if prefix != self.name.value:
+            return None
+        return next((_item(one, 1.0, now) for one in self._stated() if one.id == row), None)
+
+    def warm(self) -> None:
+        """Open the layer."""
+        self._stated()
 
 
 def _asks_user(filters: Filters) -> bool:
@@ -143,12 +154,12 @@ def _share(one: Stated, words: Sequence[_Word], query: MemoryQuery) -> float:
     return _BUILDING if builds and one.confidence >= _SURE else 0.0
 
 
-def _item(one: Stated, share: float, query: MemoryQuery) -> MemoryItem:
+def _item(one: Stated, share: float, now: datetime) -> MemoryItem:
     return MemoryItem(
         id=f"user:{one.id}",
         layer=MemoryLayer.USER,
         text=one.text,
-        recency=max(0.0, (query.now - one.at).total_seconds() / _SECONDS_A_DAY),
+        recency=max(0.0, (now - one.at).total_seconds() / _SECONDS_A_DAY),
         relevance=relevance_of_share(share),
         at=one.at,
         kind=one.kind,

@@ -63,7 +63,9 @@ class SharedRecall:
         with asked.lock:
             if asked.hits is None:
                 # Of repeats the layers decide which one stays, not the rank.
-                options = RecallOptions(filters=query.filters, limit=SHARED, folds=False)
+                options = RecallOptions(
+                    filters=query.filters, limit=SHARED, folds=False, feedback=not query.deterministic
+                )
                 asked.hits = self.recaller.recall(query.text, options)
             return asked.hits
 
@@ -90,6 +92,10 @@ class RecalledLayer:
         """The layer that it answers for."""
         return self._name
 
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Nothing: all that it gives are memories."""
+        return None
+
     def warm(self) -> None:
         """Load what the first question would wait for: the model and the matrix of vectors."""
         self._shared.recaller.recall("warm", RecallOptions(limit=1))
@@ -102,7 +108,8 @@ class RecalledLayer:
         found = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found if hit.layer == self._name.value][:limit]
         if len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer: ask for our own
-            hits = self._shared.recaller.recall(query.text, RecallOptions(filters=filters, limit=limit))
+            options = RecallOptions(filters=filters, limit=limit, feedback=not query.deterministic)
+            hits = self._shared.recaller.recall(query.text, options)
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
 
@@ -143,7 +150,7 @@ def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str]
         pinned=memory.pinned,
         citations=memory.citations,
         location=hit.location if memory.source is not None or memory.turn is not None else "",
-        notes=_notes(memory, now),
+        notes=_notes(memory, layer, now),
     )
 
 
@@ -151,13 +158,17 @@ def _item_id(hit: Hit) -> str:
     return hit.id if hit.chunk is None or len(hit.memory.chunks) < 2 else hit.chunk.chunk_id
 
 
-def _notes(memory: Memory, now: datetime) -> tuple[str, ...]:
-    """Return what is to be known of a fact whose time is over or has not come."""
+def _notes(memory: Memory, layer: MemoryLayer, now: datetime) -> tuple[str, ...]:
+    """Return what is to be known of what rests on something that fell, and of what is over or has not come."""
+    fell = memory.metadata.get("needs_review") is True and layer is not MemoryLayer.GOVERNANCE
+    notes = (
+        ("Something that it rests on has changed since: review it.",) if fell else ()
+    )  # decisions say it themselves
     if memory.valid_to is not None and memory.valid_to <= now:
-        return (f"It was so until {memory.valid_to:%Y-%m-%d}.",)
+        return (*notes, f"It was so until {memory.valid_to:%Y-%m-%d}.")
     if memory.valid_from is not None and memory.valid_from > now:
-        return (f"It is so from {memory.valid_from:%Y-%m-%d} on.",)
-    return ()
+        return (*notes, f"It is so from {memory.valid_from:%Y-%m-%d} on.")
+    return notes
 
 
 def summary_of(text: str, words: Sequence[str], *, heading: str = "") -> str | None:
