@@ -85,6 +85,7 @@ class SessionUpkeep:
                 current=self.desk.now,
                 others=lambda most: self.desk.sets.list(limit=most),
                 events=self._events,
+                event=self._event,
                 cold=self._cold_summary,
                 texts=SessionTexts(self.base.db),
             )
@@ -95,6 +96,14 @@ class SessionUpkeep:
             return None
         xdb = self.experiencing.xdb
         return lambda text, most: xdb.recall_events(text, session_id=ALL_SESSIONS, limit=most)
+
+    def _event(self, step_id: str) -> EventRecord | None:
+        xdb = self.experiencing.xdb
+        step = xdb.get_timestep(step_id)
+        if step is None or step.session_id is None:
+            return None
+        ticks = (step.tick, step.tick)
+        return next(iter(xdb.recall_events(session_id=step.session_id, tick_range=ticks, limit=1)), None)
 
     def _cold_summary(self, record_id: str, summary: str) -> str:
         """Return what of a COLD record's summary an agent may see: not the names of concepts that are hidden."""

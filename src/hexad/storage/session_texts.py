@@ -68,6 +68,27 @@ class SessionTexts:
         )
         return [_said(row, "comment") for row in rows]
 
+    def of(self, text_id: str) -> list[SaidText]:
+        """Return the text of an id, whichever of the three it is; nothing where it is none of them."""
+        for row in self._db.query(
+            "SELECT r.id, r.summary, r.end_at, s.id, r.level FROM compressed_records r"
+            " LEFT JOIN sessions s ON s.no = r.session_no WHERE r.id = ?",
+            (text_id,),
+        ):
+            return [_said(row, "cold", level=CompressionLevel(cast("int", row[4])).name)]
+        for row in self._db.query(
+            "SELECT c.id, c.summary, c.at, s.id FROM compaction_records c JOIN sessions s ON s.no = c.session_no"
+            " WHERE c.id = ?",
+            (text_id,),
+        ):
+            return [_said(row, "compaction")]
+        for row in self._db.query(
+            "SELECT id, content, coalesce(updated_at, created_at), session_id FROM comments WHERE id = ?",
+            (text_id,),
+        ):
+            return [_said(row, "comment")]
+        return []
+
 
 _ANY: Final = "EXISTS (SELECT 1 FROM json_each(:words) w WHERE instr(lower(text), w.value))"
 
