@@ -145,9 +145,9 @@ class Contexts:
             raise InvalidInput(
                 f"{quoted(wanted)} is nothing to expand; give an item of a context, a hit, or an id."
             )
-        found = self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else None
-        if found is None:
-            found = item or self._of_layer(wanted)
+        found = self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else item
+        if found is None and item is None:
+            found = self._of_layer(wanted)
         if found is None:
             raise NotFound(
                 f"There is nothing with the id {quoted(wanted)}; give one that a context shows in brackets."
@@ -250,6 +250,9 @@ class Contexts:
                         self._built[layer] = self._needs.sources[layer]()
                     except HexadError as error:
                         broken[layer] = str(error)
+                    # One layer that cannot be built does not keep the others from answering.
+                    except Exception as error:  # noqa: BLE001
+                        broken[layer] = f"{type(error).__name__} in the layer"
             found = {layer: source for layer in wanted if (source := self._built.get(layer)) is not None}
         return found, broken
 
@@ -258,10 +261,8 @@ class Contexts:
         cold = [layer for layer in sources if layer not in self._warm]
         for layer in cold:
             self._warm.add(layer)
-            warm = getattr(sources[layer], "warm", None)
-            if callable(warm):
-                with suppress(HexadError):  # the question itself will say it
-                    warm()
+            with suppress(Exception):  # the question itself will say it
+                sources[layer].warm()
         return bool(cold)
 
     def _ms(self, started: float) -> float:
@@ -286,10 +287,10 @@ class Contexts:
 
     def _of_layer(self, item_id: str) -> MemoryItem | None:
         for source in self._sources(MemoryLayer)[0].values():
-            find = getattr(source, "item", None)
-            found = find(item_id) if callable(find) else None
-            if isinstance(found, MemoryItem):
-                return found
+            with suppress(HexadError):  # a layer that is closed to the actor, or damaged, has nothing to show
+                found = source.item(item_id, now=self._needs.clock.now())
+                if found is not None:
+                    return found
         return None
 
     def _note(self, found: FusedContext) -> None:

@@ -147,6 +147,12 @@ class LayerSource(Protocol):
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return at most `limit` items, best first; empty when the layer knows nothing of it."""
 
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return the whole of what `items` gave under an id that is no memory's; None where it is not there."""
+
+    def warm(self) -> None:
+        """Load what only a first question would wait for. What goes wrong the question itself will say."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
