@@ -36,11 +36,8 @@ def _fetch(pool: LayerPool, asks, *, layer_ms: float = 2_000, total_ms: float = 
 def test_a_late_layer_is_named_and_the_others_answer(pool):
     released = Event()
     try:
-        found = _fetch(
-            pool,
-            {SESSION: lambda: released.wait(60) and [], PROJECT: lambda: _items(PROJECT)},
-            layer_ms=300,
-        )
+        asks = {PROJECT: lambda: _items(PROJECT), SESSION: lambda: released.wait(60) and []}
+        found = pool.fetch(asks, deadlines_ms={PROJECT: 60_000.0, SESSION: 300.0}, total_ms=60_000)
     finally:
         released.set()
 
@@ -83,6 +80,43 @@ def test_slow_layers_are_waited_for_side_by_side_and_never_longer_than_all_toget
     assert 0.2 <= took < 30  # six times sixty seconds otherwise
 
 
+@pytest.mark.row("A003", "A107")
+def test_where_nobody_had_anything_in_time_the_late_are_waited_for_until_one_has(pool):
+    released, hung = Event(), Event()
+
+    def slow() -> list[MemoryItem]:
+        released.wait(60)
+        return _items(PROJECT)
+
+    def free() -> list[MemoryItem]:
+        released.set()
+        return []
+
+    try:
+        asks = {SESSION: lambda: hung.wait(60) and [], PROJECT: slow, VECTOR: free}
+        found = pool.fetch(asks, deadlines_ms=dict.fromkeys(asks, 1.0), total_ms=1, patience_ms=30_000)
+    finally:
+        hung.set()
+
+    assert list(_found_of(found)) == [PROJECT]
+    assert found.late == [SESSION]
+
+
+def test_nobody_who_is_late_is_waited_for_where_another_had_something(pool):
+    released = Event()
+    try:
+        asks = {SESSION: lambda: released.wait(60) and _items(SESSION), PROJECT: lambda: _items(PROJECT)}
+        found = pool.fetch(
+            asks, deadlines_ms={SESSION: 1.0, PROJECT: 60_000.0}, total_ms=60_000, patience_ms=60_000
+        )
+        assert not released.is_set()
+    finally:
+        released.set()
+
+    assert found.late == [SESSION]
+    assert list(found.items) == [PROJECT]
+
+
 @pytest.mark.row("A147")
 def test_what_is_late_is_not_asked_again_and_again_and_leaves_nothing_behind(pool):
     released = Event()
@@ -116,6 +150,10 @@ def test_closing_waits_for_what_is_late_and_ends_every_thread():
     assert pool.threads() == 0
     with pytest.raises(InvalidInput, match="closed"):
         _fetch(pool, {SESSION: lambda: []})
+
+
+def _found_of(found) -> dict[MemoryLayer, object]:
+    return {layer: items for layer, items in found.items.items() if items}
 
 
 def _until(holds) -> None:

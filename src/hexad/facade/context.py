@@ -19,6 +19,7 @@ from hexad.model.layers import (
     MemoryLayer,
     MemoryQuery,
     Plan,
+    QueryClass,
     ScoredItem,
 )
 from hexad.model.parse import parse_choice, parse_time, quoted, word_list
@@ -37,6 +38,8 @@ from hexad.text.tokens import TokenCounter
 
 NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
 LIMIT_MOST: Final = 1_000
+FIRST_MS: Final = 1_000.0
+"""So long a layer may take for its first answer, which fills its caches, and all together where nobody had anything."""
 
 Source = Callable[[], LayerSource | None]
 """Gives a layer; None where the store has none."""
@@ -53,6 +56,7 @@ class ContextNeeds:
     handouts: Handouts | None
     settings: RouteSettings
     generator_for: Callable[[str | None], RouteModel | None]
+    factors: Callable[[QueryClass], Mapping[MemoryLayer, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +190,7 @@ class Contexts:
         generator = (
             None if model is None else self._needs.generator_for(None if model == "default" else model)
         )
-        found = plan(text, wanted, self._needs.settings, model=generator)
+        found = plan(text, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
         query = MemoryQuery(
             text=text,
             now=now,
@@ -223,9 +227,10 @@ class Contexts:
     def _answers(self, asked: _Asked) -> Answered:
         planned = {layer.layer: layer for layer in asked.plan.layers}
         sources, broken = self._sources(planned)
+        first: list[MemoryLayer] = []
         if not asked.query.deterministic:
             before = self._needs.clock.monotonic()
-            if self._make_warm(sources):
+            if first := self._make_warm(sources):
                 asked.timings["warm"] = self._ms(before)
         asks: dict[MemoryLayer, Ask] = {
             layer: _ask(source, asked.query, planned[layer].limit) for layer, source in sources.items()
@@ -234,7 +239,13 @@ class Contexts:
             fetched = in_turn(asks, clock=self._needs.clock)
         else:
             deadlines = {layer: planned[layer].deadline_ms or asked.plan.deadline_ms for layer in asks}
-            fetched = self._pool.fetch(asks, deadlines_ms=deadlines, total_ms=asked.plan.deadline_ms)
+            deadlines.update({layer: max(FIRST_MS, deadlines[layer]) for layer in first})
+            fetched = self._pool.fetch(
+                asks,
+                deadlines_ms=deadlines,
+                total_ms=max(asked.plan.deadline_ms, FIRST_MS if first else 0.0),
+                patience_ms=FIRST_MS,
+            )
         asked.timings.update(fetched.timings_ms)
         return _answered(asked.query, fetched, broken, planned, sources)
 
@@ -256,14 +267,14 @@ class Contexts:
             found = {layer: source for layer in wanted if (source := self._built.get(layer)) is not None}
         return found, broken
 
-    def _make_warm(self, sources: Mapping[MemoryLayer, LayerSource]) -> bool:
-        """Let layers load what only their first answer has to wait for, before the clock runs."""
+    def _make_warm(self, sources: Mapping[MemoryLayer, LayerSource]) -> list[MemoryLayer]:
+        """Let layers load what only their first answer has to wait for, before the clock runs; return which did."""
         cold = [layer for layer in sources if layer not in self._warm]
         for layer in cold:
             self._warm.add(layer)
             with suppress(Exception):  # the question itself will say it
                 sources[layer].warm()
-        return bool(cold)
+        return cold
 
     def _ms(self, started: float) -> float:
         return round((self._needs.clock.monotonic() - started) * 1000, 3)

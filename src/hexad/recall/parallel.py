@@ -20,6 +20,8 @@ from hexad.storage.ending import ENDING_S, Turn, at_end, forget
 
 UNANSWERED_MOST: Final = 4
 """So many questions at once one layer works on."""
+LOOK_S: Final = 0.01
+"""So often it is looked whether somebody who is late has answered."""
 IDLE_S: Final = 30.0
 """A thread without work for so long ends, and its connection with it."""
 
@@ -46,6 +48,7 @@ class _Job:
         self.items: Sequence[MemoryItem] = ()
         self.error: str | None = None
         self.took_s = 0.0
+        self.taken = False
 
 
 class LayerPool:
@@ -66,12 +69,19 @@ class LayerPool:
         *,
         deadlines_ms: Mapping[MemoryLayer, float],
         total_ms: float,
+        patience_ms: float = 0.0,
     ) -> Fetched:
-        """Ask all layers at once and return what came in time. Raises `InvalidInput` after `close`."""
+        """Ask all layers at once and return what came in time.
+
+        Where nobody had anything by then, those who are late are waited for `patience_ms` more, until one has: on a
+        machine that is busy with other things an answer of nothing would be quick and of no use. Raises `InvalidInput`
+        after `close`.
+        """
         started = self._clock.monotonic()
         found = Fetched()
         jobs = [self._start(layer, ask) for layer, ask in asks.items()]
         waited = 0.0
+        late: list[_Job] = []
         for job, layer in zip(jobs, asks, strict=True):
             if job is None:
                 found.late.append(layer)
@@ -80,14 +90,25 @@ class LayerPool:
             left = max(0.0, min(deadlines_ms[layer], total_ms) / 1000 - passed)
             if not job.done.wait(left):
                 waited = passed + left  # also where the clock stands still
-                found.late.append(layer)
+                late.append(job)
                 continue
-            found.timings_ms[layer.value] = round(job.took_s * 1000, 3)
-            if job.error is not None:
-                found.failed[layer] = job.error
-            else:
-                found.items[layer] = job.items
+            _take(job, found)
+        self._be_patient(late, found, patience_ms / 1000)
+        found.late.extend(job.layer for job in late if not job.taken)
         return found
+
+    def _be_patient(self, late: Sequence[_Job], found: Fetched, patience_s: float) -> None:
+        """Take what comes late, while there is nothing at all."""
+        end = self._clock.monotonic() + patience_s
+        waited = 0.0
+        while waiting := [job for job in late if not job.taken]:
+            if any(found.items.values()) or waited >= patience_s or self._clock.monotonic() >= end:
+                return
+            waiting[0].done.wait(LOOK_S)
+            waited += LOOK_S  # also where the clock stands still
+            for job in waiting:
+                if job.done.is_set():
+                    _take(job, found)
 
     def busy(self) -> int:
         """Return how many questions are worked on, late ones among them."""
@@ -162,6 +183,15 @@ class LayerPool:
             with self._lock:
                 self._unanswered[job.layer] -= 1
             job.done.set()
+
+
+def _take(job: _Job, found: Fetched) -> None:
+    job.taken = True
+    found.timings_ms[job.layer.value] = round(job.took_s * 1000, 3)
+    if job.error is not None:
+        found.failed[job.layer] = job.error
+    else:
+        found.items[job.layer] = job.items
 
 
 def in_turn(asks: Mapping[MemoryLayer, Ask], *, clock: Clock) -> Fetched:
