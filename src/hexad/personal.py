@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 LEARN_EVERY: Final = timedelta(days=1)
 LOOK_EVERY_S: Final = 60.0
 _LEARNED: Final = "learned_at"
+_NAMED: Final = "named_in_user_layer"
+_HERE: Final = "here"
+_LEFT: Final = "left"
+"""Whether rows of the user layer name this project, though it may have published nothing; left of them may be what
+somebody stated of it.
+"""
 DEFAULT_USER: Final = "default"
 
 
@@ -70,6 +76,7 @@ class UserUpkeep:
                 may_see=actor.is_owner or actor.role is None,
                 actor=actor.describe(),
                 purpose=actor.agent or "library",
+                naming=self._note_named,
                 noted=self._note_learning,
             )
         )
@@ -105,10 +112,11 @@ class UserUpkeep:
         from hexad.upkeep.publishing import PUBLISHED_KINDS
 
         meta = self.everything.meta
-        if not self.base.settings.user.learning and not meta.get(_LEARNED):
-            return None
-        kinds = Filters(kinds=PUBLISHED_KINDS)
-        if not meta.get(_LEARNED) and not self.everything.memories.numbers(kinds, limit=1):
+        learned = meta.get(_LEARNED)
+        if not self.base.settings.user.learning:
+            if not learned and meta.get(_NAMED) != _HERE:
+                return None
+        elif not learned and not self.everything.memories.numbers(Filters(kinds=PUBLISHED_KINDS), limit=1):
             return None
         try:
             return self.user.learn()
@@ -118,13 +126,22 @@ class UserUpkeep:
 
     def _note_learning(self) -> None:
         learning = self.base.settings.user.learning
-        self.everything.meta.put(_LEARNED, self.base.clock.now().isoformat() if learning else "")
+        meta = self.everything.meta
+        meta.put(_LEARNED, self.base.clock.now().isoformat() if learning else "")
+        if not learning and meta.get(_NAMED):
+            meta.put(_NAMED, _LEFT)
+
+    def _note_named(self) -> None:
+        if self.everything.meta.get(_NAMED) != _HERE:
+            self.everything.meta.put(_NAMED, _HERE)
 
     def retract_user(self) -> None:
-        """Take out of the user layer what this project published; raises where that cannot be done."""
-        if self.everything.meta.get(_LEARNED):
-            self.user.retract()
-            self.everything.meta.put(_LEARNED, "")
+        """Take out of the user layer all that names this project; raises where that cannot be done."""
+        meta = self.everything.meta
+        if meta.get(_LEARNED) or meta.get(_NAMED):
+            self.user.retract(everything=True)
+            meta.put(_LEARNED, "")
+            meta.put(_NAMED, "")
 
     def learn_when_due(self) -> None:
         """Learn once a day, and at once where a project that had published takes part no more."""

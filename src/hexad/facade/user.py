@@ -103,6 +103,8 @@ class UserFacade(UserKnown):
                     f"value = {quoted(text)} reads as instructions: nobody infers that. `prefer` states it."
                 )
         store = self._desk.writing()
+        if token is not None:
+            self._needs.naming()
         with store.db.transaction():
             if token is not None and not self._counted(store, f"update:{token}", name, text, delta):
                 held = store.preferences.get(name, text)
@@ -169,6 +171,7 @@ class UserFacade(UserKnown):
         project = self._needs.project_id()
         mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
         store = self._desk.writing()
+        self._needs.naming()
         with store.db.transaction():
             held = store.preferences.get(name, text)
             if held is None:
@@ -233,6 +236,8 @@ class UserFacade(UserKnown):
         name = None if key is None else self._desk.key(key)
         project = self._needs.project_id() if here else None
         store = self._desk.writing()
+        if here:
+            self._needs.naming()
         with store.db.transaction():
             return store.projects.suppress(text, key=name, project_id=project, at=self._needs.clock.now())
 
@@ -260,6 +265,7 @@ class UserFacade(UserKnown):
         name, text = self._desk.key(key), self._desk.value(value)
         why = self._desk.text(reason, "reason")
         store = self._desk.writing()
+        self._needs.naming()
         with store.db.transaction():
             usual = resolve(name, replace(self._here(store), exceptions={}))
             made = ProjectException(
@@ -360,14 +366,15 @@ class UserFacade(UserKnown):
             needs.project_id(), needs.facts(), hidden=needs.hidden(), objection=self._desk.objection, now=now
         )
 
-    def retract(self) -> int:
+    def retract(self, *, everything: bool = False) -> int:
         """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
-        values went. The next learning publishes again, unless the project does not take part.
+        values went. The next learning publishes again, unless the project does not take part. `everything` takes
+        along its exceptions, and what is not to be suggested in it.
         """
         store = self._desk.reading()
-        if store is None or not store.projects.published(self._needs.project_id()):
+        if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
             return 0
-        return self._desk.leave(self._desk.writing(removes=True))
+        return self._desk.leave(self._desk.writing(removes=True), everything=everything)
 
     def stated(self) -> list[Stated]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""

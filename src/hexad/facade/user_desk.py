@@ -30,8 +30,8 @@ _STATED: Final = "stated"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserNeeds:
     """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
-    `facts` are the project's, `hidden` the spaces that hide anything, `stated` what the user's own file says; `noted`
-    is told when the project published.
+    `facts` are the project's, `hidden` the spaces that hide anything, `stated` what the user's own file says; `naming`
+    is told before a row is stored that names the project, `noted` when the project published or left.
     """
 
     folder: Path
@@ -52,6 +52,7 @@ class UserNeeds:
     may_see: bool
     actor: str
     purpose: str
+    naming: Callable[[], None]
     noted: Callable[[], None]
 
 
@@ -156,13 +157,15 @@ class UserDesk:
 
     # What is kept by itself -------------------------------------------------------------------------------------
 
-    def leave(self, store: UserStore) -> int:
-        """Take out of the layer what this project published; return how many values that were."""
+    def leave(self, store: UserStore, *, everything: bool = False) -> int:
+        """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
+        values that were. `everything` takes along what was said of this project alone.
+        """
         project = self.needs.project_id()
-        if not store.projects.published(project):
+        if not store.projects.names(project, everything=everything):
             return 0
         with store.db.transaction():
-            gone = store.projects.retract(project)
+            gone = store.projects.retract(project, everything=everything)
         store.holdings.clear()
         self.needs.noted()
         return gone

@@ -13,6 +13,9 @@ from hexad.storage.user_preferences import look
 
 _EXCEPTION: Final = "id, user_id, project_id, key, value, usual, reason, created_at"
 _SUPPRESSION: Final = "id, user_id, value, key, project_id, created_at"
+_LEARNED_FROM: Final = ("feedback", "project_values")
+_STATED_OF: Final = ("user_exceptions", "user_suppressions")
+"""Tables whose rows name a project: what was learned from it, and what somebody said of it."""
 
 
 class Projects:
@@ -59,23 +62,26 @@ class Projects:
             )
         return len(wanted.keys() - there), len(gone)
 
-    def published(self, project_id: str) -> int:
-        """Return how many values of a project are here."""
-        row = self._db.query_one(
-            "SELECT count(*) FROM project_values WHERE user_id = ? AND project_id = ?",
-            (self._user_id, project_id),
+    def names(self, project_id: str, *, everything: bool = False) -> bool:
+        """Whether there is anything that `retract` would remove."""
+        return any(
+            self._db.query_one(
+                f"SELECT 1 FROM {table} WHERE user_id = ? AND project_id = ? LIMIT 1",
+                (self._user_id, project_id),
+            )
+            for table in _tables(everything)
         )
-        return cast("int", row[0]) if row else 0
 
-    def retract(self, project_id: str) -> int:
-        """Remove the values of a project, and what was said of preferences there; return how many values went."""
+    def retract(self, project_id: str, *, everything: bool = False) -> int:
+        """Remove the values of a project, and what was said of preferences there; return how many values went.
+
+        `everything` removes its exceptions, and what is not to be suggested in it, too.
+        """
         with self._db.joined() as con:
-            con.execute(
-                "DELETE FROM feedback WHERE user_id = ? AND project_id = ?", (self._user_id, project_id)
-            )
-            con.execute(
-                "DELETE FROM project_values WHERE user_id = ? AND project_id = ?", (self._user_id, project_id)
-            )
+            for table in _tables(everything):
+                con.execute(
+                    f"DELETE FROM {table} WHERE user_id = ? AND project_id = ?", (self._user_id, project_id)
+                )
             return con.changes
 
     def values(self) -> list[ProjectValue]:
@@ -211,6 +217,10 @@ class Projects:
                 " ON CONFLICT(user_id, name) DO UPDATE SET value = excluded.value",
                 [(self._user_id, name, value) for name, value in values.items()],
             )
+
+
+def _tables(everything: bool) -> tuple[str, ...]:
+    return (*_STATED_OF, *_LEARNED_FROM) if everything else _LEARNED_FROM
 
 
 def _exception(row: Row) -> ProjectException:
