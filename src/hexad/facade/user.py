@@ -11,9 +11,9 @@ from typing import Final
 from hexad.errors import AccessDenied, NotFound
 from hexad.facade.user_items import here_of, stated_here
 from hexad.facade.user_known import UserKnown, evidence_of
-from hexad.model.checked import texts_checked
+from hexad.model.checked import all_flags_checked, texts_checked
 from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted
+from hexad.model.parse import parse_choice, parse_whole, quoted
 from hexad.model.user import (
     EXPLICIT_CONFIDENCE,
     Preference,
@@ -38,6 +38,7 @@ _COUNTED: Final = "patterns_counted"
 """In how many projects each mined pattern was counted when learning last looked."""
 
 
+@all_flags_checked
 class UserFacade(UserKnown):
     """One person's layer, shared by all projects. It is opened by the first call that needs it."""
 
@@ -95,7 +96,7 @@ class UserFacade(UserKnown):
         kind = parse_choice(Source, source, "source")
         delta = evidence_of(delta_evidence)
         name, text = self._desk.key(key), self._desk.value(value_text(value))
-        token = parse_text(idempotency_key, "idempotency_key")
+        token = self._desk.token(idempotency_key)
         if kind is Source.INFERRED:
             self._desk.require_learning()
             if self._desk.objection(text) is not None:
@@ -167,7 +168,7 @@ class UserFacade(UserKnown):
     def _judged(self, key: str, value: str, verdict: Verdict, token: str | None) -> Preference:
         self._desk.require_learning()
         name, text = self._desk.key(key), self._desk.value(value)
-        token = parse_text(token, "idempotency_key")
+        token = self._desk.token(token)
         project = self._needs.project_id()
         mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
         store = self._desk.writing()

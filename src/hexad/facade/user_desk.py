@@ -13,7 +13,7 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
 from hexad.model.memory import Memory
-from hexad.model.parse import is_text, quoted
+from hexad.model.parse import is_text, parse_text, quoted
 from hexad.model.user import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
 from hexad.storage.encryption import KeyGiven
 from hexad.storage.user_place import DATABASE, UserStore, is_there, open_user_store
@@ -176,8 +176,8 @@ class UserDesk:
         A value that it does not say any more goes, unless somebody said it otherwise since.
         """
         stated = {
-            self.key(key): [self.value(one, f"{key} in preferences.toml") for one in values]
-            for key, values in self.needs.stated().items()
+            name: [self.value(one, f"{name} in preferences.toml") for one in values]
+            for name, values in self._stated_keys().items()
         }
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -204,6 +204,13 @@ class UserDesk:
             store.projects.put_state({_STATED: digest})
         return changed
 
+    def _stated_keys(self) -> dict[str, list[str]]:
+        """Return what the user's own file says, by key; keys that are written differently are one."""
+        found: dict[str, list[str]] = {}
+        for key, values in self.needs.stated().items():
+            found.setdefault(self.key(key, "a key of preferences.toml"), []).extend(values)
+        return found
+
     # What may be stored -----------------------------------------------------------------------------------------
 
     def key(self, key: str, name: str = "key") -> str:
@@ -220,6 +227,11 @@ class UserDesk:
         text = " ".join(self._plain(value, name, VALUE_CHARS_LIMIT).split())
         self._require_harmless(text, name)
         return text
+
+    def token(self, token: str | None, name: str = "idempotency_key") -> str | None:
+        """Return what names a call, None for none; raises `InvalidInput` for what names nothing."""
+        text = parse_text(token, name)
+        return None if text is None else self._plain(text, name, TEXT_CHARS_LIMIT)
 
     def text(self, text: str, name: str) -> str:
         """Return a text without the secrets and personal data that it holds."""

@@ -10,6 +10,7 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.model.memory import Status
+from hexad.model.parse import is_text, quoted
 
 ANY_STATUS: Final = "any"
 STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
@@ -66,6 +67,7 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     """Return what a text asks for. `names` are the pairs that count, None all; the others stay words.
 
     What cannot be understood is left out and named in `problems`: half a text is what somebody is still typing.
+    Raises `InvalidInput` for what is no text.
 
     >>> found = parse_query_text('layer:project kind:decision since:2w "auth flow" tokens')
     >>> found.layers, found.kinds, found.since, found.phrases, found.words
@@ -73,6 +75,8 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     >>> parse_query_text("status:lost").problems
     ('status:lost is none of active, superseded, archived, quarantined, any',)
     """
+    if not is_text(typed):
+        raise InvalidInput(f"The query {quoted(typed)} is no text; give a string.")
     known = _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
     found = QueryText()
     for token in _TOKEN.findall(typed):

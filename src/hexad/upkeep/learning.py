@@ -195,7 +195,7 @@ def _weighed(
     seen = one.last_seen if use is None else max(one.last_seen, use.last_seen)
     after = replace(
         one,
-        confidence=round(confidence, 9),
+        confidence=one.confidence if confidence == one.confidence else round(confidence, 9),
         projects=count,
         support=support if count else None,
         evidence_count=one.evidence_count + max(adopted, 0),

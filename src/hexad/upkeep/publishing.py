@@ -107,15 +107,15 @@ def _unwritable(attribute: str, value: str) -> str | None:
 def plain_values(value: JSONValue) -> Iterator[str]:
     """Yield the plain values that a fact's value says: itself, those of a list, the name or the one value of an object.
 
-    >>> list(plain_values(["pytest", {"name": "ruff", "version": "0.9"}, 3, None, True]))
-    ['pytest', 'ruff', '3', 'true']
+    >>> list(plain_values(["pytest", {"name": "ruff", "version": "0.9"}, 3, 8080000, 2.0, None, True]))
+    ['pytest', 'ruff', '3', '8080000', '2', 'true']
     """
     if isinstance(value, str):
         yield value.strip()
     elif isinstance(value, bool):
         yield "true" if value else "false"
     elif isinstance(value, int | float):
-        yield f"{value:g}"
+        yield str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     elif isinstance(value, Mapping):
         named = next((value[key] for key in _VALUE_KEYS if key in value), None)
         if named is None and len(value) == 1:
