@@ -22,7 +22,7 @@ from hexad.model.layers import (
     QueryClass,
     ScoredItem,
 )
-from hexad.model.parse import parse_choice, parse_time, quoted, word_list
+from hexad.model.parse import parse_choice, parse_text, parse_time, quoted, word_list
 from hexad.model.query import Filters, Hit
 from hexad.model.query_text import QueryText, moment, parse_query_text
 from hexad.recall.handouts import Handouts
@@ -177,7 +177,7 @@ class Contexts:
     # Asking -----------------------------------------------------------------------------------------------------
 
     def _asked(self, question: str, wanted: Wanted, narrowed: Narrowed, model: str | None) -> _Asked:
-        question = check_query(question)
+        question, model = check_query(question), parse_text(model, "model")
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
             raise InvalidInput(f"{typed.refused[0]}.")
