@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
 from hexad.errors import InvalidInput, StorageFailure
+from hexad.model.consolidation_settings import ConsolidationSettings, parse_consolidation
 from hexad.model.user_settings import UserSettings, parse_preferences, parse_user_settings
 
 __all__ = [
@@ -68,6 +69,7 @@ class Settings:
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     encryption: Mapping[str, object] = field(default_factory=dict)
     privacy: Mapping[str, object] = field(default_factory=dict)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     user: UserSettings = field(default_factory=UserSettings)
     user_dir: Path | None = None
     router: Mapping[str, object] = field(default_factory=dict)
@@ -130,6 +132,7 @@ _KEYS: Final[Mapping[str, type]] = {
     "prices": dict,
     "encryption": dict,
     "privacy": dict,
+    "consolidation": dict,
     "user": dict,
     "router": dict,
     "llm_timeout_s": float,
@@ -140,7 +143,7 @@ _KINDS: Final[Mapping[type, str]] = {
     dict: "a table",
 }  # fmt: skip
 _TABLES: Final = frozenset(
-    {"budget", "encryption", "honeycomb", "prices", "privacy", "router", "user"}
+    {"budget", "consolidation", "encryption", "honeycomb", "prices", "privacy", "router", "user"}
 )  # too much for a variable
 _ALIASES: Final = {
     "memory_backend": "LEXON_MEMORY_BACKEND",
@@ -217,13 +220,13 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         lenses=None if lenses is None else tuple(lenses),
         auto_tag_threshold=_threshold(values, origins),
         compaction_model=cast("str | None", values.get("compaction_model")),
-        compact_after_hours=_hours(_bounded(values, origins, "compact_after_hours", (0, 876_000))),
+        compact_after_hours=_or(_bounded(values, origins, "compact_after_hours", (0, 876_000)), 168.0),
         xdb_max_storage_bytes=_bounded(values, origins, "xdb_max_storage_bytes", (0, 1 << 62)) or None,
-        xdb_compression_threshold=float(
-            _bounded(values, origins, "xdb_compression_threshold", (0.01, 1)) or 0.8
-        ),
+        xdb_compression_threshold=_or(_bounded(values, origins, "xdb_compression_threshold", (0.01, 1)), 0.8),
         xdb_top_k_activations=int(_bounded(values, origins, "xdb_top_k_activations", (1, 100)) or 10),
-        xdb_submission_grace_days=_grace_days(values, origins),
+        xdb_submission_grace_days=_or(
+            _bounded(values, origins, "xdb_submission_grace_days", (0, 36_500)), 7.0
+        ),
         lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
         env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
         generator=cast("str | None", values.get("generator")),
@@ -232,16 +235,17 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         llm_model=cast("str | None", values.get("llm_model")),
         role=cast("str | None", values.get("role")),
         otel=bool(values.get("otel", False)),
-        budget=cast("Mapping[str, object]", values.get("budget", {})),
-        honeycomb=cast("Mapping[str, object]", values.get("honeycomb", {})),
-        prices=cast("Mapping[str, object]", values.get("prices", {})),
+        budget=_table(values, "budget"),
+        honeycomb=_table(values, "honeycomb"),
+        prices=_table(values, "prices"),
         llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
         llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
         encryption=_encryption(values),
         privacy=_privacy(values),
-        user=parse_user_settings(cast("Mapping[str, object]", values.get("user", {})), CONFIG_FILE),
+        consolidation=parse_consolidation(_table(values, "consolidation"), CONFIG_FILE),
+        user=parse_user_settings(_table(values, "user"), CONFIG_FILE),
         user_dir=Path(environ[_USER_DIR]).expanduser() if environ.get(_USER_DIR) else None,
-        router=cast("Mapping[str, object]", values.get("router", {})),
+        router=_table(values, "router"),
         user_keys=_user_keys(environ),
         key_file=_key_file(values, environ),
         key_command=environ.get("HEXAD_KEY_COMMAND") or None,
@@ -276,9 +280,13 @@ def _user_keys(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _table(values: Mapping[str, object], name: str) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", values.get(name, {}))
+
+
 def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
     """Return the table `[privacy]`; raises `InvalidInput` for what does not belong there."""
-    table = cast("Mapping[str, object]", values.get("privacy", {}))
+    table = _table(values, "privacy")
     for name, value in table.items():
         if name != "pii":
             raise InvalidInput(f"[privacy] in {CONFIG_FILE}: unknown setting {name!r}; known is pii.")
@@ -289,7 +297,7 @@ def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
 
 def _encryption(values: Mapping[str, object]) -> Mapping[str, object]:
     """Return the table `[encryption]`; raises `InvalidInput` for what does not belong there."""
-    table = cast("Mapping[str, object]", values.get("encryption", {}))
+    table = _table(values, "encryption")
     for name, value in table.items():
         if name == "command":
             raise InvalidInput(
@@ -326,13 +334,8 @@ def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> floa
 _Number = TypeVar("_Number", int, float)
 
 
-def _grace_days(values: Mapping[str, object], origins: Mapping[str, str]) -> float:
-    days = _bounded(values, origins, "xdb_submission_grace_days", (0, 36_500))
-    return 7.0 if days is None else float(days)
-
-
-def _hours(given: float | None) -> float:
-    return 168.0 if given is None else float(given)
+def _or(given: float | None, default: float) -> float:
+    return default if given is None else float(given)
 
 
 def _bounded(

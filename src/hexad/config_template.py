@@ -50,9 +50,21 @@ TEMPLATE: Final = """\
 # allow_plain = false               # true: an encrypted project may write to a user layer that is not
 # drift_projects = 5                # a preference that so many projects in a row do without becomes less sure
 
+# [consolidation]                   # what is merged, archived and promoted by itself: docs/consolidation.md
+# nightly = true                    # of the project, once a day; "weekly", or false: by hand alone
+# monthly = true                    # of what is known of you across projects
+# sessions = true                   # what a task that ended left becomes memories of the project
+# archive_months = 12.0             # untouched for so long, and not important: archived; 0 never
+# drop_below = 0.2                  # facts of less importance than that, unread for so long: archived; 0 never
+# drop_after_days = 30.0
+# session_days = 180.0              # a working set that ended so long ago is removed; 0 never
+# quotas = {project = 50000}        # items of a layer: session, project, user, vector, graph, governance; none is set
+# quota_bytes = {vector = 100000000}  # bytes of its texts
+
 # [router]                          # of `context`: docs/context.md
 # layer_ms = 50.0                   # how long one layer may take, and all of them
 # total_ms = 150.0
+# feedback = true                   # false: what was said of answers does not count for later ones
 # quotas = {session = 0.4, project = 0.2, user = 0.1, vector = 0.15, graph = 0.1, governance = 0.05}
 # weights = {relevance = 0.7, recency = 0.05, authority = 0.15, confidence = 0.05, importance = 0.05, decay = 0.0231}
 

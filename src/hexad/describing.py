@@ -57,6 +57,8 @@ def describe(parts: Parts) -> StoreStatus:
         or backend in parts.base.orderings,
         links_pending=unlinked,
         links_made_by=parts.links_made_by() if unlinked else None,
+        consolidation=parts.consolidation_state(),
+        user_layer=parts.user_layer_state(),
         holders=tuple(map(str, parts.place.lock.holders())) if parts.place.lock is not None else (),
     )
 

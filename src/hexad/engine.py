@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hexad.asking import RoutedCalls
 from hexad.clock import Clock
+from hexad.consolidating import ConsolidationCalls
 from hexad.deciding import KnowledgeCalls
 from hexad.facade.access import require_owner
 from hexad.model.closing import Closing
@@ -26,14 +27,10 @@ from hexad.model.parse import (
     value_list,
     word_list,
 )
-from hexad.model.query import Filters, Hits
 from hexad.model.status import MaintenanceReport, StoreStatus
-from hexad.observe import span
 from hexad.providers.base import Embedder
-from hexad.recall.question import RecallOptions
 from hexad.records import RecordCalls
 from hexad.structured import StructuredCalls
-from hexad.text.normalize import slug, slugs
 from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.wiring import Parts
 
@@ -44,7 +41,7 @@ if TYPE_CHECKING:
     from hexad.facade.xdb import Xdb
 
 
-class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
+class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, ConsolidationCalls, Closing):
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, parts: Parts) -> None:
@@ -174,10 +171,15 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         trust: str = "tool",
         project: str | None = None,
         embed: bool | None = None,
+        dry_run: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> IngestReport:
         """Bring a source into the store, or up to date: a file, a folder, conversations or documents as JSON
         lines, or `git:RANGE`. Returns what was created, changed, skipped (with reasons) and archived.
+
+        `kind` says what it is where the content does not; with `mem0`, `claude-mem`, `mempalace`, `memory-md` or
+        `server-memory` it is what that memory system wrote (docs/imports.md). `dry_run` stores nothing and returns
+        what would be done; it works batch by batch, so that repeats further apart than a batch are not seen.
 
         What is unchanged costs one look or one hash; a changed item keeps its memory's id and history; an item
         that vanished archives its memory. `embed=True` waits for the vectors, `False` leaves them to the
@@ -192,9 +194,12 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             tags=word_list(tags, "tags"),
             trust=parse_choice(Trust, trust, "trust"),
             project=parse_text(project, "project"),
+            dry_run=dry_run,
         )
         self._parts.handouts.flush()
         report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
+        if dry_run:
+            return report
         if embed or (embed is None and not self._parts.background):
             self.embed_pending()
         self._parts.wake()
@@ -235,72 +240,10 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
         )
 
-    # Reading ----------------------------------------------------------------------------------------------------
-
-    def recall(
-        self,
-        query: str,
-        *,
-        space: str | Sequence[str] | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        path: str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        limit: int = 10,
-        max_tokens: int | None = None,
-        explain: bool = False,
-        semantic: bool | None = None,
-        follow_links: bool = False,
-        association: float = 0.0,
-    ) -> Hits:
-        """Return what best answers `query`, best first; empty when nothing is relevant.
-
-        `space` None means all spaces; `tags` must all be there; `path` is a prefix of whole parts or a pattern
-        with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
-        `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
-        insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
-        some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
-        are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
-        of its neighbours in the honeycomb; off by default, for it helps some collections and not others.
-
-        Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.remember("Deploys happen on Tuesday.", kind="decision")
-        ...     [hit.text for hit in hx.recall("when do we deploy?")]
-        ['Deploys happen on Tuesday.']
-        """
-        spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
-        for name in spaces or ():
-            self._parts.stores.spaces.get(name)
-        options = RecallOptions(
-            filters=Filters(
-                spaces=spaces,
-                kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
-                tags=None if tags is None else slugs(word_list(tags, "tags")),
-                path=parse_text(path, "path"),
-                since=parse_time(since, "since"),
-                until=parse_time(until, "until"),
-                roles=self._parts.stores.roles,
-            ),
-            limit=limit,
-            max_tokens=max_tokens,
-            explain=explain,
-            semantic=semantic,
-            follow_links=follow_links,
-            association=association,
-        )
-        with span("search_memory", limit=limit):
-            hits = self._parts.recaller.recall(query, options)
-        self._parts.wake()
-        return hits
-
     # Upkeep -----------------------------------------------------------------------------------------------------
 
     def check(self) -> list[str]:
-        """Return in words what is wrong with the store; an empty list when all is well.
+        """Return in words what is wrong with the store and with the user layer; an empty list when all is well.
 
         Raises `AccessDenied` for an actor from whom anything is hidden: what is wrong is said by name.
         """
@@ -309,7 +252,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
         dimensions = parts.store_dimensions()
         from hexad.upkeep.check import check
 
-        return check(
+        found = check(
             parts.stores,
             parts.fulltext,
             directory=parts.place.directory,
@@ -317,6 +260,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             dimensions=dimensions,
             crypt=parts.place.crypt,
         )
+        return found + parts.check_user()
 
     def reindex(
         self,
@@ -351,13 +295,15 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
 
-        gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks.
+        gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks. Consolidation runs where
+        it is due: once a day for the project, once a month for the user layer (docs/consolidation.md).
         """
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
         self._parts.tend_sessions()
         self._parts.settle_due_facts()
-        self._parts.learn()
+        learned = self._parts.learn()
+        consolidated = self._parts.consolidate_when_due(look=True)
         swept = self._parts.governing.sweeper.sweep()
         self._parts.move_to_ledger()
         self._parts.retain_ledger()
@@ -373,6 +319,8 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Closing):
             compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
             handouts=self._parts.handouts.flush(),
+            consolidated=0 if consolidated is None else len(consolidated.changes),
+            user_layer=self._parts.user_layer_state(learned),
         )
         embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
         return replace(report, embedded=embedded, linked=linked, links_pending=self._parts.links_pending())

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hexad.asking import RouterUpkeep
+from hexad.consolidating import ConsolidationUpkeep
 from hexad.deciding import ProjectKnowledge
 from hexad.personal import UserUpkeep
 from hexad.sessioning import SessionUpkeep
@@ -33,7 +34,7 @@ def link_lease(directory: Path, *, clock: Clock) -> Lease:
     return Lease(directory / "link.lock", clock=clock, purpose="linking")
 
 
-class Upkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge):
+class Upkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge, ConsolidationUpkeep):
     """The part of `Parts` that looks after a store; each step does nothing where there is nothing for it."""
 
     base: Base

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hexad.facade.session import SessionFacade
     from hexad.facade.session_desk import Desk
     from hexad.model.tiers import EventRecord
+    from hexad.model.working_set import TaskEnd
     from hexad.recall.layers.session import SessionLayer
     from hexad.storage.stores import Stores
     from hexad.text.masking import Masking
@@ -33,6 +34,9 @@ class SessionUpkeep:
         @cached_property
         def experiencing(self) -> Experiencing:
             """The experience database."""
+
+        def task_ended(self, end: TaskEnd) -> None:
+            """What consolidation does when a task ends."""
 
         @property
         def rules(self) -> RedactionRules:
@@ -63,7 +67,9 @@ class SessionUpkeep:
         """The working sets of the store, as programs see them."""
         from hexad.facade.session import SessionFacade
 
-        return SessionFacade(self.desk, self.base.project)
+        made = SessionFacade(self.desk, self.base.project)
+        made.on_task_end(self.task_ended)
+        return made
 
     @cached_property
     def _masking(self) -> Masking:

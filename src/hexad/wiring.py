@@ -122,6 +122,7 @@ class Parts(Upkeep):
             changes=ChangeReader(base.db),
             clock=base.clock,
             calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
+            feedback=base.settings.router.get("feedback") is not False,
         )
         self._index: VectorIndex | None = None
         self._worker = Worker(self._step) if self.background else None
@@ -377,6 +378,7 @@ class Parts(Upkeep):
         self.compress_when_due(stop=stop)
         self.tidy(stop=stop, when_due=True)
         self.learn_when_due()
+        self.consolidate_when_due(stop=stop)
         if self.embedding is None:
             return False
         embedded = self.embedding.run(limit=BATCH_MEMORIES, stop=stop)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from hexad.errors import AccessDenied, NotFound
 from hexad.facade.user_desk import UserDesk, UserNeeds
+from hexad.facade.user_items import SaidHere
 from hexad.model.checked import texts_checked
 from hexad.model.memory import JSONValue
 from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted
@@ -24,7 +27,9 @@ from hexad.model.user import (
     lowered,
     raised,
 )
+from hexad.model.user_answers import LearnedChange
 from hexad.storage.user_holdings import SECTIONS
+from hexad.upkeep.rescoring import LOWERED, RESCORED_AT, Weighed, rescored
 
 _MOST_DELTA: Final = 1_000
 
@@ -35,6 +40,7 @@ class UserKnown:
     def __init__(self, needs: UserNeeds) -> None:
         self._needs = needs
         self._desk = UserDesk(needs)
+        self._said = SaidHere()
 
     @property
     def path(self) -> Path:
@@ -186,6 +192,50 @@ class UserKnown:
                 "A wipe of the user layer is for good; confirm it (confirm=True). A dry run shows what would go."
             )
         return {} if self._desk.reading() is None else self._desk.writing(removes=True).holdings.wipe()
+
+    def rescore(self, *, dry_run: bool = False) -> tuple[LearnedChange, ...]:
+        """Weigh anew what nobody said and nobody saw for long, and return what changed, and why.
+
+        An inferred preference or a pattern becomes less sure with each day that it is not seen, the less so the more of
+        the latest projects still show it; what is hardly sure any more, and was seldom seen, goes. What somebody said
+        stays as it is. A second time changes nothing. Raises `AccessDenied` as every change of the layer does.
+        """
+        store = self._desk.reading()
+        if store is None:
+            return ()
+        if not dry_run:
+            store = self._desk.writing()
+        now = self._needs.clock.now()
+        with store.db.read() if dry_run else store.db.transaction():
+            found = rescored(
+                Weighed(
+                    values=store.projects.values(),
+                    patterns=store.patterns.patterns(),
+                    held=store.preferences.all(),
+                    lowered=json.loads(store.projects.state(LOWERED) or "{}"),
+                ),
+                now=now,
+                recent=self._needs.drift_projects,
+            )
+            if not dry_run:
+                for pattern in found.patterns:
+                    store.patterns.put_pattern(pattern)
+                for pattern in found.gone_patterns:
+                    store.patterns.remove_pattern(pattern)
+                for one in found.held:
+                    store.preferences.put(one)
+                for one in found.gone_held:
+                    store.preferences.remove(one.preference.key, one.preference.value)
+                state = {RESCORED_AT: now.isoformat(), LOWERED: json.dumps(found.lowered, sort_keys=True)}
+                store.projects.put_state(state)
+        return found.changes
+
+    @property
+    def rescored_at(self) -> datetime | None:
+        """When the layer was last weighed anew; None where it never was, or is not there."""
+        store = self._desk.reading()
+        at = None if store is None else store.projects.state(RESCORED_AT)
+        return None if at is None else datetime.fromisoformat(at)
 
     def check(self) -> list[str]:
         """Return in words what is wrong with the layer's file; an empty list when all is well, or there is none."""

@@ -42,6 +42,8 @@ class StoreStatus:
     quarantined: int = 0  # memories that wait for the owner's review; nobody else is told
     links_pending: int = 0  # memories that have vectors and wait for their links in the honeycomb
     links_made_by: str | None = None  # the process that has the right to make links at this moment
+    consolidation: Mapping[str, JSONValue] | None = None  # when it ran, what is due and over quota; None for a role
+    user_layer: str = ""  # where what is known across projects stands
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""
@@ -75,6 +77,8 @@ class MaintenanceReport:
     freed_bytes: int = 0  # of timesteps for which a COLD record stands
     compressed: int = 0  # COLD records of it that became part of coarser ones
     problems: tuple[str, ...] = ()  # logs that are damaged and stay, with the remedy
+    consolidated: int = 0  # changes that consolidation made, where it was due
+    user_layer: str = ""  # what became of what is known across projects
     links_pending: int = (
         0  # memories that still wait for their links: another process makes some, and did not get on
     )

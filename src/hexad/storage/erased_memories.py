@@ -20,7 +20,7 @@ _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _DERIVED: Final = "link:derived-from"
 _DEPENDS: Final = ("link:depends-on", "link:depends_on", "link:based-on", "link:based_on")
 _MASK: Final = "erased:"
-_NAMING: Final = ("$.quarantine.of", "$.beside")
+_NAMING: Final = ("$.quarantine.of", "$.beside", "$.consolidated.remains")
 """Where the notes of a memory name another one."""
 _COUNTED: Final = (
     ("earlier versions", "memory_versions", "memory_no"),
@@ -31,6 +31,7 @@ _COUNTED: Final = (
     ("items of space files", "memory_origins", "memory_no"),
     ("items of sources", "source_items", "memory_no"),
     ("decisions", "decision_records", "memory_no"),
+    ("feedback", "feedback", "memory_no"),
 )
 
 

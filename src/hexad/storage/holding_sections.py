@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.storage.feedback import GIVEN_BY
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
@@ -234,6 +236,17 @@ SECTIONS: Final = (
         whole_only=True,
     ),
     Section(
+        name="feedback",
+        tables=("feedback",),
+        columns=(
+            "f.id, m.id AS memory_id, f.layer, f.verdict, f.query, f.query_class, f.note, f.given_by, f.given_at,"
+            " f.flagged AS is_flagged, f.confidence AS confidence_before"
+        ),
+        source="feedback f LEFT JOIN memories m ON m.no = f.memory_no",
+        key="f.no",
+        where=f"({OF_MEMORIES} OR (:subject IS NOT NULL AND {GIVEN_BY}))",
+    ),
+    Section(
         name="concept_packs",
         tables=("concept_packs",),
         columns="p.id, p.version, p.loaded_at",
@@ -333,6 +346,6 @@ DERIVED: Final = (
     "signatures", "stream_concepts", "stream_segments", "stream_segment_sessions", "stream_retired_logs", "stream_cold",
     "stream_sidecars", "stream_replaced_segments", "auto_tagged_logs", "stream_erased", "stream_erasing",
     "honeycomb_counts", "honeycomb_removals", "honeycomb_entities",
-    "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
+    "consolidated_tasks", "erased_sessions", "concepts", "concept_relations", "concept_aliases", "spending_days",
 )  # fmt: skip
 """Tables that say nothing of anybody: indexes, manifests, counts, and the concepts of packs that came from outside."""

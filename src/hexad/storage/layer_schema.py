@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hexad.storage.connection import Connection
+from hexad.storage.consolidation_schema import CONSOLIDATION_DDL
 
 WORKING_SET_DDL: Final = """
 -- What a session is about right now: one row for each, its state as JSON.
@@ -103,8 +104,31 @@ CREATE INDEX idx_project_facts_proj_cat ON memories(metadata ->> '$.project', re
     AND kind IN ('decision', 'pattern', 'todo', 'tech-stack', 'convention');
 """
 
+FEEDBACK_DDL: Final = """
+-- What was said of answers: one row for each item, question and actor.
+CREATE TABLE feedback (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  mark TEXT NOT NULL UNIQUE,               -- keyed hash of actor, item and question: said twice is said once
+  memory_no INTEGER,                       -- NULL for what is no memory: it counts for its layer alone
+  content_hash TEXT,                       -- of what the memory said then: what was changed since is not meant
+  layer TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  query TEXT NOT NULL,
+  terms TEXT NOT NULL,                     -- the question's telling words, as JSON
+  query_class TEXT,                        -- NULL without a question
+  note TEXT NOT NULL,
+  given_by TEXT NOT NULL,
+  given_at INTEGER NOT NULL,
+  flagged INTEGER NOT NULL DEFAULT 0,      -- whether it marked the memory for a review
+  confidence REAL                          -- of the memory before the first verdict that lowered it
+) STRICT;
+CREATE INDEX feedback_by_memory ON feedback(memory_no) WHERE memory_no IS NOT NULL;
+CREATE INDEX feedback_by_class ON feedback(query_class) WHERE query_class IS NOT NULL;
+"""
+
 
 def add_layers(con: Connection) -> None:
     """Add the tables of all layers."""
-    for script in (WORKING_SET_DDL, DECISION_DDL, FACT_DDL, _KNOWN_DECISIONS):
+    for script in (WORKING_SET_DDL, DECISION_DDL, FACT_DDL, FEEDBACK_DDL, CONSOLIDATION_DDL, _KNOWN_DECISIONS):
         con.execute(script)

@@ -225,8 +225,9 @@ _ERASED: Final = """
         OR id IN (SELECT s.id FROM session_subjects u JOIN sessions s ON s.no = u.session_no
                   WHERE u.subject = :subject))
    AND (:before IS NULL OR updated_at < :before)))
- AND started_at <= :at
+ AND (started_at <= :at OR started_at > :now)
 """
+"""What was begun since an erasure that was interrupted stays; what is dated ahead of the clock was begun before."""
 
 
 class WorkingSetEraser:
@@ -237,7 +238,8 @@ class WorkingSetEraser:
 
     def plan(self, selection: Selection, beside: Plan) -> Plan:
         """Return how many would go, beside what would go of experience."""
-        asked = _asked(selection, self._db.clock.now())
+        now = self._db.clock.now()
+        asked = _asked(selection, at=now, now=now)
         row = (
             None
             if asked is None
@@ -249,15 +251,18 @@ class WorkingSetEraser:
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""
-        asked = _asked(selection, book.at)
+        asked = _asked(selection, at=book.at, now=self._db.clock.now())
         if asked is None:
             return
         with self._db.transaction() as con:
             gone = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", asked).fetchall()
+            con.execute(
+                "DELETE FROM consolidated_tasks WHERE session NOT IN (SELECT id FROM working_sets)"
+            )
             book.erased(PLACE, len(gone))
 
 
-def _asked(selection: Selection, at: datetime) -> dict[str, SQLValue] | None:
+def _asked(selection: Selection, *, at: datetime, now: datetime) -> dict[str, SQLValue] | None:
     """Return what a selection asks of working sets; None where it does not reach them."""
     if selection.tag is not None or not (selection.project or Realm.STREAM in selection.realms):
         return None
@@ -267,4 +272,5 @@ def _asked(selection: Selection, at: datetime) -> dict[str, SQLValue] | None:
         "subject": selection.subject,
         "before": None if selection.before is None else to_micros(selection.before),
         "at": to_micros(at),
+        "now": to_micros(now),
     }

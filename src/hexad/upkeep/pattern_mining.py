@@ -82,12 +82,17 @@ def mine_patterns(
     return MinedPatterns(put=put, remove=remove, counted=kept, changes=changes)
 
 
+def text_of(one: ProjectValue) -> str:
+    """Return the description of the pattern that a published value stands for."""
+    return f"{one.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {one.value}"
+
+
 def _shown(values: Sequence[ProjectValue]) -> dict[str, _Shown]:
     found: dict[str, _Shown] = {}
     for one in values:
         if not one.attribute.startswith(PATTERN_PREFIX):
             continue
-        text = f"{one.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {one.value}"
+        text = text_of(one)
         shown = found.setdefault(look(text), _Shown(text, one.last_seen, set()))
         if one.last_seen >= shown.last_seen:
             shown.text, shown.last_seen = text, one.last_seen
