@@ -13,7 +13,7 @@ from hexad.facade.session_desk import Desk
 from hexad.facade.session_line import Line
 from hexad.ingest.sources.gitdir import Checkout
 from hexad.model.checked import all_texts_checked
-from hexad.model.parse import parse_offset, parse_path, parse_whole, quoted, subject_list
+from hexad.model.parse import expanded, parse_offset, parse_path, parse_whole, quoted, subject_list
 from hexad.model.working_set import (
     Boundary,
     Resumable,
@@ -21,7 +21,9 @@ from hexad.model.working_set import (
     TaskEnd,
     WorkingSet,
     Workplace,
+    texts_of,
 )
+from hexad.text.instructions import instructions_in
 
 
 @all_texts_checked
@@ -74,7 +76,8 @@ class SessionFacade(SessionCalls):
         """
         said = None if task is None else self._said(task, "task")
         key = None if ticket is None else self._named(ticket, "ticket")
-        texts, people = self._texts(steps, "steps"), subject_list(data_subjects)
+        texts, mask = self._texts(steps, "steps"), self._desk.needs.mask
+        people = [mask(one) for one in subject_list(data_subjects)]
         change = changes.planned((lambda one: one) if said is None else changes.task_set(said), texts)
         where = self._desk.checkout(_folder(folder))
         changes.require_steps(change)(self._desk.new(where.place))
@@ -125,7 +128,11 @@ class SessionFacade(SessionCalls):
         found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
         if found is None or found.is_empty:
             return None
-        return Resumable(working_set=found, as_of=self._desk.needs.clock.now())
+        return Resumable(
+            working_set=found,
+            as_of=self._desk.needs.clock.now(),
+            instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(found))),
+        )
 
     def resume(
         self, session_id: str | None = None, *, folder: str | Path | None = None, shared: bool = False
@@ -137,9 +144,12 @@ class SessionFacade(SessionCalls):
         """
         where = self._desk.checkout(_folder(folder))
         if session_id is not None:
-            return self._desk.take_up(self._desk.sets.get(session_id), where).state
+            line = self._desk.take_up(self._desk.sets.get(session_id), where)
+            if folder is not None:
+                self._desk.move(line, where)
+            return line.state
         found = self._desk.offered(where.place, shared=shared)
-        if found is None:
+        if found is None or (found.is_empty and not shared):
             raise NotFound(
                 "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
                 "that have ended."
@@ -255,7 +265,7 @@ class SessionFacade(SessionCalls):
 def _folder(given: str | Path | None) -> Path | None:
     if given is None:
         return None
-    folder = parse_path(given, "folder").expanduser()
+    folder = expanded(parse_path(given, "folder"), "folder")
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)[:200]!r}; give one that is there.")
     return folder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from pathlib import PurePath
+from contextlib import suppress
+from pathlib import Path, PurePath
 from typing import Final
 
 from hexad.errors import InvalidInput, LimitExceeded, NotFound
@@ -59,7 +61,10 @@ class SessionCalls:
     def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
         """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
         line = self._line()
-        return self._desk.change(line, changes.step_marked(changes.step_named(line.state, step), done=done))
+        state = self._desk.refreshed(
+            line
+        )  # steps that another program added, or of the branch that is out now
+        return self._desk.change(line, changes.step_marked(changes.step_named(state, step), done=done))
 
     def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
         """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
@@ -73,6 +78,7 @@ class SessionCalls:
     def close_file(self, path: str) -> WorkingSet:
         """Note that a file is closed; raises `NotFound` for one that is not open."""
         work = self._line()
+        self._desk.refreshed(work)
         name = self._path(path, work)
 
         def check(one: WorkingSet) -> None:
@@ -150,8 +156,12 @@ class SessionCalls:
         return self._desk.needs.mask(text.strip())
 
     def _path(self, path: str, work: Line) -> str:
-        given = PurePath(self._named(path, "path"))
+        given = PurePath(os.path.normpath(self._named(path, "path")))
         folder = work.folder
+        if given.is_absolute() and not given.is_relative_to(folder):
+            with suppress(OSError, RuntimeError):  # it may go over a link to a folder
+                real = Path(given).resolve()
+                given = real if real.is_relative_to(folder) else given
         return (given.relative_to(folder) if given.is_relative_to(folder) else given).as_posix()
 
 

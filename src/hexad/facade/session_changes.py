@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from hexad.errors import InvalidInput, LimitExceeded, NotFound
+from hexad.model.parse import quoted
 from hexad.model.working_set import (
     EDITS_KEPT,
     NOTES_FOLDED,
@@ -144,6 +145,11 @@ def rested(boundary: Boundary) -> Change:
     return lambda one: one if one.ended_at is not None else replace(one, boundary=boundary)
 
 
+def woken(one: WorkingSet) -> WorkingSet:
+    """Work on it again after a rest; what another program ended in the meantime stays ended."""
+    return one if one.ended_at is not None else replace(one, boundary=None)
+
+
 def resumed(one: WorkingSet) -> WorkingSet:
     """Go on with it, whatever ended it."""
     return replace(one, ended_at=None, boundary=None)
@@ -190,11 +196,11 @@ def step_named(one: WorkingSet, step: int | str) -> str:
     Raises `InvalidInput` where several begin like that.
     """
     if isinstance(step, bool) or not isinstance(step, int | str):
-        raise InvalidInput(f"step = {step!r} names no step; give its number, from 1, or how it begins.")
+        raise InvalidInput(f"step = {quoted(step)} names no step; give its number, from 1, or how it begins.")
     if isinstance(step, int):
         if 1 <= step <= len(one.substeps):
             return one.substeps[step - 1].text
-        raise NotFound(f"There is no step {step}; the task has {len(one.substeps)}.")
+        raise NotFound(f"There is no step {quoted(step)}; the task has {len(one.substeps)}.")
     texts = [each.text for each in one.substeps]
     if step in texts:
         return step

@@ -18,8 +18,8 @@ from typing import Final
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.facade import session_changes as changes
 from hexad.facade.session_changes import Change
-from hexad.facade.session_line import DeskNeeds, Line, moved, require_going_on
-from hexad.ingest.sources.gitdir import Checkout, checkout
+from hexad.facade.session_line import DeskNeeds, Line, known_place, left_at, moved, require_going_on
+from hexad.ingest.sources.gitdir import Checkout
 from hexad.model.working_set import Boundary, TaskEnd, WorkingSet, Workplace
 from hexad.observe import log
 from hexad.storage.ending import Turn, at_end, forget
@@ -28,6 +28,7 @@ from hexad.storage.working_sets import TaskEnding, WorkingSets
 SNAPSHOT_S: Final = 1.0
 """What is changed is on the disk after so long at the latest, where a background thread may write it."""
 PENDING_LIMIT: Final = 200
+_LONGEST_WAIT_S: Final = 86_400.0
 INACTIVE_AFTER: Final = timedelta(minutes=30)
 """Who changes nothing for so long has gone: others are then offered to go on with the session."""
 
@@ -53,17 +54,7 @@ class Desk:
 
     def checkout(self, folder: Path | None) -> Checkout:
         """Return where a folder is, by names that hold no secret; None is the store's own folder."""
-        found = checkout(self.needs.folder if folder is None else folder)
-        place, mask = found.place, self.needs.mask
-        return Checkout(
-            Workplace(
-                repository=mask(place.repository),
-                worktree=mask(place.worktree),
-                branch=None if place.branch is None else mask(place.branch),
-            ),
-            found.head,
-            found.folder,
-        )
+        return known_place(self.needs, folder)
 
     def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
         """Return the working set that one would go on with here, an empty one where there is no other; None for none.
@@ -105,9 +96,12 @@ class Desk:
         """Go on with a working set, here; it is on the disk when this returns."""
         self.require_own_process()
         known = self.line_of(one.id)
-        if known is not None:
+        if known is not None and one.ended_at is None:
             self.current = known
             return known
+        if known is not None:  # another process ended it
+            self._save_all_of(known)
+            one = self.sets.get(one.id)
         back = changes.at(self.needs.clock.now(), lambda there: moved(changes.resumed(there), where.place))
         saved = self.sets.save(back(one), [back], owner=self.needs.owner, guest=one.active)
         return self._take(saved, where, guest=one.active)
@@ -123,6 +117,16 @@ class Desk:
             self._registered = True
             at_end(Turn.RECORDS, self, self._finish)
         return line
+
+    def move(self, line: Line, where: Checkout) -> None:
+        """Go on with a line in another place; it is on the disk when this returns."""
+        with self._saving:
+            if line.checkout is None or line.checkout.place == where.place:
+                return
+            with self._lock:
+                line.checkout, line.folder, line.stamp = where, where.folder, where.stamp()
+                line.apply(lambda one: moved(one, where.place))
+            self._save(line, owner=self.needs.owner)
 
     def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
         """Return an empty working set for a place; it is not stored yet."""
@@ -150,7 +154,7 @@ class Desk:
             now = self.needs.clock.now()
             if line.resting:
                 line.resting = False
-                line.apply(changes.resumed)
+                line.apply(changes.woken)
             line.apply(changes.at(now, change))
             waiting = len(line.pending)
         if self.needs.background:
@@ -207,9 +211,14 @@ class Desk:
             for change in line.pending:
                 there = change(there)
             line.state = there
-        if there.ended_at is not None:
-            self._drop(line)  # another process ended it
-        return there
+        return self._save_all_of(line) if there.ended_at is not None else there
+
+    def _save_all_of(self, line: Line) -> WorkingSet:
+        """Write what waits for a working set that another process ended, and let go of it."""
+        with self._saving:
+            there = self._save(line, owner=None) if line.pending else line.state
+            self._drop(line)
+            return there
 
     def _drop(self, line: Line) -> None:
         with self._lock:
@@ -247,13 +256,20 @@ class Desk:
     def _turn_over(self, line: Line, boundary: Boundary, following: WorkingSet) -> WorkingSet:
         """End a line's working set and let it go on with another: one that was left so before, else the new one."""
         with self._saving:
-            if line.state.is_empty:
+            left, nothing, now = (
+                left_at(boundary, following, self.sets),
+                line.state.is_empty,
+                self.needs.clock.now(),
+            )
+            if nothing and left is None:
                 with self._lock:
                     line.apply(lambda one: replace(moved(one, following.place), ticket=following.ticket))
                 return self._save(line, owner=self.needs.owner)
-            left = self._left(following, boundary)
             with self._lock:
-                line.apply(changes.at(now := self.needs.clock.now(), changes.ended(boundary, at=now)))
+                ends = (
+                    changes.rested(boundary) if nothing else changes.at(now, changes.ended(boundary, at=now))
+                )
+                line.apply(ends)
             ending = TaskEnding(next=following if left is None else None, owner=self.needs.owner)
             ended = self._save(line, owner=None, ends=ending)
             if left is None:
@@ -263,20 +279,9 @@ class Desk:
                 after = self.sets.save(back(left), [back], owner=self.needs.owner)
             with self._lock:
                 line.state, line.pending, line.guest = after, [], False
-        self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
+        if not nothing:
+            self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
         return after
-
-    def _left(self, following: WorkingSet, boundary: Boundary) -> WorkingSet | None:
-        """Return what was left at a boundary of this kind and is now come back to."""
-        ticket = following.ticket if boundary is Boundary.TICKET else None
-        if boundary is Boundary.TICKET and ticket is None:
-            return None
-        found = [
-            *self.sets.latest(following.place, ticket=ticket, left_by=boundary),
-            *self.sets.latest(following.place, ticket=ticket),
-        ]
-        free = [one for one in found if not one.active and not one.is_empty]
-        return max(free, key=lambda one: one.updated_at, default=None)
 
     def end(self, line: Line, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
         """End a line; it is on the disk, and announced, when this returns."""
@@ -347,7 +352,7 @@ class Desk:
 
     def _run(self) -> None:
         while True:
-            self._changed.wait(self.inactive_after.total_seconds())
+            self._changed.wait(min(self.inactive_after.total_seconds(), _LONGEST_WAIT_S))
             if self._stop.is_set():
                 return
             if self._changed.is_set():
@@ -392,5 +397,5 @@ class Desk:
         """Raise `InvalidInput` in a forked child: its parent has the same sessions in hand."""
         if os.getpid() != self._pid:
             raise InvalidInput(
-                "The store was opened before a fork and has its sessions there; open it again."
+                "The store was opened before a fork and its sessions are there; open it again."
             )

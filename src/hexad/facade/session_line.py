@@ -10,9 +10,10 @@ from hexad.clock import Clock
 from hexad.errors import NotFound
 from hexad.facade.session_changes import Change
 from hexad.ids import IdSource
-from hexad.ingest.sources.gitdir import Checkout
-from hexad.model.working_set import WorkingSet, Workplace
+from hexad.ingest.sources.gitdir import Checkout, checkout
+from hexad.model.working_set import Boundary, WorkingSet, Workplace
 from hexad.storage.connection import Database
+from hexad.storage.working_sets import WorkingSets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,34 @@ class Line:
         """Make a change, and have it written."""
         self.state = change(self.state)
         self.pending.append(change)
+
+
+def known_place(needs: DeskNeeds, folder: Path | None) -> Checkout:
+    """Return where a folder is, by names that hold no secret; None is the store's own folder."""
+    found = checkout(needs.folder if folder is None else folder)
+    place, mask = found.place, needs.mask
+    return Checkout(
+        Workplace(
+            repository=mask(place.repository),
+            worktree=mask(place.worktree),
+            branch=None if place.branch is None else mask(place.branch),
+        ),
+        found.head,
+        found.folder,
+    )
+
+
+def left_at(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> WorkingSet | None:
+    """Return what was left at a boundary of this kind and is now come back to."""
+    ticket = following.ticket if boundary is Boundary.TICKET else None
+    if boundary is Boundary.TICKET and ticket is None:
+        return None
+    found = [
+        *sets.latest(following.place, ticket=ticket, left_by=boundary),
+        *sets.latest(following.place, ticket=ticket),
+    ]
+    free = [one for one in found if not one.active and not one.is_empty]
+    return max(free, key=lambda one: one.updated_at, default=None)
 
 
 def moved(one: WorkingSet, place: Workplace) -> WorkingSet:

@@ -53,7 +53,7 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
     """Return the member of `kind` with this value; raises `InvalidInput` naming the valid ones."""
     try:
         return kind(value)
-    except ValueError:  # which says the whole value
+    except (ValueError, RecursionError):  # which says the whole value
         valid = ", ".join(member.value for member in kind)
         raise InvalidInput(f"{name} = {quoted(value)} is not one of {valid}.") from None
 
@@ -61,7 +61,7 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
     if isinstance(words, str):
-        raise InvalidInput(f'{name} = {words!r} must be a list of strings; write ["{words}"].')
+        raise InvalidInput(f"{name} = {quoted(words)} must be a list of strings; write [{quoted(words)}].")
     found = value_list(words, name, of="strings")
     for word in found:
         if not isinstance(word, str):
@@ -73,7 +73,7 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
     """Return names of people as a tuple, each once; raises `InvalidInput` for what is none."""
     found = word_list(subjects, name)
     for one in found:
-        if not one.strip() or "\0" in one or len(one) > SUBJECT_CHARS_LIMIT:
+        if not one.strip() or "\0" in one or not encodable(one) or len(one) > SUBJECT_CHARS_LIMIT:
             raise InvalidInput(
                 f"{name} hold {quoted(one)}, which names nobody; give texts of up to {SUBJECT_CHARS_LIMIT} characters."
             )
@@ -122,11 +122,26 @@ def parse_path(value: str | Path, name: str) -> Path:
     return Path(value)
 
 
+def expanded(path: Path, name: str) -> Path:
+    """Return a path with its `~` taken for whose home it is; raises `InvalidInput` for that of nobody."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise InvalidInput(
+            f"{name} = {quoted(str(path))} is in the home of somebody who has none; write the whole path."
+        ) from None
+
+
 def parse_text(value: str | None, name: str) -> str | None:
     """Return a text, None for None; raises `InvalidInput` naming `name` for anything else."""
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"{name} = {quoted(value)} is no text; give a string.")
     return value
+
+
+def encodable(text: str) -> bool:
+    """Whether a text holds whole characters alone: half of one can be neither stored nor sent."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def is_text(value: object) -> bool:

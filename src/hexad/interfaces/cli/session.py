@@ -201,7 +201,9 @@ def done(name: str, session_id: str | None, *, undo: bool) -> None:
 def open_(place: str, session_id: str | None) -> None:
     """Note that a file is open, and where the cursor stands."""
     path, line, column = _parted(place)
-    _change(session_id, lambda hx: hx.session.open_file(path, line=line, column=column), "open")
+    _change(
+        session_id, lambda hx: hx.session.open_file(_from_here(path, hx), line=line, column=column), "open"
+    )
 
 
 @session.command(cls=Command)
@@ -209,7 +211,7 @@ def open_(place: str, session_id: str | None) -> None:
 @_of
 def close(path: str, session_id: str | None) -> None:
     """Note that a file is closed."""
-    _change(session_id, lambda hx: hx.session.close_file(path), "closed")
+    _change(session_id, lambda hx: hx.session.close_file(_from_here(path, hx)), "closed")
 
 
 @session.command(cls=Command)
@@ -219,7 +221,11 @@ def close(path: str, session_id: str | None) -> None:
 def edit(place: str, summary: str | None, session_id: str | None) -> None:
     """Note a change of a file; SUMMARY says what was changed."""
     path, line, _ = _parted(place)
-    _change(session_id, lambda hx: hx.session.record_edit(path, line=line, summary=summary), "noted")
+    _change(
+        session_id,
+        lambda hx: hx.session.record_edit(_from_here(path, hx), line=line, summary=summary),
+        "noted",
+    )
 
 
 @session.command(cls=Command)
@@ -259,6 +265,14 @@ def _here(hx: Hexad) -> Path | None:
     here = Path.cwd()
     same = hx.session.place(here).repository == hx.session.place().repository
     return here if same else None
+
+
+def _from_here(path: str, hx: Hexad) -> str:
+    """Return a file named from a folder of the session's worktree by its whole path; another as it was typed."""
+    current, here = hx.session.current, Path.cwd()
+    if current is None or not path or not here.is_relative_to(current.place.worktree):
+        return path
+    return str(here / path)
 
 
 def _last_here(hx: Hexad) -> WorkingSet:
