@@ -140,6 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--timesteps", type=int, default=TIMESTEPS, help="how far `stream-questions` lets the stream grow"
     )
+    parser.add_argument(
+        "--store", type=Path, help="keep the stores of `context` in this folder, and use those that are there"
+    )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     given = parser.parse_args(arguments)
     names = [each for name in given.names or known for each in GROUPS.get(name, (name,))]
@@ -172,6 +175,7 @@ def _run(name: str, given: argparse.Namespace) -> Report:
             work=Path(work),
             reuse_vectors=given.reuse_vectors,
             timesteps=given.timesteps,
+            store=given.store,
         )
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
@@ -183,6 +187,8 @@ def _said(given: argparse.Namespace) -> list[str]:
     flags = [f"--{name.replace('_', '-')}" for name in ("quick", "reuse_vectors") if getattr(given, name)]
     if given.timesteps != TIMESTEPS:
         flags += ["--timesteps", str(given.timesteps)]
+    if given.store is not None:
+        flags += ["--store", "FOLDER"]
     return [*given.names, *flags]
 
 

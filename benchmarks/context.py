@@ -1,11 +1,15 @@
 """How long a context of all layers takes, how well it uses its tokens, and what its notation and its fusion save.
 
-A store of ingested documents also gets remembered notes, decisions, facts, a working set and preferences, so that every
-layer but the code graph has something to say. Questions are asked one after the other in a fresh process.
+A store of ingested documents also gets remembered notes, decisions, facts, a working set with what was recorded of it, and
+preferences, so that every layer but the code graph has something to say. Questions are asked one after the other in a fresh
+process. Stores are kept in the folder that `--store` names, and used again from there: building the larger one is most of
+the time. Vectors are computed, links of the honeycomb are not: contexts do not ask for them.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,19 +20,27 @@ from typing import Any, Final
 import hexad
 from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, write_lines
-from benchmarks.report import Options, Report, Table, Timings
-from hexad import Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
+from benchmarks.report import Options, Report, Table, Timings, percentile
+from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
 from hexad.facade.context import Contexts, Narrowed
+from hexad.model.layers import LayerSource
 from hexad.recall.route import Wanted
-from hexad.text.tokens import estimate_tokens
 
 SIZES = (10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)
 P95_MS: Final = 200.0
+TOTAL_MS: Final = 150.0
 SLOW_S: Final = 0.2
 WARM_UP: Final = 5
 REMEMBERED: Final = 10
-"""One of so many texts is remembered and not ingested; one of ten of those is a decision."""
+"""One of so many texts is remembered besides being ingested; one of ten of those is a decision."""
+RECORDED: Final = 500
+"""One of so many texts is recorded as something that was said in a session."""
+BUDGETS: Final = (500, 2_000, 8_000)
+PLENTY: Final = 1_000_000
+LAYERS: Final = tuple(layer for layer in MemoryLayer if layer is not MemoryLayer.GRAPH)
+FORMAT: Final = 2
+"""Of the stores that are kept: another one is built anew."""
 
 
 def run(options: Options) -> Report:
@@ -40,50 +52,126 @@ def run(options: Options) -> Report:
     sentences = Sentences.load(options.data)
     step = max(1, len(sentences.questions) // (40 if options.quick else 200))
     asked = list(sentences.questions[::step])
-    folder = options.work / "store"
-    folder.mkdir()
     measured: list[dict[str, Any]] = []
-    below = 0
-    for size in QUICK_SIZES if options.quick else SIZES:
-        texts = list(sentences.texts(start=below, stop=size))
-        documents = options.work / f"documents-{size}.jsonl"
-        write_lines(documents, sentences.documents(start=below, stop=size))
-        in_child(grow, folder, documents, texts[::REMEMBERED])
-        below = size
+    for size, folder, seconds in _stores(options, sentences):
+        if seconds:
+            report.figure(f"building the store of {size:,}, and its vectors", seconds, "s")
         measured.append({"size": size, **in_child(ask, folder, asked)})
     _report(measured, report)
     return report
 
 
+# Building ---------------------------------------------------------------------------------------------------------
+
+
+def _stores(options: Options, sentences: Sentences) -> Sequence[tuple[int, Path, float]]:
+    """Return each size, its store, and how long it took to build; each is the one before, and more."""
+    below = 0
+    before: Path | None = None
+    found = []
+    for size in QUICK_SIZES if options.quick else SIZES:
+        folder = (options.store or options.work) / f"context-{size}"
+        seconds = 0.0
+        if not _is_built(folder, size):
+            started = time.perf_counter()
+            shutil.rmtree(folder, ignore_errors=True)
+            if before is None:
+                folder.mkdir(parents=True)
+            else:
+                shutil.copytree(before, folder)
+                (folder / "built.json").unlink()
+            documents = options.work / f"documents-{size}.jsonl"
+            write_lines(documents, sentences.documents(start=below, stop=size))
+            in_child(grow, folder, documents, list(sentences.texts(start=below, stop=size)))
+            (folder / "built.json").write_text(json.dumps({"format": FORMAT, "size": size}), encoding="utf-8")
+            seconds = time.perf_counter() - started
+        found.append((size, folder, seconds))
+        below, before = size, folder
+    return found
+
+
+def _is_built(folder: Path, size: int) -> bool:
+    mark = folder / "built.json"
+    return mark.exists() and json.loads(mark.read_text(encoding="utf-8")) == {"format": FORMAT, "size": size}
+
+
 def grow(folder: Path, documents: Path, texts: Sequence[str]) -> None:
     """Ingest documents, remember some texts besides, and leave something in every layer."""
-    with hexad.open(folder, embedder=WordVectors(), background=False, user_dir=folder / "user") as hx:
+    with _opened(folder) as hx:
         hx.ingest(documents, embed=False)
-        for at, text in enumerate(texts):
+        for at, text in enumerate(texts[::REMEMBERED]):
             if at % 10:
                 hx.remember("Noted: " + text)
             else:
                 hx.remember("Decided: " + text, kind="decision")
-        hx.session.start("Find out what happened with the painting")
-        hx.user.update_preference(key="answers", value="short, with ids", source="explicit")
-        hx.embed_pending()
+        _now(hx, texts)
+        embedding = hx._parts.embedding
+        assert embedding is not None
+        embedding.run()
+
+
+def _now(hx: Hexad, texts: Sequence[str]) -> None:
+    """Leave a working set, what was recorded of sessions, facts that changed, and preferences."""
+    for at, text in enumerate(texts[: 40 * RECORDED : RECORDED]):
+        hx.project.remember(category="convention", key=f"topic_{at % 20}", value=text[:200])
+    for key, value in (
+        ("answers", "short, with ids"),
+        ("tests", "pytest"),
+        ("editor", "Helix"),
+        ("db", "SQLite"),
+    ):
+        hx.user.update_preference(key=key, value=value, source="explicit")
+    said = texts[::RECORDED]
+    session = f"told-{len(texts)}"
+    hx.xdb.start_session(session, compaction=False)
+    hx.xdb.record_many(
+        {
+            "event_type": ["input" if at % 2 else "output" for at in range(len(said))],
+            "content": list(said),
+            "event_start": [True] * len(said),
+            "event_end": [True] * len(said),
+        },
+        session_id=session,
+    )
+    hx.xdb.end_session(session_id=session)
+    hx.session.start("Find out what happened with the painting", steps=["ask around", "write it down"])
+    for at, text in enumerate(texts[:20]):
+        hx.session.note(text[:300])
+        hx.session.add_turn("user", text[:300])
+        hx.session.record_edit(f"notes/page_{at}.md", line=at + 1, summary=text[:80])
+
+
+def _opened(folder: Path) -> Hexad:
+    return hexad.open(folder, embedder=WordVectors(), background=False, user_dir=folder / "user")
+
+
+# Asking -----------------------------------------------------------------------------------------------------------
 
 
 class _Slow:
-    """A layer that answers after its deadline."""
+    """A layer that answers after its deadline: nothing, or what the layer that it stands for says."""
 
-    name = MemoryLayer.GRAPH
+    def __init__(self, layer: MemoryLayer, inner: LayerSource | None) -> None:
+        self.name, self._inner = layer, inner
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        """Return nothing, late."""
-        del query, limit
+        """Return what there is, late."""
         time.sleep(SLOW_S)
-        return ()
+        return () if self._inner is None else self._inner.items(query, limit=limit)
+
+    def item(self, item_id: str, **_: object) -> MemoryItem | None:
+        """Return nothing: nobody asks for single items here."""
+        del item_id
+
+    def warm(self) -> None:
+        """Load what the first answer would wait for."""
+        if self._inner is not None:
+            self._inner.warm()  # type: ignore[attr-defined]
 
 
 def ask(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
     """Return times, tokens and savings of contexts for these questions."""
-    with hexad.open(folder, embedder=WordVectors(), background=False, user_dir=folder / "user") as hx:
+    with _opened(folder) as hx:
         found: dict[str, Any] = {"first_ms": _first(hx, asked[-1])}
         for name, alone in (("deterministic", True), ("deadlines", False)):
             for text in asked[-WARM_UP:]:
@@ -93,15 +181,19 @@ def ask(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
                 with timings:
                     context = hx.context(text, deterministic=alone)
                 late += bool(context.late)
-            found[name] = {**timings.summary(), "cpu_p95_ms": _p95(timings.cpu_ms), "late": late / len(asked)}
-        found["slow"] = _slow(hx, asked[:20])
-        seen = [hx.context(text, deterministic=True) for text in asked]
-        found["used"] = sum(one.tokens for one in seen) / sum(one.max_tokens for one in seen)
-        found["toon"] = 1 - _sum(seen, "toon") / _sum(seen, "json")
-        found["markdown"] = 1 - _sum(seen, "toon") / _sum(seen, "markdown")
-        found["fusion"] = _fusion(hx, asked[:60])
+            found[name] = {**_summary(timings), "late": late / len(asked)}
+        found["slow"] = {
+            layer.value: _slow(hx, asked[:20], layer) for layer in (MemoryLayer.GRAPH, MemoryLayer.VECTOR)
+        }
+        found["budgets"] = [_spent(hx, asked, budget) for budget in BUDGETS]
+        found["layers"] = _shares(hx, asked)
+        found["saved"] = _saved(hx, asked[:60])
         found["same"] = _same_order(hx, asked[:60])
     return found
+
+
+def _summary(timings: Timings) -> dict[str, float]:
+    return {**timings.summary(), "cpu_p95_ms": percentile(timings.cpu_ms, 0.95)}
 
 
 def _first(hx: Hexad, question: str) -> float:
@@ -111,37 +203,83 @@ def _first(hx: Hexad, question: str) -> float:
     return first.wall_ms[0]
 
 
-def _slow(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
+def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, float]:
+    """Ask with one layer that sleeps; say how often it is named, and how often all others answered as they do alone."""
     needs = hx._parts.router._needs
-    sources = {**needs.sources, MemoryLayer.GRAPH: _Slow}
+    inner = needs.sources[layer]() if layer in needs.sources else None
+    sources = {**needs.sources, layer: lambda: _Slow(layer, inner)}
     contexts = Contexts(replace(needs, sources=sources, clock=SystemClock()))
-    timings, named = Timings(), 0
+    others = [one for one in LAYERS if one is not layer]
+    timings, named, whole = Timings(), 0, 0
     try:
+        contexts.context(asked[0], wanted=Wanted(), narrowed=Narrowed())  # what is loaded once
+        time.sleep(SLOW_S)
         for text in asked:
+            question = f"how is it structured: {text}"
             with timings:
-                context = contexts.context(
-                    f"how is it structured: {text}", wanted=Wanted(), narrowed=Narrowed()
-                )
-            named += MemoryLayer.GRAPH in context.late
+                context = contexts.context(question, wanted=Wanted(), narrowed=Narrowed())
+            named += layer in context.late
+            without = hx.context(question, layers=others, deterministic=True)
+            whole += _answered(context) == _answered(without)
             time.sleep(SLOW_S)
     finally:
         contexts.close()
-    return {**timings.summary(), "named": named / len(asked)}
+    return {**_summary(timings), "named": named / len(asked), "whole": whole / len(asked)}
 
 
-def _fusion(hx: Hexad, asked: Sequence[str]) -> float:
-    """Return what fusion saves at equal evidence: beside all items of all layers as they are, nothing lost."""
-    fused = plain = 0
+def _answered(context: FusedContext) -> set[MemoryLayer]:
+    return {block.item.layer for block in (*context.system_items, *context.evidence_blocks)}
+
+
+def _spent(hx: Hexad, asked: Sequence[str], budget: int) -> dict[str, float]:
+    seen = [hx.context(text, budget, deterministic=True) for text in asked]
+    return {
+        "budget": budget,
+        "used": sum(one.tokens for one in seen) / (budget * len(seen)),
+        "most": max(one.tokens for one in seen) / budget,
+        "toon": 1 - _sum(seen, "toon") / _sum(seen, "json"),
+        "markdown": 1 - _sum(seen, "toon") / _sum(seen, "markdown"),
+        "chosen": sum(one.format == "toon" for one in seen) / len(seen),
+        "items": sum(len(one.system_items) + len(one.evidence_blocks) for one in seen) / len(seen),
+        "named": sum(len(one.dropped) for one in seen) / len(seen),
+    }
+
+
+def _shares(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
+    """Return in which share of the contexts each layer has something."""
+    seen = [_answered(hx.context(text, deterministic=True)) for text in asked]
+    return {layer.value: sum(layer in one for one in seen) / len(seen) for layer in LAYERS}
+
+
+def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
+    """Return what fusion saves at equal evidence, beside the answers of all layers one after the other as JSON rows."""
+    apart = fused = short = toon = json_ = missing = 0
     for text in asked:
-        context = hx.context(text, 1_000_000, deterministic=True, details=False)
-        blocks = (*context.system_items, *context.evidence_blocks)
-        texts = [block.item.text for block in blocks]
-        texts += [
-            hx.expand(left.id).text for left in context.dropped if left.layer is not MemoryLayer.SESSION
+        alone = [
+            hx.context(text, PLENTY, layers=[layer], deterministic=True, format="json") for layer in LAYERS
         ]
-        fused += sum(estimate_tokens(block.text) for block in blocks)
-        plain += sum(map(estimate_tokens, texts))
-    return 1 - fused / plain if plain else 0.0
+        whole = hx.context(text, PLENTY, deterministic=True, format="json")
+        first = hx.context(text, PLENTY, deterministic=True, details=False, format="json")
+        apart += sum(map(_rows, alone))
+        fused += _rows(whole)
+        short += _rows(first)
+        toon += whole.tokens_by_format["toon"]
+        json_ += whole.tokens_by_format["json"]
+        told = {block.item.id for block in (*whole.system_items, *whole.evidence_blocks)}
+        told |= {left.id for left in whole.dropped}
+        missing += sum(
+            block.item.id not in told for one in alone for block in (*one.system_items, *one.evidence_blocks)
+        )
+    return {
+        "fusion": 1 - fused / apart,
+        "summaries": 1 - short / apart,
+        "toon": 1 - toon / json_,
+        "missing": missing,
+    }
+
+
+def _rows(context: FusedContext) -> int:
+    return sum(block.tokens for block in (*context.system_items, *context.evidence_blocks))
 
 
 def _same_order(hx: Hexad, asked: Sequence[str]) -> float:
@@ -156,38 +294,77 @@ def _same_order(hx: Hexad, asked: Sequence[str]) -> float:
     return sum(shares) / len(shares)
 
 
-def _sum(contexts: Sequence[hexad.FusedContext], form: str) -> int:
+def _sum(contexts: Sequence[FusedContext], form: str) -> int:
     return sum(context.tokens_by_format[form] for context in contexts)
 
 
-def _p95(values: Sequence[float]) -> float:
-    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
+# Reporting --------------------------------------------------------------------------------------------------------
+
+_TIMES: Final = ("p50_ms", "p95_ms", "worst_ms", "cpu_p50_ms", "cpu_p95_ms")
 
 
 def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
+    def row(label: str, size: int, found: dict[str, float]) -> tuple[str | int | float, ...]:
+        return (label, size, *(found[name] for name in _TIMES))
+
     rows = [
-        (label, m["size"], m[key]["p50_ms"], m[key]["p95_ms"], m[key]["worst_ms"], m[key]["cpu_p50_ms"])
-        for key, label in (
-            ("deterministic", "every layer waited for, one after the other"),
-            ("deadlines", "side by side, 50 ms each"),
-            ("slow", f"side by side, one layer asleep for {SLOW_S:g} s"),
-        )
-        for m in measured
+        row("every layer waited for, one after the other", m["size"], m["deterministic"]) for m in measured
     ]
+    rows += [row("side by side, 50 ms each", m["size"], m["deadlines"]) for m in measured]
+    for layer, told in (("graph", "one more layer"), ("vector", "the vector layer")):
+        rows += [
+            row(f"side by side, {told} asleep for {SLOW_S:g} s", m["size"], m["slow"][layer])
+            for m in measured
+        ]
     report.tables.append(
-        Table(title="Milliseconds", columns=("", "memories", "p50", "p95", "worst", "CPU p50"), rows=rows)
-    )
-    for m in measured:
-        size = f"{m['size']:,}"
-        report.at_most(
-            f"context p95 at {size}, every layer waited for", m["deterministic"]["p95_ms"], P95_MS, "ms"
+        Table(
+            title="Milliseconds",
+            columns=("", "memories", "p50", "p95", "worst", "CPU p50", "CPU p95"),
+            rows=rows,
         )
-        report.at_most(f"context p95 at {size}, CPU", m["deterministic"]["cpu_p95_ms"], P95_MS, "ms")
-        report.figure(f"first context of a process at {size}", m["first_ms"], "ms")
-        report.figure(f"contexts at {size} in which a layer was late", m["deadlines"]["late"])
-        report.at_least(f"slow layer named as late at {size}", m["slow"]["named"], 1.0)
-        report.figure(f"tokens used of the budget at {size}", m["used"])
-        report.figure(f"tokens saved by TOON beside compact JSON at {size}", m["toon"])
-        report.figure(f"tokens saved by TOON beside Markdown at {size}", m["markdown"])
-        report.figure(f"tokens saved by fusion at equal evidence, at {size}", m["fusion"])
-        report.at_least(f"first five of the vector layer that a recall has too, at {size}", m["same"], 0.95)
+    )
+    names = ("budget", "used", "most", "toon", "markdown", "chosen", "items", "named")
+    report.tables.append(
+        Table(
+            title="Tokens",
+            columns=(
+                "memories", "budget", "used, share", "the fullest", "saved by TOON beside compact JSON",
+                "beside Markdown", "TOON chosen", "items shown", "items left out, each named",
+            ),
+            rows=[(m["size"], *(one[name] for name in names)) for m in measured for one in m["budgets"]],
+        )
+    )  # fmt: skip
+    for m in measured:
+        _figures(m, report)
+    report.notes.append(
+        f"One in {REMEMBERED} texts is both ingested and remembered, so that layers repeat each other that often: what fusion "
+        "saves follows from it. Saved by fusion: rows of compact JSON, whole texts, beside those of each layer asked by "
+        "itself; what is not shown has given way to a duplicate or to what contradicts it, and is named."
+    )
+
+
+def _figures(m: dict[str, Any], report: Report) -> None:
+    size, saved, slow = f"{m['size']:,}", m["saved"], m["slow"]["vector"]
+    report.at_most(
+        f"context p95 at {size}, every layer waited for", m["deterministic"]["p95_ms"], P95_MS, "ms"
+    )
+    report.at_most(f"context p95 at {size}, CPU", m["deterministic"]["cpu_p95_ms"], P95_MS, "ms")
+    report.figure(f"first context of a process at {size}", m["first_ms"], "ms")
+    report.figure(f"contexts at {size} in which a layer was late", m["deadlines"]["late"])
+    report.at_least(
+        f"slow layer named as late at {size}", min(one["named"] for one in m["slow"].values()), 1.0
+    )
+    report.figure(f"all other layers answered in spite of the slow one at {size}", slow["whole"])
+    report.figure(
+        f"context p50 with the slow layer, over {TOTAL_MS:g} ms, at {size}", slow["p50_ms"] / TOTAL_MS, "×"
+    )
+    for layer, share in m["layers"].items():
+        report.figure(f"contexts at {size} with something of the {layer} layer", share)
+    report.at_most(
+        f"fullest context over its budget at {size}", max(one["most"] for one in m["budgets"]), 1.0, "×"
+    )
+    report.figure(f"tokens saved by fusion at equal evidence, at {size}", saved["fusion"])
+    report.figure(f"tokens saved by fusion and summaries first, at {size}", saved["summaries"])
+    report.figure(f"tokens saved by TOON where all fits, at {size}", saved["toon"])
+    report.at_most(f"items of a layer that are neither shown nor named at {size}", saved["missing"], 0)
+    report.at_least(f"first five of the vector layer that a recall has too, at {size}", m["same"], 0.95)

@@ -20,13 +20,17 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a run measures. `data` is the folder of development data, None where there is none."""
+    """How a run measures. `data` is the folder of development data, None where there is none.
+
+    `store` is where large stores are kept from one run to the next; None builds them anew.
+    """
 
     data: Path | None
     quick: bool = False
     work: Path
     reuse_vectors: bool = False
     timesteps: int = TIMESTEPS
+    store: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
