@@ -123,3 +123,35 @@ def test_a_context_names_what_the_person_prefers_and_a_role_gets_nothing_of_it(t
 def test_a_project_without_anything_known_asks_no_file(hx):
     assert [] == asked(hx, "db", query_class=QueryClass.USER)
     assert not hx.user.path.exists()
+
+
+@pytest.mark.row("A147")
+def test_what_is_known_is_put_together_once_and_again_when_another_program_changed_anything(tmp_path, clock):
+    with (
+        open_project(tmp_path / "one", clock) as hx,
+        open_project(tmp_path / "two", clock) as other,
+    ):
+        hx.user.prefer("db", "Postgres")
+        known = hx.user.stated()
+        assert ["Prefers Postgres for db."] == [one.text for one in asked(hx, "Which db?")]
+        assert hx.user.stated() is known
+        rule = other.user.add_rule("The db is never dropped.")
+        assert 2 == len(asked(hx, "Which db?"))
+        other.user.forget(rule.id)
+        other.user.suppress("Postgres")
+        assert [] == asked(hx, "Which db?")
+        other.user.allow("Postgres")
+        hx.user.exception("db", "SQLite", reason="it runs on a phone")
+        assert ["exception"] == [one.kind for one in asked(hx, "Which db?")]
+        other.user.wipe(confirm=True)
+        assert () == tuple(hx.user.stated())
+
+
+def test_a_word_is_found_in_the_text_that_has_it_and_in_no_neighbour(hx):
+    for text in ("Reads db logs", "dB\nAdmin", "adblock", "Sinks the harbour", "database first", "ΟΔΟΣ"):
+        hx.user.observe(text)
+    assert {"Reads db logs", "dB Admin", "database first"} == {
+        one.text.removeprefix("Works like this: ") for one in asked(hx, "db")
+    }
+    assert ["Works like this: ΟΔΟΣ"] == [one.text for one in asked(hx, "οδος")]
+    assert [] == asked(hx, "logsdB")

@@ -78,7 +78,7 @@ def test_a_role_sees_and_changes_nothing_of_it(tmp_path, clock):
         for call in (hx.user.preferences, hx.user.suggestions, lambda: hx.user.prefer("db", "SQLite")):
             with pytest.raises(AccessDenied, match="not for a role"):
                 call()
-        assert [] == hx.user.stated()
+        assert () == hx.user.stated()
 
 
 def test_a_store_that_is_read_only_reads_the_layer_and_changes_nothing(tmp_path, clock):

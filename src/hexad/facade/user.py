@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from hexad.errors import AccessDenied, NotFound
-from hexad.facade.user_items import here_of, stated_here
+from hexad.facade.user_items import here_of
 from hexad.facade.user_known import UserKnown, evidence_of
 from hexad.model.checked import all_flags_checked, texts_checked
 from hexad.model.memory import JSONValue
@@ -377,12 +377,12 @@ class UserFacade(UserKnown):
             return 0
         return self._desk.leave(self._desk.writing(removes=True), everything=everything)
 
-    def stated(self) -> list[Stated]:
+    def stated(self) -> Sequence[Stated]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
         if not self._needs.may_see:
-            return []
+            return ()
         store = self._desk.reading()
-        return [] if store is None else list(stated_here(store, self._here(store)))
+        return () if store is None else self._said.get(store, self._needs.project_id())
 
     def _here(self, store: UserStore) -> Here:
         return here_of(store, self._needs.project_id())

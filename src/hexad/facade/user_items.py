@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from hexad.model.user import ProjectException, Source, UserRule
@@ -33,6 +33,21 @@ def here_of(store: UserStore, project_id: str) -> Here:
         values=values,
         projects=len({one.project_id for one in values}),
     )
+
+
+class SaidHere:
+    """What may be said in one project, put together again only where the layer has changed, whoever changed it."""
+
+    def __init__(self) -> None:
+        self._known: tuple[UserStore, int, Sequence[Stated]] | None = None
+
+    def get(self, store: UserStore, project_id: str) -> Sequence[Stated]:
+        """Return it; the same object as long as nothing has changed."""
+        revision, known = store.holdings.revision(), self._known
+        if known is None or known[0] is not store or known[1] != revision:
+            said = tuple(stated_here(store, here_of(store, project_id)))
+            known = self._known = (store, revision, said)
+        return known[2]
 
 
 def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_One]]:

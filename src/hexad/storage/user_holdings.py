@@ -48,6 +48,11 @@ class UserHoldings:
         found = {name: self._count(table) for name, table in SECTIONS.items()}
         return {name: number for name, number in found.items() if number}
 
+    def revision(self) -> int:
+        """Return how often anything was changed of which something is said, by whichever process and for whomever."""
+        row = self._db.query_one("SELECT n FROM user_changes")
+        return cast("int", row[0]) if row else 0
+
     def _count(self, table: str) -> int:
         row = self._db.query_one(f"SELECT count(*) FROM {table} WHERE user_id = ?", (self._user_id,))
         return cast("int", row[0]) if row else 0

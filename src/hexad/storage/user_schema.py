@@ -132,8 +132,24 @@ TABLES: Final = (
 """Those that hold what is known of somebody: what a wipe empties and an export shows."""
 
 
+_SAYING: Final = (
+    "user_preferences", "user_patterns", "user_expertise", "user_rules", "user_exceptions", "user_suppressions",
+    "project_values",
+)  # fmt: skip
+"""Tables of which anything is said to a model: each change of one of them is counted, whoever makes it."""
+
+
 def _create(con: Connection) -> None:
     con.execute(DDL)
+    con.execute(
+        "CREATE TABLE user_changes (n INTEGER NOT NULL) STRICT; INSERT INTO user_changes(n) VALUES(0)"
+    )
+    for table in _SAYING:
+        for change in ("insert", "update", "delete"):
+            con.execute(
+                f"CREATE TRIGGER {table}_{change} AFTER {change.upper()} ON {table}"
+                " BEGIN UPDATE user_changes SET n = n + 1; END"
+            )
 
 
 MIGRATIONS: Final = (Migration(number=1, name="user layer", apply=_create),)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from typing import Final
 
 from hexad.model.layers import MemoryItem, MemoryLayer, MemoryQuery, QueryClass, TaskType
@@ -14,7 +17,7 @@ from hexad.model.user import Expertise, Pattern, PatternType, Source, UserRule
 from hexad.recall.score import relevance_of_share
 from hexad.recall.terms import understand
 from hexad.text.instructions import instructions_in
-from hexad.text.search_terms import SearchTerms, search_terms
+from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
 KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(one.value for one in PatternType))
@@ -74,6 +77,7 @@ class UserLayer:
 
     def __init__(self, stated: Callable[[], Sequence[Stated]]) -> None:
         self._stated = stated
+        self._ready: _Said | None = None
 
     @property
     def name(self) -> MemoryLayer:
@@ -85,11 +89,13 @@ class UserLayer:
         if limit < 1 or not _asks_user(query.filters):
             return ()
         wanted = understand(query.text, now=query.now).wanted
-        words = [_Word.of(word) for word in wanted if word not in _SPEAKING] or [*map(_Word.of, wanted)]
+        words = [*map(_terms_of, [word for word in wanted if word not in _SPEAKING] or wanted)]
+        said = self._said()
+        shares = said.shares(words)
         found = [
             (share, one)
-            for one in self._stated()
-            if _in_time(one, query) and (share := _share(one, words, query)) > 0
+            for one, matched in zip(said.all, shares, strict=True)
+            if _in_time(one, query) and (share := _share(one, matched, query)) > 0
         ]
         found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
         return [_item(one, share, query.now) for share, one in found[:limit]]
@@ -103,7 +109,40 @@ class UserLayer:
 
     def warm(self) -> None:
         """Open the layer."""
-        self._stated()
+        self._said()
+
+    def _said(self) -> _Said:
+        """Return all that may be said, made ready once for each state of the layer."""
+        stated, known = self._stated(), self._ready
+        if known is None or known.all is not stated:
+            known = self._ready = _Said(stated)
+        return known
+
+
+class _Said:
+    """What may be said, with its texts as one, so that a word is looked for in all of them at once."""
+
+    def __init__(self, stated: Sequence[Stated]) -> None:
+        self.all = stated
+        texts = [folded(one.about or one.text).replace("\n", " ") for one in stated]
+        self._text = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+
+    def shares(self, words: Sequence[Sequence[SearchTerms]]) -> list[float]:
+        """Return for each text which part of the words it has; a word is there where one of its terms is."""
+        counts = [0] * len(self.all)
+        for word in words:
+            for place in {place for terms in word for place in self._having(terms)}:
+                counts[place] += 1
+        return [count / max(len(words), 1) for count in counts]
+
+    def _having(self, terms: SearchTerms) -> set[int]:
+        patterns = terms.patterns or [re.compile(re.escape(one)) for one in terms.needles]
+        places = [
+            {bisect_right(self._starts, match.start()) - 1 for match in pattern.finditer(self._text)}
+            for pattern in patterns
+        ]
+        return set.intersection(*places) if places else set()
 
 
 def _asks_user(filters: Filters) -> bool:
@@ -125,27 +164,14 @@ def _in_time(one: Stated, query: MemoryQuery) -> bool:
     return filters.until is None or one.at < filters.until
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word of a question with those that ask for the same, ready to be looked for."""
-
-    terms: tuple[SearchTerms, ...]
-
-    @classmethod
-    def of(cls, word: str) -> _Word:
-        """Return a word as it is looked for."""
-        alike = {other for group in _ALIKE if word in group for other in group} - {word}
-        return cls(tuple(search_terms(one) for one in (word, *sorted(alike))))
-
-    def match(self, text: str) -> bool:
-        """Whether the word, or one that asks for the same, is in the text."""
-        return any(one.match(text) for one in self.terms)
+def _terms_of(word: str) -> list[SearchTerms]:
+    """Return a word, and those that ask for the same, as they are looked for."""
+    alike = {other for group in _ALIKE if word in group for other in group} - {word}
+    return [search_terms(one) for one in (word, *sorted(alike))]
 
 
-def _share(one: Stated, words: Sequence[_Word], query: MemoryQuery) -> float:
-    """Return how much of a question a statement answers, 0 for nothing."""
-    text = one.about or one.text
-    matched = sum(word.match(text) for word in words) / len(words) if words else 0.0
+def _share(one: Stated, matched: float, query: MemoryQuery) -> float:
+    """Return how much of a question a statement answers that has this part of its words, 0 for nothing."""
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
     if matched:
