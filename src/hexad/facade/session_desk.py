@@ -28,7 +28,6 @@ from hexad.storage.working_sets import TaskEnding, WorkingSets
 SNAPSHOT_S: Final = 1.0
 """What is changed is on the disk after so long at the latest, where a background thread may write it."""
 PENDING_LIMIT: Final = 200
-_LONGEST_WAIT_S: Final = 86_400.0
 INACTIVE_AFTER: Final = timedelta(minutes=30)
 """Who changes nothing for so long has gone: others are then offered to go on with the session."""
 
@@ -352,7 +351,7 @@ class Desk:
 
     def _run(self) -> None:
         while True:
-            self._changed.wait(min(self.inactive_after.total_seconds(), _LONGEST_WAIT_S))
+            self._changed.wait(min(self.inactive_after.total_seconds(), threading.TIMEOUT_MAX))
             if self._stop.is_set():
                 return
             if self._changed.is_set():

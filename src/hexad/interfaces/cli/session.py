@@ -101,7 +101,7 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
 @session.command(cls=Command)
 @click.argument("session_id", metavar="[ID]", required=False)
 def show(session_id: str | None) -> None:
-    """Show all of a session, by default of the one that was changed last here."""
+    """Show all of a session, by default the latest one here."""
     with state().opened() as hx:
         found = hx.session.get(session_id) if session_id else _last_here(hx)
     _tell(found)
@@ -140,7 +140,10 @@ def start(
 @session.command(cls=Command)
 @click.argument("session_id", metavar="[ID]", required=False)
 def resume(session_id: str | None) -> None:
-    """Go on with a session, by default with the one that was left here, whatever ended it."""
+    """Go on with a session, by default with what was left.
+
+    A session that has ended goes on when it is named by its ID.
+    """
     with state().opened() as hx:
         found = hx.session.resume(session_id, folder=_here(hx), shared=True)
     _tell(found)
@@ -233,7 +236,7 @@ def edit(place: str, summary: str | None, session_id: str | None) -> None:
 @click.argument("text")
 @_of
 def turn(speaker: str, text: str, session_id: str | None) -> None:
-    """Note what ROLE said in the conversation; TEXT "-" reads it from stdin."""
+    """Note what ROLE said; TEXT "-" reads it from stdin."""
     said = read_stdin() if text == "-" else text
     _change(session_id, lambda hx: hx.session.add_turn(speaker, said), "noted")
 
