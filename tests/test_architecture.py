@@ -60,6 +60,7 @@ PARTS = {
     "hexad.metered": "engine",
     "hexad.opening": "engine",
     "hexad.compacting": "engine",
+    "hexad.consolidating": "engine",
     "hexad.experiencing": "engine",
     "hexad.exporting": "engine",
     "hexad.governing": "engine",
@@ -122,6 +123,7 @@ TABLE_EXCEPTIONS = {
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 _LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
 _LATE_SESSION = "a recall from a cold start has no session"
+_LATE_CONSOLIDATION = "a recall from a cold start puts nothing in order"
 _LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.asking", "hexad.contexting"): _LATE_ROUTER,
@@ -133,7 +135,15 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
     ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
+    ("hexad.recall.recaller", "hexad.recall.due"): "only where the time of a fact has come since the last upkeep",
+    ("hexad.recall.recaller", "hexad.recall.opinions"): "only where something was said of an answer",
     ("hexad.deciding", "hexad.storage.facts"): "only upkeep looks for facts whose time has come",
+    ("hexad.consolidating", "hexad.model.consolidation"): _LATE_CONSOLIDATION,
+    ("hexad.consolidating", "hexad.storage.encryption"): _LATE_CONSOLIDATION,
+    ("hexad.consolidating", "hexad.storage.user_place"): _LATE_CONSOLIDATION,
+    ("hexad.consolidating", "hexad.upkeep.consolidate_sessions"): _LATE_CONSOLIDATION,
+    ("hexad.consolidating", "hexad.upkeep.consolidation"): _LATE_CONSOLIDATION,
+    ("hexad.consolidating", "hexad.upkeep.publishing"): _LATE_CONSOLIDATION,
     ("hexad.deciding", "hexad.facade.facts"): "a recall from a cold start asks for no facts by their keys",
     ("hexad.deciding", "hexad.facade.governance"): "as facts",
     ("hexad.deciding", "hexad.facade.project"): "as facts",
@@ -225,10 +235,13 @@ CLOCK_READS = {
 
 WRITE_PLACES = ("hexad.storage.files", "hexad.storage.overwriting", "hexad.storage.sqlite_setup")
 _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is lost with them"
+_COPIES = "another program's file and its log, read as a copy that is gone at once: nothing of ours is in it"
 WRITES = {
     ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",
     ("hexad.storage.commit", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
     ("hexad.storage.document_copies", "rmdir"): "removes folders that are empty, and nothing else",
+    ("hexad.storage.foreign", "tempfile.TemporaryDirectory"): _COPIES,
+    ("hexad.storage.foreign", "shutil.copyfile"): _COPIES,
     ("hexad.storage.leases", "os.ftruncate"): _LOCK_FILES,
     ("hexad.storage.leases", "os.replace"): _LOCK_FILES,
     ("hexad.storage.leases", "unlink"): _LOCK_FILES,

@@ -73,7 +73,13 @@ def build_writing(needs: WritingNeeds) -> Writing:
         author=needs.author,
     )
     ingestor = Ingestor(
-        needs.stores, writer, needs.catalog, clock=needs.clock, salt=needs.salt, rules=needs.rules
+        needs.stores,
+        writer,
+        needs.catalog,
+        clock=needs.clock,
+        redactor=redactor,
+        salt=needs.salt,
+        rules=needs.rules,
     )
 
     def ingestor_for(roles: tuple[str, ...] | None) -> Ingestor:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from hexad.errors import Conflict
+from hexad.ingest.sources.detect import KEPT_BY
 from hexad.model.contract import Draft
 from hexad.model.memory import Outcome
 from hexad.storage.codec import dump
@@ -87,7 +88,7 @@ class Gate:
         named, known = self._named(draft, source_no)
         if draft.id is not None:
             return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
-        if source_no is not None and draft.source_id is not None:
+        if source_no is not None and draft.source_id is not None and (named or not draft.gated):
             return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
         if draft.structured:
             path, kind = place
@@ -96,13 +97,15 @@ class Gate:
         fact = None
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
-        repeated = memories.identify_by_hash(space_no, content_hash, fact=fact)
+        kept_by = KEPT_BY if draft.gated else ()
+        repeated = memories.identify_by_hash(space_no, content_hash, fact=fact, kept_by=kept_by)
         if fact is not None and draft.valid_from is not None:
             repeated = self._at_that_time(draft, repeated, content_hash=content_hash, space_no=space_no)
         if draft.extract is not None and draft.extract.refresh:
             return Verdict(outcome=Outcome.UPDATED if repeated else Outcome.CREATED, known=repeated)
         # Words of ours that come back with something of the caller's own (a fact, a kind, a pin) are not an echo.
-        if not says_more(draft):
+        # What another system kept says where it was kept and little else: only a fact is more than its words.
+        if not (draft.subject is not None if draft.gated else says_more(draft)):
             echo = self._echo(mark, space_no)
             if echo is not None:
                 return Verdict(outcome=Outcome.ECHO, known=echo)

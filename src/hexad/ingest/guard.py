@@ -124,7 +124,8 @@ def _in_force(
 ) -> Sequence[Protected]:
     if rules is not None:
         return rules
-    return () if draft.source is not None and not draft.structured else default
+    by_place = draft.source is not None and not draft.structured and not draft.gated
+    return () if by_place else default
 
 
 def _guards_path(rule: Protected, path: str) -> bool:

@@ -193,6 +193,8 @@ class Pipeline:
         if verdict.outcome is Outcome.ECHO:
             return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
         memories.add_evidence(no, at=one.now, trust=one.draft.trust)
+        if one.draft.gated:  # another system's words for what is known: no reason to change what stands here
+            return replace(memories.by_no([no])[no], receipt=self._receipt(one, Outcome.EVIDENCE))
         if one.draft.tags is not None:
             one = with_tags(one, tuple(sorted({*memories.by_no([no])[no].tags, *slugs(one.draft.tags)})))
         memory = self._change(replace(one, fresh=False), verdict, policies, space_no=space_no, source_no=None)

@@ -112,7 +112,7 @@ class Preparer:
         one = Prepared(
             clean=cleaned,
             meaning=meaning,
-            mark=fingerprint(text, from_source=draft.source_id is not None),
+            mark=fingerprint(text, from_source=draft.source_id is not None and not draft.gated),
             content_hash=content_hash(text),
             project=project,
             home=home,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,14 +17,18 @@ from hexad.clock import Clock
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.ids import content_hash
 from hexad.index.catalog import Catalog
+from hexad.ingest.counting import SKIPS_LISTED, counted
+from hexad.ingest.foreign.linking import Linking, claimed, repeats
+from hexad.ingest.foreign.read import count_things, read_foreign
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
-from hexad.ingest.sources.detect import SourceKind, SourceSpec, detect
+from hexad.ingest.redaction import Redactor
+from hexad.ingest.sources.detect import FOREIGN, SourceKind, SourceSpec, detect
 from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.place import safe_id
-from hexad.ingest.sources.read import ReadOptions, count, read
+from hexad.ingest.sources.read import ReadOptions, read
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import JSONValue, Memory, Outcome, Status, Trust, least_trust
+from hexad.model.memory import JSONValue, Memory, Status, Trust, least_trust
 from hexad.model.policy import parse_stored
 from hexad.model.source import Item, Known, Skip, Unchanged
 from hexad.observe import span
@@ -35,14 +40,24 @@ from hexad.text.redaction_policy import SENSITIVE
 
 BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
-_SKIPS_LISTED: Final = 1_000
 _READ: Final = ReadOptions()
 _POLICY: Final = "@"
 NOT_OPEN: Final = "what is known of it is not open to your role; it was left as it is"
 # A range of history and a part of a log are windows on something larger: what they do not show is not gone.
 _KINDS_THAT_VANISH: Final = frozenset(
-    {SourceKind.FOLDER, SourceKind.CONVERSATION, SourceKind.DOCUMENTS, SourceKind.FILE}
+    {
+        SourceKind.FOLDER,
+        SourceKind.CONVERSATION,
+        SourceKind.DOCUMENTS,
+        SourceKind.FILE,
+        SourceKind.MEMORY_MD,
+        SourceKind.SERVER_MEMORY,
+    }
 )
+
+
+class _Undone(Exception):
+    """Ends the transaction of a dry run."""
 
 
 class Ingestor:
@@ -55,10 +70,12 @@ class Ingestor:
         catalog: Catalog,
         *,
         clock: Clock,
+        redactor: Redactor,
         salt: Callable[[], bytes],
         rules: RedactionRules,
     ) -> None:
         self._salt = salt
+        self._redactor = redactor
         # What a store takes out by default is not written down with each item.
         self._rules: dict[str, JSONValue] = {
             name: sorted(chosen)
@@ -88,9 +105,16 @@ class Ingestor:
         started = self._clock.monotonic()
         spec = detect(source, kind=options.kind)
         with span("ingest", kind=spec.kind.value):
+            # What is no export of that system is refused before anything is made for it.
+            foreign = (
+                read_foreign(spec.path, kind=spec.kind, options=_READ)
+                if spec.kind in FOREIGN and spec.path is not None
+                else None
+            )
             run = _Run(self, spec, options)
-            total = count(spec, options=_READ) if progress is not None else None
-            for done, thing in enumerate(read(spec, options=_READ, known=run.known), start=1):
+            total = count_things(spec, options=_READ) if progress is not None else None
+            things = read(spec, options=_READ, known=run.known) if foreign is None else foreign
+            for done, thing in enumerate(things, start=1):
                 run.take(thing)
                 if progress is not None:
                     progress(Progress(done=done, total=total, current=thing.source_id or ""))
@@ -123,24 +147,37 @@ class _Run:
         self._spec, self._options = spec, options
         # Commits are named by their hashes: whichever range shows one, it is the same item of the repository.
         self._uri = spec.uri.partition("?")[0] if spec.kind is SourceKind.GIT else spec.uri
-        self.report = IngestReport(source=spec.uri, space=options.space)
-        with self._stores.db.transaction():
-            space_no = self._stores.spaces.ensure(options.space, at=self._clock.now())
-            self._source_no = self._stores.sources.ensure(self._uri, kind=spec.kind.value, space_no=space_no)
-        policies = self._stores.spaces.get(options.space).policies
+        self.report = IngestReport(source=spec.uri, space=options.space, dry_run=options.dry_run)
+        self._foreign = spec.kind in FOREIGN
+        self._linking = Linking(self._stores, ingestor._redactor)
+        policies: Mapping[str, JSONValue] = {}
+        with self._transaction():
+            self._number = self._stores.sources.next_run(self._source_no)
+            self._states = self._stores.sources.items(self._source_no)
+            policies = self._stores.spaces.get(options.space).policies
         self._roles = parse_stored(policies).roles
         # What is taken out of texts; whatever else an owner decides does not change what an item says.
         redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
         redaction.update(ingestor._rules)
         self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
-        self._number = self._stores.sources.next_run(self._source_no)
-        self._states = self._stores.sources.items(self._source_no)
-        self._erased = any(
-            map(is_masked, self._states)
-        )  # what was erased is known by names that tell nothing
+        # What was erased is known by names that tell nothing.
+        self._erased = any(map(is_masked, self._states))
         self._items: list[Item] = []
         self._seen: list[tuple[str, ItemState]] = []
         self._size = 0
+        self._met: set[str] = set()  # of a dry run, which notes nothing in the store
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Hold a transaction in which the space and the source are there; that of a dry run is taken back."""
+        with suppress(_Undone), self._stores.db.transaction():
+            space_no = self._stores.spaces.ensure(self._options.space, at=self._clock.now())
+            self._source_no = self._stores.sources.ensure(
+                self._uri, kind=self._spec.kind.value, space_no=space_no
+            )
+            yield
+            if self._options.dry_run:
+                raise _Undone
 
     def known(self, source_id: str) -> Known | None:
         state = self._states.get(self._name(source_id))
@@ -167,6 +204,8 @@ class _Run:
         else:
             self._items.append(thing)
             self._size += len(thing.text)
+        if isinstance(thing, Item) and self._foreign:
+            self._linking.note(thing)
         if len(self._items) >= BATCH_ITEMS or self._size >= BATCH_CHARACTERS or len(self._seen) >= 2_000:
             self._flush()
 
@@ -199,14 +238,25 @@ class _Run:
 
     def finish(self) -> None:
         self._flush()
+        if self._options.dry_run:
+            if self._spec.kind in _KINDS_THAT_VANISH:
+                gone = [
+                    state for name, state in self._states.items() if name not in self._met | {OVERVIEW_ID}
+                ]
+                self.report.archived = sum(one.memory_no is not None and not one.hidden for one in gone)
+            return
         if self._spec.kind in _KINDS_THAT_VANISH:
             self._archive_vanished()
             self._keep_overview()
+        if self._foreign:
+            self.report.links = self._linking.draw(
+                self._stores.sources.items(self._source_no), at=self._clock.now()
+            )
         self._stores.sources.finish_run(self._source_no, at=self._clock.now())
 
     def _skip(self, skip: Skip) -> None:
         self.report.skips += 1
-        if len(self.report.skipped) < _SKIPS_LISTED:
+        if len(self.report.skipped) < SKIPS_LISTED:
             self.report.skipped.append(skip)
         # It is still there, only unreadable today: what is known of it stays.
         for source_id in (skip.source_id, *self._inside(skip)):
@@ -230,12 +280,16 @@ class _Run:
         if not self._items and not self._seen:
             return
         sources = self._stores.sources
-        with self._stores.db.transaction():
+        written: list[tuple[Item, Memory]] = []
+        if self._options.dry_run:
+            self._met.update(self._name(item.source_id or "") for item in self._items)
+            self._met.update(name for name, _ in self._seen)
+        with self._transaction():
             written = self._write_items()
             for item, memory in written:
                 if item.source_id is None:
                     continue
-                if memory.status not in (Status.ACTIVE, Status.QUARANTINED):
+                if self._rests(item, memory):
                     # Not looked at further: when it is restored, the next run sees the change.
                     sources.put_item(
                         self._source_no, item.source_id, self._states[item.source_id], run=self._number
@@ -244,16 +298,22 @@ class _Run:
                 state = ItemState(
                     fingerprint=self._stamped(item.fingerprint or ""),
                     content_hash=self._keyed(item),
-                    memory_no=self._stores.memories.number(memory.id),
+                    memory_no=None if repeats(memory) else self._stores.memories.number(memory.id),
                 )
                 sources.put_item(self._source_no, item.source_id, state, run=self._number)
             for source_id, state in self._seen:
                 sources.put_item(self._source_no, source_id, state, run=self._number)
-        for _, memory in written:
-            self._count(memory)
+        for item, memory in written:
+            counted(self.report, item, memory, listed=self._foreign)
         self._items.clear()
         self._seen.clear()
         self._size = 0
+
+    def _rests(self, item: Item, memory: Memory) -> bool:
+        """Whether a memory is out of recall and stays so; a fact that another displaced at once was written."""
+        if memory.status in (Status.ACTIVE, Status.QUARANTINED):
+            return False
+        return item.source_id in self._states and not (self._foreign and memory.status is Status.SUPERSEDED)
 
     def _write_items(self) -> list[tuple[Item, Memory]]:
         drafts = [self._draft(item) for item in self._items]
@@ -269,21 +329,6 @@ class _Run:
                 self._skip(Skip(source_id=item.source_id or "", reason=str(error)))
         return written
 
-    def _count(self, memory: Memory) -> None:
-        receipt = memory.receipt
-        assert receipt is not None
-        if receipt.outcome is Outcome.CREATED:
-            self.report.created += 1
-        elif receipt.outcome is Outcome.UPDATED:
-            self.report.updated += 1
-        elif receipt.outcome is Outcome.UNCHANGED:
-            self.report.unchanged += 1
-        else:
-            self.report.repeated += 1
-        self.report.redacted += receipt.redacted
-        self.report.quarantined += memory.status is Status.QUARANTINED
-        self.report.near_duplicates += bool(receipt.near_duplicates)
-
     def _draft(self, item: Item) -> Draft:
         options, state = self._options, self._states.get(item.source_id or "")
         metadata = dict(item.metadata)
@@ -293,7 +338,7 @@ class _Run:
             metadata["source"] = (
                 item.source_id
             )  # the file, as in document 1; the folder is the source's own uri
-        return Draft(
+        draft = Draft(
             text=item.text,
             space=options.space,
             kind=item.kind,
@@ -312,7 +357,9 @@ class _Run:
             # so does what only grew old.
             revives=state is None or state.expired,
             turn=item.turn,
+            gated=self._foreign,
         )
+        return draft if item.claim is None else claimed(draft, item.claim)
 
     def _trust(self, item: Item) -> Trust:
         """What is made of all of a source is trusted no more than the least of it."""

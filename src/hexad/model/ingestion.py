@@ -26,11 +26,16 @@ class IngestOptions:
     tags: tuple[str, ...] = ()
     trust: Trust = Trust.TOOL
     project: str | None = None
+    dry_run: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class IngestReport:
-    """What a run did. `skipped` lists at most 1,000 places with reasons; `skips` counts them all."""
+    """What a run did; with `dry_run`, what it would do.
+
+    `skipped` lists at most 1,000 places with reasons; `skips` counts them all. `repeats` lists as many items of another
+    memory system that were not stored because the store says so already (`repeated` counts them); `links` are new ones.
+    """
 
     source: str
     space: str
@@ -43,8 +48,11 @@ class IngestReport:
     redacted: int = 0
     quarantined: int = 0
     near_duplicates: int = 0
+    links: int = 0
+    dry_run: bool = False
     seconds: float = 0.0
     skipped: list[Skip] = field(default_factory=list)
+    repeats: list[Skip] = field(default_factory=list)
 
     @property
     def items(self) -> int:
@@ -66,6 +74,9 @@ class IngestReport:
             "redacted": self.redacted,
             "quarantined": self.quarantined,
             "near_duplicates": self.near_duplicates,
+            "links": self.links,
+            "dry_run": self.dry_run,
             "seconds": round(self.seconds, 3),
             "skipped": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.skipped],
+            "repeats": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.repeats],
         }

@@ -24,6 +24,22 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What another memory system says of an item besides its text: a fact, until when it holds, whom it is about.
+
+    `links` are pairs of a link's kind and the source id that it leads to, inside the same source.
+    """
+
+    subject: str | None = None
+    attribute: str | None = None
+    value: JSONValue = None
+    valid_to: datetime | None = None
+    confidence: float | None = None
+    data_subjects: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One thing that a source holds: a file, a document, a turn, a commit. It becomes one memory.
 
@@ -48,6 +64,7 @@ class Item:
     content_hash: str | None = None
     first_line: int = 1
     metadata: Mapping[str, JSONValue] = field(default_factory=dict)
+    claim: Claim | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

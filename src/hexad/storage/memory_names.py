@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -110,14 +110,27 @@ class MemoryNames:
         return self._identity("m.source_no = ? AND m.source_id = ?", (source_no, source_id))
 
     def identify_by_hash(
-        self, space_no: int, content_hash: str, *, fact: tuple[str | None, str | None, str | None] | None
+        self,
+        space_no: int,
+        content_hash: str,
+        *,
+        fact: tuple[str | None, str | None, str | None] | None,
+        kept_by: Collection[str] = (),
     ) -> Identity | None:
         """Return the oldest active memory of a space with this content that no source names.
 
-        `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact.
+        `fact` is subject, attribute and value as JSON: the same words about somebody else are another fact. Memories
+        of sources of the kinds `kept_by` count too: there an item that is gone keeps its memory.
         """
-        where = "m.content_hash = ? AND +m.space_no = ? AND m.source_no IS NULL AND +m.status = 'active'"
+        source = "m.source_no IS NULL"
+        if kept_by:
+            source += (
+                " OR m.source_no IN (SELECT no FROM sources WHERE kind IN (SELECT value FROM json_each(?)))"
+            )
+        where = f"m.content_hash = ? AND +m.space_no = ? AND ({source}) AND +m.status = 'active'"
         params: tuple[SQLValue, ...] = (content_hash, space_no)
+        if kept_by:
+            params += (json.dumps(sorted(kept_by)),)
         if fact is not None:
             where += " AND m.subject IS ? AND m.attribute IS ? AND m.value IS ?"
             params += fact

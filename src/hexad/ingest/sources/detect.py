@@ -16,6 +16,7 @@ from hexad.ingest.sources.gitlog import toplevel
 from hexad.ingest.sources.jsonlines import json_head, lines_of
 from hexad.ingest.sources.place import safe_id
 from hexad.model.memory import MEMORY_BYTES_LIMIT
+from hexad.storage.foreign import is_sqlite
 
 _GIT_PREFIX: Final = "git:"
 _RECORDS_LOOKED_AT: Final = 5
@@ -34,6 +35,28 @@ class SourceKind(StrEnum):
     CONVERSATION = "conversation"
     DOCUMENTS = "documents"
     GIT = "git"
+    MEM0 = "mem0"
+    CLAUDE_MEM = "claude-mem"
+    MEMPALACE = "mempalace"
+    MEMORY_MD = "memory-md"
+    SERVER_MEMORY = "server-memory"
+
+
+FOREIGN: Final = frozenset(
+    {
+        SourceKind.MEM0,
+        SourceKind.CLAUDE_MEM,
+        SourceKind.MEMPALACE,
+        SourceKind.MEMORY_MD,
+        SourceKind.SERVER_MEMORY,
+    }
+)
+"""Kinds that are memories of another system, which no file's content says: the caller does."""
+_OF_A_PLACE: Final = frozenset({SourceKind.MEMORY_MD, SourceKind.SERVER_MEMORY})
+"""Foreign kinds whose ids say something inside one file or folder alone, which holds all there is."""
+KEPT_BY: Final = FOREIGN - _OF_A_PLACE
+"""Foreign kinds whose exports may hold a part of what there is: what one does not show is not gone."""
+_OF_A_FILE: Final = frozenset({SourceKind.MEM0, SourceKind.CLAUDE_MEM, SourceKind.SERVER_MEMORY})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +114,8 @@ def detect(source: str | Path, *, kind: str | None = None) -> SourceSpec:
     if wanted is SourceKind.GIT or (isinstance(source, str) and source.startswith(_GIT_PREFIX)):
         return _detect_git(str(source).removeprefix(_GIT_PREFIX))
     path = _existing(source)
+    if wanted in FOREIGN:
+        return _detect_foreign(path, wanted)
     if path.is_dir():
         if wanted not in (None, SourceKind.FOLDER):
             raise InvalidInput(f"{str(path)!r} is a folder and cannot be read as {kind!r}; name a file.")
@@ -102,6 +127,22 @@ def detect(source: str | Path, *, kind: str | None = None) -> SourceSpec:
     else:
         raise InvalidInput(f"{str(path)!r} is neither a file nor a folder; pass its content as text instead.")
     return SourceSpec(kind=found, uri=safe_id(path.as_posix()), path=path)
+
+
+def _detect_foreign(path: Path, kind: SourceKind) -> SourceSpec:
+    """Return another system's memories: where its ids are its own anywhere, all its exports are one source."""
+    if path.is_dir() and kind in _OF_A_FILE:
+        raise InvalidInput(
+            f"{str(path)!r} is a folder; for {kind.value!r} name the file in it that holds the memories."
+        )
+    if not path.is_dir() and not path.is_file():
+        raise InvalidInput(
+            f"{str(path)!r} is neither a file nor a folder; save its content as a file, and name that."
+        )
+    uri = f"{kind.value}:{safe_id(path.as_posix()) if kind in _OF_A_PLACE else ''}"
+    if kind is SourceKind.MEM0 and is_sqlite(path):
+        uri += "history"  # says other things of the same memories: the two do not take turns in changing them
+    return SourceSpec(kind=kind, uri=uri, path=path)
 
 
 def _kind(kind: str | None) -> SourceKind | None:

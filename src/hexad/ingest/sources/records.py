@@ -70,6 +70,8 @@ def _item_hash(item: Item) -> str:
         *(item.text, item.kind, item.path, item.title, format_time(item.time) if item.time else None),
         *(list(item.tags), [turn.conversation, turn.session, turn.position, turn.speaker] if turn else None),
     ]
+    if item.claim is not None:
+        said.append(repr(item.claim))
     return content_hash(json.dumps([*said, dict(item.metadata)], sort_keys=True))
 
 

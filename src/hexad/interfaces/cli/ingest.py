@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from hexad import FolderReport, Hexad, IngestReport
 
 _KINDS: Final = ("file", "folder", "conversation", "documents", "git")
+_SYSTEMS: Final = ("mem0", "claude-mem", "mempalace", "memory-md", "server-memory")
+"""Other memory systems whose exports and files are read."""
 _SKIPS_SHOWN: Final = 10
 
 
@@ -41,12 +44,13 @@ _SKIPS_SHOWN: Final = 10
 @click.option(
     "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
 )
+@click.option("--dry-run", is_flag=True, help="Store nothing; only say what would be done.")
 @click.option("--verbose", is_flag=True, help="Name everything that was skipped, not only the first ten.")
 @click.option(
     "--from",
     "program",
-    type=click.Choice(("lexon",)),
-    help="SOURCE is this program's folder: each of its spaces is read as it is.",
+    type=click.Choice(("lexon", *_SYSTEMS)),
+    help="SOURCE is what this program wrote: Lexon's folder, or another memory system's export or file.",
 )
 @click.pass_context
 def ingest(
@@ -59,6 +63,7 @@ def ingest(
     project: str | None,
     trust: str,
     no_embed: bool,
+    dry_run: bool,
     verbose: bool,
     program: str | None,
 ) -> None:
@@ -71,17 +76,25 @@ def ingest(
     With --from lexon it is a `.lexon` folder, or the project that has one: ids, times, pins, policies and spaces
     are taken over, and a second run changes nothing; --trust is then the most that what is new is trusted. A file that
     cannot be read stops no other; the exit code is 1.
+
+    With --from mem0, claude-mem, mempalace, memory-md or server-memory it is that system's export, database or file:
+    ids, times and people are kept, what the store says already is counted and not stored again (docs/imports.md).
+    `hexad doctor --memories --from` looks at one without importing it.
     """
     for source in sources:
         _must_be_there(source)
-    if program is not None:
+    if program in _SYSTEMS and kind is not None:
+        raise click.UsageError("--kind has no place beside --from, which says what it is.", ctx)
+    if dry_run and (program == "lexon" or "-" in sources):
+        raise click.UsageError("--dry-run is for files, folders and repositories.", ctx)
+    if program == "lexon":
         _refuse_with_from(ctx)
         for source in sources:
             _must_hold_spaces(source)
         given = ctx.get_parameter_source("trust") is ParameterSource.COMMANDLINE
         ctx.exit(_read_folders(program, sources, trust=trust if given else None, no_embed=no_embed))
     reports: list[IngestReport] = []
-    with state().opened(create=True, embeds=True) as hx:
+    with _dry_store() if dry_run else state().opened(create=True, embeds=True) as hx:
         for source in sources:
             if source == "-":
                 report = _stdin(hx, space=space, tags=tags, project=project, trust=trust)
@@ -90,22 +103,34 @@ def ingest(
                     report = hx.ingest(
                         source,
                         space=space,
-                        kind=kind,
+                        kind=kind or program,
                         tags=tags,
                         project=project,
                         trust=trust,
                         embed=False,
+                        dry_run=dry_run,
                         progress=lambda at, show=show: show(at.done, at.total, at.current),  # type: ignore[misc]
                     )
             reports.append(report)
             if not state().json:
                 for line in report_lines(report, verbose=verbose):
                     click.echo(line)
-        embedded = 0 if no_embed else embed(hx)
+        embedded = 0 if no_embed or dry_run else embed(hx)
     if state().json:
         print_json({"reports": [report.to_dict() for report in reports], "embedded": embedded})
     elif embedded:
         click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+
+
+@contextmanager
+def _dry_store() -> Iterator[Hexad]:
+    """Open the store for a run that stores nothing; where there is none, none is made for it."""
+    with ExitStack() as stack:
+        try:
+            hx = stack.enter_context(state().opened())
+        except hexad.NotFound:
+            hx = stack.enter_context(hexad.open(":memory:", embedder=None, background=False))
+        yield hx
 
 
 def _must_be_there(source: str) -> None:
@@ -230,16 +255,21 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
         (report.repeated, "repeated"),
         (report.archived, "archived"),
         (report.skips, "skipped"),
+        (report.links, "linked"),
     )
     did = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "nothing in it"
+    if report.dry_run:
+        did = f"would be {did} (dry run)"
     rate = f", {report.items / report.seconds:,.0f} items/s" if report.seconds > 0 and report.items else ""
-    yield f"{report.source}: {did} in {report.seconds:.1f} s{rate}"
+    yield f"{report.source.removesuffix(':')}: {did} in {report.seconds:.1f} s{rate}"
     if report.redacted:
         yield f"  {count(report.redacted, 'secret or personal datum', 'secrets and personal data')} taken out"
     if report.quarantined:
         yield f"  {report.quarantined:,} wait for a review: `hexad memory quarantine list`"
     if report.near_duplicates:
         yield f"  {report.near_duplicates:,} say almost the same as another"
+    for repeat in report.repeats if verbose else report.repeats[:skips]:
+        yield clip(f"  not stored again {repeat.source_id}: {repeat.reason}", width())
     shown = report.skipped if verbose else report.skipped[:skips]
     for skip in shown:
         yield clip(f"  skipped {skip.source_id}: {skip.reason}", width())
