@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 import click
 
 import hexad
+from hexad.config import load_settings
 from hexad.model.unseen import escaped
 
 if TYPE_CHECKING:
@@ -49,17 +50,21 @@ class State:
     debug: bool = False
     plain: bool = False
     passphrase: str | None = field(default=None, repr=False)
+    user_passphrase: str | None = field(default=None, repr=False)
 
     @contextmanager
     def opened(
-        self, *, create: bool = False, background: bool = False, embeds: bool = False
+        self, *, create: bool = False, background: bool = False, embeds: bool = False, user: bool = False
     ) -> Iterator[Hexad]:
-        """Open the store for a command and close it afterwards, also after Ctrl-C.
+        """Open the store for a command and close it afterwards, also after Ctrl-C. `user` says that the command is
+        about the user layer, whose passphrase is then asked for where nothing gives it.
 
         Without `embeds` no embedder is looked for. With it, a store whose vectors are from an embedder that
         this command line cannot make is opened without one, and says so: its vectors wait for the program
         that has it. Raises `NotFound` when there is no store and `create` is false.
         """
+        if user:
+            self._ask_for_user()
         try:
             hx = self._open(create=create, background=background, embeds=embeds)
         except hexad.AccessDenied:
@@ -86,6 +91,17 @@ class State:
         self.passphrase = click.prompt("Passphrase", hide_input=True, err=True)
         return True
 
+    def _ask_for_user(self) -> None:
+        if self.user_passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
+            return
+        found = hexad.encryption_state(user=True)
+        if (
+            found is not None
+            and found.provider == "passphrase"
+            and load_settings(None).user_keys["passphrase"] is None
+        ):
+            self.user_passphrase = click.prompt("Passphrase of the user layer", hide_input=True, err=True)
+
     @property
     def actor(self) -> dict[str, str] | None:
         """As whom to open the store; None is its owner, or the role that the settings name."""
@@ -102,6 +118,7 @@ class State:
                     background=background,
                     create=create,
                     key=self.passphrase,
+                    user_key=self.user_passphrase,
                 )
             except hexad.Conflict as error:
                 conflict = error
@@ -113,6 +130,7 @@ class State:
             create=create,
             embedder=None,
             key=self.passphrase,
+            user_key=self.user_passphrase,
         )
         if embeds:
             note(f"Without an embedder: {conflict}")

@@ -23,7 +23,7 @@ def prefs(ctx: click.Context) -> None:
     It is in user.db, in your own data folder, and all projects share it. Without a command it lists what is preferred.
     """
     if ctx.invoked_subcommand is None:
-        with state().opened() as hx:
+        with state().opened(user=True) as hx:
             _list(hx, everything=False)
 
 
@@ -33,7 +33,7 @@ def prefs(ctx: click.Context) -> None:
 )
 def list_(everything: bool) -> None:
     """List what is preferred, the surest first."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         _list(hx, everything=everything)
 
 
@@ -81,7 +81,7 @@ def _list_others(hx: Hexad) -> None:
 @click.argument("key")
 def show(key: str) -> None:
     """Show what holds for KEY in this project, and what it rests on."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         found = hx.user.preference(key)
     if state().json:
         print_json(None if found is None else found.to_dict())
@@ -100,7 +100,7 @@ def show(key: str) -> None:
 @click.option("--also", is_flag=True, help="Beside what else is preferred for KEY, not in its place.")
 def set_(key: str, value: str, also: bool) -> None:
     """State that you prefer VALUE for KEY."""
-    with state().opened(create=True) as hx:
+    with state().opened(create=True, user=True) as hx:
         one = hx.user.prefer(key, value, also=also)
     if state().json:
         print_json(one.to_dict())
@@ -112,7 +112,7 @@ def set_(key: str, value: str, also: bool) -> None:
 @click.option("--limit", type=int, default=10, show_default=True, help="How many at most.")
 def suggest(limit: int) -> None:
     """Suggest defaults for what this project has not decided, with what they rest on."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         found = hx.user.suggestions(limit=limit)
     if state().json:
         print_json([one.to_dict() for one in found])
@@ -140,7 +140,7 @@ def reject(key: str, value: str) -> None:
 
 
 def _judge(key: str, value: str, *, accepted: bool) -> None:
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.accept(key, value) if accepted else hx.user.reject(key, value)
     if state().json:
         print_json(one.to_dict())
@@ -155,7 +155,7 @@ def _judge(key: str, value: str, *, accepted: bool) -> None:
 @click.option("--here", is_flag=True, help="Only in this project.")
 def suppress(value: str, key: str | None, here: bool) -> None:
     """Stop suggesting VALUE."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.suppress(value, key=key, here=here)
     if state().json:
         print_json(one.to_dict())
@@ -168,7 +168,7 @@ def suppress(value: str, key: str | None, here: bool) -> None:
 @click.option("--key", help="Only for this key; default: for every key.")
 def allow(value: str, key: str | None) -> None:
     """Let VALUE be suggested again."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         gone = hx.user.allow(value, key=key)
     if state().json:
         print_json({"value": value, "key": key, "allowed": gone})
@@ -182,7 +182,7 @@ def allow(value: str, key: str | None) -> None:
 @click.option("--reason", required=True, help="Why; it stands with the exception.")
 def except_(key: str, value: str, reason: str) -> None:
     """Note that this project uses VALUE for KEY, whatever is usual."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.exception(key, value, reason=reason)
     if state().json:
         print_json(one.to_dict())
@@ -195,7 +195,7 @@ def except_(key: str, value: str, reason: str) -> None:
 @click.option("--avoid", is_flag=True, help="It is something that you avoid.")
 def pattern(text: str, avoid: bool) -> None:
     """Note how you work; noted again it is surer."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.observe(text, antipattern=avoid)
     if state().json:
         print_json(one.to_dict())
@@ -208,7 +208,7 @@ def pattern(text: str, avoid: bool) -> None:
 @click.argument("level", type=click.Choice(_LEVELS))
 def know(area: str, level: str) -> None:
     """Note how well you know AREA."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.set_expertise(area, level)
     if state().json:
         print_json(one.to_dict())
@@ -220,7 +220,7 @@ def know(area: str, level: str) -> None:
 @click.argument("text")
 def rule(text: str) -> None:
     """State a rule of yours."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         one = hx.user.add_rule(text)
     if state().json:
         print_json(one.to_dict())
@@ -236,7 +236,7 @@ def learn(dry_run: bool) -> None:
     `hexad maintain` does it too. A project with [user] learning = false in its hexad.toml takes no part: what it had
     published goes.
     """
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         report = hx.user.learn(dry_run=dry_run)
     if state().json:
         print_json(report.to_dict())
@@ -257,7 +257,7 @@ def learn(dry_run: bool) -> None:
 @click.argument("row_id", metavar="ID")
 def forget(row_id: str) -> None:
     """Remove one thing that is known, by its id, for good; `hexad memory wipe --scope user` removes all."""
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         hx.user.forget(row_id)
     if state().json:
         print_json({"id": row_id, "removed": True})

@@ -80,7 +80,7 @@ def _list_user(*, limit: int, offset: int) -> None:
     """List what the user layer holds."""
     if limit < 1 or offset < 0:
         raise click.UsageError("--limit is at least 1, --offset at least 0.")
-    with state().opened() as hx:
+    with state().opened(user=True) as hx:
         rows = list(islice(hx.user.held(), offset, offset + limit))
     if state().json:
         print_json([{"list": section, **row} for section, row in rows])
@@ -96,7 +96,7 @@ def _list_user(*, limit: int, offset: int) -> None:
 
 def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
     """Remove all of a scope, after asking, and say what went."""
-    with state().opened() as hx:
+    with state().opened(user=scope == hexad.Scope.USER) as hx:
         planned = hx.wipe(scope, session=session, dry_run=True)
         if dry_run:
             report = planned
@@ -177,7 +177,7 @@ def export(
     if no_archived:
         raise click.UsageError("--no-archived goes with a SPACE: a scope is all that is held.")
     asked: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
-    with state().opened() as hx:
+    with state().opened(user=scope == hexad.Scope.USER) as hx:
         if out is None:
             _print(hx, hx.export(**asked))
             note(_LEDGER)
