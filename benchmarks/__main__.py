@@ -169,6 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, given: argparse.Namespace) -> Report:
     data = given.data if given.data.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=f"hexad-{name}-") as work:
+        os.environ["HEXAD_USER_DIR"] = str(Path(work) / "user")  # nobody's own preferences, read or written
         options = Options(
             data=data,
             quick=given.quick,

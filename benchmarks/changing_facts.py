@@ -27,6 +27,7 @@ BUDGET_TOKENS: Final = 400
 """What every answer may take."""
 LIMIT: Final = 50
 CONTEXT, RECALL, UNKEYED = "hexad, context", "**hexad, recall**", "hexad, recall, the same texts without keys"
+LARGE_CONTEXT, LARGE_TOKENS = "hexad, context of 2,000 tokens: five times the others' budget", 2_000
 QUICK: Final = 0.15
 
 Verdicts = dict[str, list[tuple[Question, Mapping[str, bool]]]]
@@ -58,7 +59,7 @@ def measure(suite: Suite, work: Path, embedder: RememberedVectors) -> tuple[Verd
     for folder in folders:
         folder.mkdir()
     keyed, unkeyed = (
-        hexad.open(folder, embedder=embedder, clock=clock, background=False)
+        hexad.open(folder, embedder=embedder, clock=clock, background=False, user_dir=folder / "user")
         for folder, clock in zip(folders, clocks, strict=True)
     )
     with keyed, unkeyed:
@@ -81,6 +82,7 @@ def measure(suite: Suite, work: Path, embedder: RememberedVectors) -> tuple[Verd
             ways: dict[str, Callable[[Question], Answer]] = {
                 RECALL: ours.recall,
                 CONTEXT: ours.context,
+                LARGE_CONTEXT: lambda question: ours.context(question, LARGE_TOKENS),
                 UNKEYED: bare.recall,
                 "cosine, top k": baselines.cosine,
                 "BM25, top k": baselines.bm25,
@@ -167,11 +169,9 @@ class Stored:
             )
         )
 
-    def context(self, question: Question) -> Answer:
+    def context(self, question: Question, tokens: int = BUDGET_TOKENS) -> Answer:
         """Ask all layers, in plain words; a time that is asked about is given as `as_of`."""
-        found: FusedContext = self.hx.context(
-            question.text, BUDGET_TOKENS, deterministic=True, as_of=question.when
-        )
+        found: FusedContext = self.hx.context(question.text, tokens, deterministic=True, as_of=question.when)
         shown = []
         for block in (*found.system_items, *found.evidence_blocks):
             if block.item.memory_id is None:
@@ -331,7 +331,7 @@ def _plain_tables(plain: Verdicts, report: Report) -> None:
     rows = [
         (name, *(share(verdicts, (kind,), "marked") for kind in RESTING))
         for name, verdicts in plain.items()
-        if name in (RECALL, CONTEXT)
+        if name in (RECALL, CONTEXT, LARGE_CONTEXT)
     ]
     report.tables.append(
         Table(
@@ -379,7 +379,7 @@ def _budgets(plain: Verdicts, typed: Verdicts, report: Report) -> None:
     report.at_least(
         "asked by key: share answered right", share(typed["**hexad, facts**"], everything, "right"), 1.0
     )
-    others = [name for name in plain if name not in (RECALL, CONTEXT)]
+    others = [name for name in plain if name not in (RECALL, CONTEXT, LARGE_CONTEXT)]
     for what, kinds, name in (
         ("first", CURRENT, "current value first"),
         ("clean", CURRENT, "current value first, nothing stale beside it"),
