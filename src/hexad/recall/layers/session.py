@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from hexad.model.experience import EventType, Fidelity
@@ -149,13 +150,15 @@ class SessionLayer:
         ):
             if share := asked.share(said.text):
                 yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
-        # Events must have all words that they are asked for, so what has not all is asked for by the longest ones.
+        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has all
+        # words is among that, unless there is too much of it. Each question to the stream costs a third of a deadline.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
-        questions = [" ".join(asked.words), *(telling if len(asked.words) > 1 else ())]
-        for question in questions:
-            for event in find(question, _EVENTS):
-                if share := asked.share(event.content):
-                    yield _Found(_of_event(event, days=asked.days(event.end_time), share=share), share)
+        events = [find(word, _EVENTS) for word in telling]
+        if len(asked.words) > 1 and any(len(some) == _EVENTS for some in events):
+            events.insert(0, find(" ".join(asked.words), _EVENTS))
+        for event in chain.from_iterable(events):
+            if share := asked.share(event.content):
+                yield _Found(_of_event(event, days=asked.days(event.end_time), share=share), share)
 
     def _cold(self, asked: _Asked) -> Iterator[SaidText]:
         for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
