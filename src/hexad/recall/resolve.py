@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import floor
 from typing import Final
 
 from hexad.model.layers import MemoryItem, MemoryLayer, ScoredItem
 from hexad.model.memory import JSONValue, Trust
+from hexad.recall.score import age_days
 from hexad.text.normalize import fold, slug
 
 _SHOWN: Final = 80
@@ -79,7 +79,7 @@ def _place(one: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
     return (
         1 if item.layer is MemoryLayer.USER else 0,
         0 if item.trust.rank >= Trust.AGENT.rank else 1,
-        floor(max(item.recency, 0.0)),
+        age_days(item),
         -(item.confidence or 0.0),
         -(item.evidence_count or 0),
         item.layer.rank,

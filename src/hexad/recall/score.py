@@ -30,6 +30,9 @@ DEFAULT_WEIGHTS: Final = Weights(
 )
 SCALE: Final = 3.0
 """A fused score of so much more is one unit of the logistic curve: those of good answers are some 3 to 12."""
+_DAY_S: Final = 86_400
+_SLIP: Final = 1e-9
+"""What a sum of parts of a day may be short of a whole one: less than a tenth of a millisecond."""
 _NAMES: Final = ("relevance", "recency", "authority", "confidence", "importance")
 
 
@@ -78,11 +81,11 @@ def normalised(weights: Weights) -> Weights:
 def score(item: MemoryItem, weights: Weights) -> ScoredItem:
     """Return an item with its score and the parts that sum up to it.
 
-    Age counts in whole days, so that the order of a context does not change from one minute to the next. It hides no
+    Age counts in days of the calendar (`age_days`), so that an order is the same all day. It hides no
     decision, no pin and nothing that is cited: for them it does not count.
     """
     lasting = item.pinned or bool(item.citations) or item.layer is MemoryLayer.GOVERNANCE
-    days = 0 if lasting else floor(max(item.recency, 0.0))
+    days = 0 if lasting else age_days(item)
     parts = {
         "relevance": weights.relevance * _unit(item.relevance),
         "recency": weights.recency * exp(-weights.decay * days),
@@ -91,6 +94,15 @@ def score(item: MemoryItem, weights: Weights) -> ScoredItem:
         "importance": weights.importance * _unit(item.importance),
     }
     return ScoredItem(item=item, score=sum(parts.values()), parts=parts)
+
+
+def age_days(item: MemoryItem) -> int:
+    """Return how many days of the calendar (UTC) ago an item is from: all of them grow older at midnight, together.
+
+    An hour at which one is a day old and another is not would change the order of a context in the middle of a day.
+    """
+    passed = (item.at.timestamp() % _DAY_S) / _DAY_S
+    return floor(max(item.recency, 0.0) + passed + _SLIP)
 
 
 def rank(items: Iterable[MemoryItem], weights: Weights) -> list[ScoredItem]:
