@@ -21,6 +21,8 @@ CALLS = {
     "recall": ("recall", "harbour"),
     "context": ("context", "harbour"),
     "expand": ("expand", "mem_harbour"),
+    "feedback": ("feedback", "mem_harbour", "helpful", "--query", "where is the harbour?"),
+    "consolidate": ("consolidate", "--dry-run"),
     "use-context": ("use-context", "default", "harbour"),
     "forget": ("forget", "mem_harbour"),
     "memory list": ("memory", "list"),

@@ -42,6 +42,14 @@ if TYPE_CHECKING:
     from hexad.model.association import calculate_relevance, cosine_similarity, temporal_decay
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
+    from hexad.model.consolidation import (
+        ConsolidationChange,
+        ConsolidationReport,
+        ConsolidationScope,
+        ConsolidationAction,
+        LayerSize,
+        LeftAlone,
+    )
     from hexad.model.contract import Spend
     from hexad.model.decision import Decision, Why
     from hexad.model.document import (
@@ -64,6 +72,7 @@ if TYPE_CHECKING:
         TimestepRecord,
     )
     from hexad.model.facts import Fact, FactChange, Review
+    from hexad.model.feedback import Feedback, Verdict
     from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
     from hexad.model.honeycomb import (
         HoneycombEdge,
@@ -171,6 +180,10 @@ _HOMES: Final = {
     "hexad.model.actor": ("Actor",),
     "hexad.model.association": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
     "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
+    "hexad.model.consolidation": (
+        "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "LayerSize",
+        "LeftAlone",
+    ),
     "hexad.model.contract": ("Spend",),
     "hexad.model.concept": ("PackReport",),
     "hexad.model.decision": ("Decision", "Why"),
@@ -185,6 +198,7 @@ _HOMES: Final = {
         "TimestepRecord",
     ),
     "hexad.model.facts": ("Fact", "FactChange", "Review"),
+    "hexad.model.feedback": ("Feedback", "Verdict"),
     "hexad.model.project_facts": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
     "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.experience.compression": ("compress_records",),
@@ -241,16 +255,17 @@ __all__ = [
     "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "Amount", "Boundary", "BudStatus",
     "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock", "Comment",
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
-    "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ContextEvent", "ContextHook",
+    "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction", "ConsolidationChange",
+    "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",
     "ContextWindow", "CopiesReport", "CopyState", "Decision", "DeleteReport", "Detected", "Document",
     "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress",
     "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType", "EvidenceBlock",
     "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering", "Fact", "FactChange",
-    "Fidelity", "FileConflict", "Finding", "FolderReport", "FrozenClock", "FusedContext", "GcReport",
+    "Feedback", "Fidelity", "FileConflict", "Finding", "FolderReport", "FrozenClock", "FusedContext", "GcReport",
     "Generator", "Hexad", "HexadError", "Hit", "Hits", "HoneycombEdge", "HoneycombNode", "HoneycombRules",
     "HoneycombStats", "IdSource", "IngestReport", "IntegrityError", "InvalidInput", "InvalidMemory",
-    "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList", "LayerPlan", "LearnedChange",
-    "LearningReport", "LedgerBroken", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource",
+    "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange",
+    "LearningReport", "LedgerBroken", "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource",
     "Link", "LinkEnd", "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuery",
     "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
     "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QueryClass",
@@ -261,7 +276,7 @@ __all__ = [
     "StreamDurability", "StreamReport", "Submission", "SubmissionStatus", "Substep", "Suggestion",
     "Suppression", "SystemClock", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
     "TaskEnd", "TaskType", "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule",
-    "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
+    "Verdict", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
     "calculate_relevance", "compress_records", "cosine_similarity", "decrypt", "encrypt",
     "encryption_state", "export_json", "init", "listen", "open", "parse_query_text", "parse_receipt",
     "rekey", "temporal_decay", "verify_export",

@@ -1,4 +1,4 @@
-"""Questions to all layers at once: the calls, and the router that they share with what closes a store."""
+"""Questions: to memories, to all layers at once, and what was said of the answers; with what closes a store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hexad.model.checked import all_flags_checked
+from hexad.model.parse import parse_text, parse_time, word_list
+from hexad.model.query import Filters, Hits
+from hexad.observe import span
+from hexad.recall.question import RecallOptions
+from hexad.text.normalize import slug, slugs
 
 if TYPE_CHECKING:
     from hexad.facade.context import Contexts
+    from hexad.facade.feedback import FeedbackDesk
+    from hexad.model.feedback import Feedback
     from hexad.model.layers import FusedContext, MemoryItem, Plan, ScoredItem
     from hexad.recall.project_context import ProjectContexts
     from hexad.wiring import Parts
@@ -32,6 +39,13 @@ class RouterUpkeep:
 
         return build_contexts(self)  # type: ignore[arg-type]  # `Parts` is the only one that has this part
 
+    @cached_property
+    def opinions(self) -> FeedbackDesk:
+        """What was said of answers; loaded now, because a recall does without."""
+        from hexad.contexting import build_feedback
+
+        return build_feedback(self)  # type: ignore[arg-type]  # as above
+
     def _finish_contexts(self) -> None:
         if "contexts" in self.__dict__:
             self.contexts.close()
@@ -41,9 +55,69 @@ class RouterUpkeep:
 
 @all_flags_checked
 class RoutedCalls:
-    """The part of `Hexad` that asks all layers."""
+    """The part of `Hexad` that answers questions."""
 
     _parts: Parts
+
+    def recall(
+        self,
+        query: str,
+        *,
+        space: str | Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        limit: int = 10,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        semantic: bool | None = None,
+        follow_links: bool = False,
+        association: float = 0.0,
+    ) -> Hits:
+        """Return what best answers `query`, best first; empty when nothing is relevant.
+
+        `space` None means all spaces; `tags` must all be there; `path` is a prefix of whole parts or a pattern
+        with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
+        `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
+        insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
+        some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
+        are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
+        of its neighbours in the honeycomb; off by default, for it helps some collections and not others.
+
+        Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", kind="decision")
+        ...     [hit.text for hit in hx.recall("when do we deploy?")]
+        ['Deploys happen on Tuesday.']
+        """
+        spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
+        for name in spaces or ():
+            self._parts.stores.spaces.get(name)
+        options = RecallOptions(
+            filters=Filters(
+                spaces=spaces,
+                kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
+                tags=None if tags is None else slugs(word_list(tags, "tags")),
+                path=parse_text(path, "path"),
+                since=parse_time(since, "since"),
+                until=parse_time(until, "until"),
+                roles=self._parts.stores.roles,
+            ),
+            limit=limit,
+            max_tokens=max_tokens,
+            explain=explain,
+            semantic=semantic,
+            follow_links=follow_links,
+            association=association,
+        )
+        with span("search_memory", limit=limit):
+            hits = self._parts.recaller.recall(query, options)
+        self._parts.wake()
+        return hits
 
     def plan(
         self,
@@ -143,3 +217,39 @@ class RoutedCalls:
         `max_tokens` cuts its text, and a note says so. Raises `NotFound` for an id that is not there.
         """
         return self._parts.router.expand(what, max_tokens=max_tokens)
+
+    def feedback(
+        self, what: object, verdict: str, *, query: str | None = None, note: str | None = None
+    ) -> Feedback:
+        """Say that an answer was `helpful` or `wrong`, and return what was noted; later answers heed it.
+
+        `what` is a hit, an item or block of a context, or an id. With the `query` that it answered it counts for
+        questions like that one, and for the weight of its layer where such questions are asked; without, for every
+        question by half. It moves a memory by at most a tenth of the best score. `wrong` makes what was inferred less
+        sure and marks all else for a review (`hx.facts.needs_review`); nothing is deleted. Of what is no memory only
+        its layer is noted. The same again is noted once; another verdict on the same takes its place.
+
+        Raises `NotFound` for an id that is not there, `InvalidInput` for another verdict.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.")
+        ...     said = hx.feedback(memory.id, "wrong", query="when do we deploy?")
+        ...     said.effect, [review.memory_id == memory.id for review in hx.facts.needs_review()]
+        ('marked for a review', [True])
+        """
+        return self._parts.opinions.give(what, verdict, query=query, note=note)
+
+    def feedbacks(self, what: object | None = None, *, limit: int | None = None) -> list[Feedback]:
+        """Return what was said of answers, the last first; `what` narrows it to one memory.
+
+        Whoever has a role is shown its own. Raises as `feedback` does.
+        """
+        return self._parts.opinions.given(what, limit=limit)
+
+    def retract_feedback(self, id: str) -> Feedback:
+        """Take back what was said, by its id, and return it: answers are as if it had never been said.
+
+        Raises `NotFound` for an id that is not there.
+        """
+        return self._parts.opinions.retract(id)

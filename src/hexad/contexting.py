@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hexad.facade.context import ContextNeeds, Contexts, Source
+from hexad.facade.feedback import FeedbackDesk, FeedbackNeeds
 from hexad.model.layers import LayerSource, MemoryLayer
 from hexad.recall.layers.governance import GovernanceLayer
 from hexad.recall.layers.project import ProjectLayer
@@ -14,6 +15,7 @@ from hexad.recall.layers.vector import QuestionCache, RecalledLayer, SharedRecal
 from hexad.recall.route import parse_settings
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
+from hexad.text.redact import redact
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
@@ -32,6 +34,29 @@ def build_contexts(parts: Parts) -> Contexts:
             handouts=None if base.db.readonly else parts.handouts,
             settings=parse_settings(base.settings.router),
             generator_for=base.models.generator_for,
+            factors=parts.opinions.factors,
+        )
+    )
+
+
+def build_feedback(parts: Parts) -> FeedbackDesk:
+    """Return what takes verdicts on the answers of one store."""
+    base = parts.base
+
+    def salt() -> bytes:
+        return base.place.keys.redaction_salt
+
+    return FeedbackDesk(
+        FeedbackNeeds(
+            stores=base.stores,
+            clock=base.clock,
+            ids=base.ids,
+            actor=base.actor.describe(),
+            salt=salt,
+            mask=lambda text, space: (
+                redact(text, rules=parts.writing.writer.rules_of(space), salt=salt()).text
+            ),
+            item_of=lambda item_id: parts.router.expand(item_id),  # noqa: PLW0108 - the router is built when it is needed
         )
     )
 

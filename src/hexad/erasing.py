@@ -38,13 +38,13 @@ from hexad.model.policy import parse_stored
 from hexad.observe import log, span
 from hexad.storage.cleaning import clear_pages, empty_log
 from hexad.storage.crypto import EXPORTS
+from hexad.storage.erased_layers import LayerEraser
 from hexad.storage.erased_words import clear_borders
 from hexad.storage.erasures import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
 from hexad.storage.honeycomb_access import HoneycombAccesses
 from hexad.storage.leases import Lease
 from hexad.storage.own_files import own_files
 from hexad.storage.stores import Stores
-from hexad.storage.working_sets import WorkingSetEraser
 from hexad.upkeep.erasing import MemoryEraser
 from hexad.upkeep.purge import Purger
 
@@ -130,7 +130,7 @@ class Erasing:
     def __init__(self, needs: ErasingNeeds) -> None:
         self._needs = needs
         self._db = db = needs.everything.db
-        self._erasures, self._looks, self._works = Erasures(db), HoneycombAccesses(db), WorkingSetEraser(db)
+        self._erasures, self._looks, self._works = Erasures(db), HoneycombAccesses(db), LayerEraser(db)
 
     def forget(
         self,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.index.fulltext import TextMatch
 from hexad.index.vectors import VectorAnswer
@@ -15,6 +15,13 @@ from hexad.recall.fuse import Fusion
 from hexad.recall.relevance import Evidence
 from hexad.recall.terms import Terms
 from hexad.storage.places import PlaceOf
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hexad.recall.due import Over
+    from hexad.recall.opinions import Sway
 
 EXPLAINED: Final = 50
 """Candidates that an explanation lists."""
@@ -31,6 +38,8 @@ class Found:
     evidence: Evidence
     speakers: tuple[str, ...] = ()
     beside: frozenset[int] = frozenset()
+    sways: Mapping[int, Sway] = field(default_factory=dict)
+    over: Mapping[int, Over] = field(default_factory=dict)
 
     @cached_property
     def text_ranks(self) -> Mapping[int, int]:
@@ -53,6 +62,22 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
             rank, last = place, scores[no]
         ranks[no] = rank
     return ranks
+
+
+class Seed(NamedTuple):
+    """A memory that a question points at: its number, its score, and the chunk that answers best."""
+
+    no: int
+    score: float
+    chunk_no: int
+
+
+class Seeds(NamedTuple):
+    """What a question points at, the best first, what recall notes about it, and the question's vector."""
+
+    found: list[Seed]
+    notes: tuple[str, ...]
+    vector: NDArray[np.float32] | None
 
 
 class Ranked(NamedTuple):
@@ -102,6 +127,8 @@ def why_of(found: Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]
         why.append("the question names its speaker")
     if parts.get("date"):
         why.append("it is from the time that the question names")
+    if (said := found.sways.get(no)) is not None and parts.get("feedback"):
+        why.append(f"said of answers to questions like this: helpful {said.helpful}, wrong {said.wrong}")
     return tuple(why)
 
 

@@ -7,7 +7,7 @@ question ─ terms ─┬─ full text ─┐
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
 from hexad.errors import BudgetExceeded, ProviderError
@@ -19,6 +19,8 @@ from hexad.recall.answer import (
     Found,
     Ranked,
     Ranking,
+    Seed,
+    Seeds,
     admitted,
     best_chunk,
     dropped_for,
@@ -62,22 +64,6 @@ Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
 
-class Seed(NamedTuple):
-    """A memory that a question points at: its number, its score, and the chunk that answers best."""
-
-    no: int
-    score: float
-    chunk_no: int
-
-
-class Seeds(NamedTuple):
-    """What a question points at, the best first, what recall notes about it, and the question's vector."""
-
-    found: list[Seed]
-    notes: tuple[str, ...]
-    vector: NDArray[np.float32] | None
-
-
 class Recaller:
     """Answers questions from one store."""
 
@@ -92,8 +78,9 @@ class Recaller:
         changes: ChangeReader,
         clock: Clock,
         calibrated: bool = True,
+        feedback: bool = True,
     ) -> None:
-        self._calibrated = calibrated
+        self._calibrated, self._feedback = calibrated, feedback
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -114,6 +101,7 @@ class Recaller:
             changes=self._changes,
             clock=self._clock,
             calibrated=self._calibrated,
+            feedback=self._feedback,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -126,7 +114,7 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
-            ranking = self._rank(found, options.filters, association=options.association)
+            ranking = self._rank(found, options)
             hits, dropped = self._pack(found, ranking, options)
             linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
@@ -149,7 +137,7 @@ class Recaller:
         vector, failure = self._vector(query, options)
         with self._stores.db.read():
             found = self._search(terms, vector, options)
-            ranking = self._rank(found, options.filters)
+            ranking = self._rank(found, options)
             kept, _ = self._fold(found, ranking, options)
         return Seeds(
             [
@@ -245,7 +233,8 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: Found, filters: Filters, *, association: float = 0.0) -> Ranking:
+    def _rank(self, found: Found, options: RecallOptions) -> Ranking:
+        filters, association = options.filters, options.association
         nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
         numbers = {*found.lexical, *nearest}
         places = self._stores.places.of(numbers)
@@ -267,6 +256,10 @@ class Recaller:
             rings = self._stores.honeycomb.main(order)
             edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
+        if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
+            from hexad.recall.opinions import heed
+
+            heed(judged, found, fusion, order, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
@@ -325,6 +318,7 @@ class Recaller:
         memories = self._stores.memories.by_no([one.no for one in kept])
         chunks = self._stores.memories.chunks_of([one.no for one in kept])
         replaced = self._stores.memories.replaced(list(memories.values()))
+        before = {one.by: one.was for one in found.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
         for one in kept:
@@ -339,7 +333,7 @@ class Recaller:
                 parts=parts,
                 layer=layer_of(memory),
                 why=why_of(found, one.no, parts),
-                replaced=replaced.get(memory.id),
+                replaced=replaced.get(memory.id) or before.get(memory.id),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:
@@ -360,6 +354,11 @@ class Recaller:
         kept: list[Ranked] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
+        now = self._clock.now()
+        if keys := self._stores.places.begun(ranking.places, now=now):
+            from hexad.recall.due import overdue
+
+            found.over = overdue(self._stores, keys, now=now)
         floor = near_floor(found.answer)
         ranked = ranking.ranked if found.evidence.found else ()
         for one in ranked:
@@ -369,7 +368,9 @@ class Recaller:
                     dropped.append(dropped_for(place, one, f"after the limit of {options.limit}"))
                     continue
                 break
-            if not admitted(found, one.no, floor):
+            if one.no in found.over:
+                dropped.append(dropped_for(place, one, f"it is over: {found.over[one.no].by} holds by now"))
+            elif not admitted(found, one.no, floor):
                 dropped.append(
                     dropped_for(place, one, "neither its words nor its meaning come near the question")
                 )

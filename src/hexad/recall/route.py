@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
@@ -73,12 +73,16 @@ class RouteModel(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteSettings:
-    """What may be set of the router; `quotas` are parts of 1, the deadlines milliseconds."""
+    """What may be set of the router; `quotas` are parts of 1, the deadlines milliseconds.
+
+    `feedback` lets what was said of answers count for later ones.
+    """
 
     weights: Weights = DEFAULT_WEIGHTS
     quotas: Mapping[MemoryLayer, float] = field(default_factory=lambda: dict(QUOTAS))
     layer_ms: float = LAYER_MS
     total_ms: float = TOTAL_MS
+    feedback: bool = True
 
 
 def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hexad.toml") -> RouteSettings:
@@ -87,7 +91,7 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
     >>> parse_settings({"quotas": {"session": 0.2}, "layer_ms": 80}).layer_ms
     80.0
     """
-    known = {"weights", "quotas", "layer_ms", "total_ms"}
+    known = {"feedback", "weights", "quotas", "layer_ms", "total_ms"}
     for name in given:
         if name not in known:
             raise InvalidInput(f"{where}: unknown setting {name!r}; known are {', '.join(sorted(known))}.")
@@ -98,6 +102,9 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
     shares = {layer: quotas.get(layer.value, QUOTAS[layer]) for layer in MemoryLayer}
     if sum(shares.values()) <= 0 or max(shares.values()) > 1:
         raise InvalidInput(f"{where}: quotas are parts of 1, and one of them at least is above 0.")
+    feedback = given.get("feedback", True)
+    if not isinstance(feedback, bool):
+        raise InvalidInput(f"{where}: feedback = {feedback!r} should be true or false.")
     whole = max(1.0, sum(shares.values()))
     return RouteSettings(
         weights=normalised(
@@ -114,6 +121,7 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
         quotas={layer: share / whole for layer, share in shares.items()},
         layer_ms=_number(given.get("layer_ms", LAYER_MS), "layer_ms", where),
         total_ms=_number(given.get("total_ms", TOTAL_MS), "total_ms", where),
+        feedback=feedback,
     )
 
 
@@ -158,16 +166,23 @@ def plan(
     settings: RouteSettings,
     *,
     model: RouteModel | None = None,
+    factors: Callable[[QueryClass], Mapping[MemoryLayer, float]] | None = None,
 ) -> Plan:
-    """Return how a question is answered: the same plan for the same question, unless a model is asked."""
+    """Return how a question is answered: the same plan for the same question, unless a model is asked.
+
+    `factors` says what feedback makes of the layers' authority for a class; it stays at most 1.
+    """
     found = classify(question)
     decided: str = "rules"
     notes: tuple[str, ...] = ()
     if model is not None and not wanted.deterministic:
         found, decided, notes = _by_model(question, found, model)
     layers = _layers(found, wanted, settings)
-    raised = _RAISED[found.query_class]
-    weights = replace(settings.weights, layer={**settings.weights.layer, **raised})
+    heeds = factors is not None and settings.feedback and not wanted.deterministic
+    said = factors(found.query_class) if heeds and factors is not None else {}
+    authority = {**settings.weights.layer, **_RAISED[found.query_class]}
+    authority.update({layer: min(1.0, authority[layer] * factor) for layer, factor in said.items()})
+    weights = replace(settings.weights, layer=authority)
     return Plan(
         query=question,
         task_type=found.task_type,
@@ -180,6 +195,7 @@ def plan(
         decided_by=decided,
         reasons=found.reasons,
         notes=notes,
+        feedback=said,
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple, cast
 
 from hexad.model.memory import Status
 from hexad.model.query import Filters
+from hexad.storage.codec import to_micros
 from hexad.storage.connection import Database
 from hexad.storage.memory_rows import filter_sql, seen_sql
 
@@ -101,6 +103,27 @@ class Places:
             (json.dumps(sorted(numbers)), *roles),
         )
         return {cast("int", no): cast("tuple[str, str]", (name, raw)) for no, name, raw in rows}
+
+    def judged(self, numbers: Collection[int]) -> list[tuple[int, str, str, int]]:
+        """Return `(row number, verdict, the question's words as JSON, when)` of what was said of these as they are."""
+        rows = self._db.query(
+            "SELECT f.memory_no, f.verdict, f.terms, f.given_at FROM feedback f JOIN memories m ON m.no = f.memory_no"
+            " WHERE EXISTS (SELECT 1 FROM feedback) AND f.memory_no IN (SELECT value FROM json_each(?))"
+            " AND f.content_hash = m.content_hash ORDER BY f.memory_no, f.no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return cast("list[tuple[int, str, str, int]]", rows)
+
+    def begun(self, numbers: Collection[int], *, now: datetime) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of facts among these for which a later active one of the key holds by now."""
+        rows = self._db.query(
+            "SELECT DISTINCT m.fact_look, m.space_no FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
+            " JOIN memories n ON n.fact_look = m.fact_look WHERE m.fact_look IS NOT NULL AND +n.space_no = m.space_no"
+            " AND +n.status = 'active' AND n.happened_at <= ?"
+            " AND (n.happened_at, n.created_at, n.no) > (m.happened_at, m.created_at, m.no) ORDER BY 2, 1",
+            (json.dumps(sorted(numbers)), to_micros(now)),
+        )
+        return cast("list[tuple[str, int]]", rows)
 
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""

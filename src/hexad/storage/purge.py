@@ -29,6 +29,7 @@ _OWNED: Final = (
     ("signatures", "memory_no"),
     ("chunks", "memory_no"),
     ("derivations", "memory_no"),
+    ("feedback", "memory_no"),
 )
 
 
