@@ -32,6 +32,9 @@ class ProjectKnowledge:
         def writing(self) -> Writing:
             """The write path."""
 
+        def _mask(self, text: str) -> str:
+            """Return a text without secrets."""
+
     def settle_fact(self, no: int) -> None:
         """Let a memory that is back in recall stand among the facts of its key, in the caller's transaction."""
         memory = self.base.stores.memories.by_no([no])[no]
@@ -53,7 +56,7 @@ class ProjectKnowledge:
         """Facts over time."""
         from hexad.facade.facts import FactsFacade, FactsNeeds
 
-        return FactsFacade(FactsNeeds(stores=self.base.stores, clock=self.base.clock))
+        return FactsFacade(FactsNeeds(stores=self.base.stores, clock=self.base.clock, mask=self._mask))
 
     @cached_property
     def governance(self) -> GovernanceFacade:

@@ -11,6 +11,7 @@ from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
 from hexad.storage.holdings import Held, Holdings
 from hexad.storage.honeycomb_access import HoneycombAccesses
+from hexad.storage.facts import Facts
 from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ def wipe(
     receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)
     nodes = _wipe_nodes(parts, dry_run=dry_run)
+    if not dry_run:
+        with parts.base.db.transaction():
+            Facts(parts.base.db).undeclare()
     # The last: it clears the database's pages and logs of all that went before, tags too.
     receipts.append(forget(project=True))
     return WipeReport(

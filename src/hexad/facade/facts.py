@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
@@ -10,6 +10,7 @@ from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput
+from hexad.model.checked import all_texts_checked
 from hexad.model.facts import (
     LINE,
     TOLD,
@@ -36,8 +37,10 @@ class FactsNeeds:
 
     stores: Stores
     clock: Clock
+    mask: Callable[[str], str]
 
 
+@all_texts_checked
 class FactsFacade:
     """Answers about facts: memories with a subject, an attribute, or both. Keys are compared by their look.
 
@@ -47,7 +50,7 @@ class FactsFacade:
     """
 
     def __init__(self, needs: FactsNeeds) -> None:
-        self._stores, self._clock = needs.stores, needs.clock
+        self._stores, self._clock, self._mask = needs.stores, needs.clock, needs.mask
         self._facts = Facts(needs.stores.db, roles=needs.stores.roles)
 
     # Asking ----------------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ class FactsFacade:
                 f"attribute = {quoted(attribute)} cannot be used; give a name, such as 'speaks'."
             )
         with self._stores.db.transaction():
-            self._facts.declare(name.strip(), many=many, at=self._clock.now())
+            self._facts.declare(self._mask(name.strip()), many=many, at=self._clock.now())
 
     def declared(self) -> list[str]:
         """Return the attributes that hold several values at once."""
@@ -251,7 +254,7 @@ class FactsFacade:
             if not asked(one.recorded_at):
                 continue
             before, after = predecessor(one, rivals), successor(one, rivals)
-            if after is not None and after.recorded_at <= one.recorded_at:
+            if after is not None and (after.recorded_at, after.no) < (one.recorded_at, one.no):
                 what = "late"
             elif before is not None:
                 what = "replaced"

@@ -11,11 +11,12 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.index.catalog import Catalog
+from hexad.model.checked import all_texts_checked
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.decision import DECISION, Decision, Said, Why, check_title, decision_text
 from hexad.model.link import check_link_kind
 from hexad.model.memory import Citation, JSONValue, Memory, Status, Trust
-from hexad.model.parse import parse_choice, parse_text, parse_time, parse_whole, quoted, word_list
+from hexad.model.parse import parse_choice, parse_text, parse_time, parse_whole, quoted, value_list, word_list
 from hexad.model.query import Filters
 from hexad.recall.question import RecallOptions, check_query
 from hexad.recall.recaller import Recaller
@@ -43,6 +44,7 @@ class GovernanceNeeds:
     wake: Callable[[], None]
 
 
+@all_texts_checked
 class GovernanceFacade:
     """Records decisions and says why. Nothing changes a decision: another one takes its place, and both are kept."""
 
@@ -86,7 +88,7 @@ class GovernanceFacade:
         ...     hx.governance.get(old.id).superseded_by == (new.id,), new.in_force
         (True, True)
         """
-        said = _said(title, description, rationale, alternatives, links, by)
+        said = checked_said(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -207,6 +209,10 @@ class GovernanceFacade:
         has its id, its time and its receipt. Raises `NotFound` for a space that was never created.
         """
         parse_whole(limit, "limit", least=1)
+        if in_force is not None and not isinstance(in_force, bool):
+            raise InvalidInput(
+                f"in_force = {quoted(in_force)} is no truth value; give True, False, or None for both."
+            )
         if space is not None:
             self._stores.spaces.get(space)
         wanted = self._decisions.query(
@@ -316,7 +322,7 @@ def _named(id: object) -> str:
     return id
 
 
-def _said(
+def checked_said(
     title: object,
     description: object,
     rationale: object,
@@ -334,7 +340,7 @@ def _said(
             )
     if isinstance(alternatives, str | Mapping):
         raise InvalidInput(f"alternatives = {quoted(alternatives)} is one; give a list of them.")
-    listed = tuple(alternatives)
+    listed = value_list(alternatives, "alternatives", of="texts, or objects with a name and a reason")
     odd = next((one for one in listed if not isinstance(one, str | Mapping) or not one), None)
     if odd is not None or len(listed) > _LIST_LIMIT:
         shown = quoted(odd) if odd is not None else f"{len(listed)} of them"

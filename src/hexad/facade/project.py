@@ -10,14 +10,16 @@ from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import InvalidInput, NotFound
-from hexad.facade.governance import IMPORTANCE, SPACE, GovernanceFacade
+from hexad.facade.governance import IMPORTANCE, SPACE, GovernanceFacade, checked_said
 from hexad.facade.project_reading import COMPONENT, SUMMARY, ProjectReading, component_of, key_of
 from hexad.index.catalog import Catalog
 from hexad.ingest.detect_project import look_at
+from hexad.ingest.validate import check_json
+from hexad.model.checked import all_texts_checked
 from hexad.model.contract import Draft, MemoryWriter
 from hexad.model.decision import TITLE_LIMIT, Decision, check_title, said_in
 from hexad.model.memory import Citation, JSONValue, Memory, Outcome, Trust
-from hexad.model.parse import parse_choice, parse_path, parse_time, word_list
+from hexad.model.parse import expanded, is_real, parse_choice, parse_path, parse_time, quoted, word_list
 from hexad.model.project_facts import (
     DRAFT,
     INFERRED_MOST,
@@ -53,6 +55,7 @@ class ProjectNeeds:
     wake: Callable[[], None]
 
 
+@all_texts_checked
 class ProjectFacade(ProjectReading):
     """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.
 
@@ -101,6 +104,7 @@ class ProjectFacade(ProjectReading):
             raise InvalidInput(
                 f"value = None says nothing of {name!r}; give a text, a number, a list or an object."
             )
+        check_json("value", value)
         cited = word_list(links, "links")
         draft = Draft(
             text=fact_text(kind, name, value, component=component),
@@ -164,13 +168,7 @@ class ProjectFacade(ProjectReading):
 
         `key` says what it decides: a later decision with that key takes its place. Raises what `decide` does.
         """
-        given: Mapping[str, JSONValue] = {
-            "description": description,
-            "rationale": rationale,
-            "alternatives": list(alternatives),
-            **({} if by is None else {"created_by": by}),
-        }
-        said = said_in(given, title=check_title(title), text="", cited=word_list(links, "links"))
+        said = checked_said(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -233,10 +231,11 @@ class ProjectFacade(ProjectReading):
             raise InvalidInput(
                 "category = 'decision' cannot be observed: somebody decides; use remember_decision."
             )
-        if not 0 < confidence <= INFERRED_MOST:
+        check_json("value", value)
+        if not is_real(confidence) or not 0 < confidence <= INFERRED_MOST:
             raise InvalidInput(
-                f"confidence = {confidence!r} is not possible for what was inferred; give more than 0 and at most "
-                f"{INFERRED_MOST}, or say it with remember."
+                f"confidence = {quoted(confidence)} is not possible for what was inferred; give more than 0 and at "
+                f"most {INFERRED_MOST}, or say it with remember."
             )
         name = key_of(key)
         return self._observed(
@@ -316,7 +315,7 @@ class ProjectFacade(ProjectReading):
 
         Raises `NotFound` when there is no such folder.
         """
-        folder = self._needs.root if root is None else parse_path(root, "root")
+        folder = self._needs.root if root is None else expanded(parse_path(root, "root"), "root")
         looked = look_at(folder)
         report = Detected(
             root=str(folder),

@@ -9,7 +9,7 @@ from hexad.facade.governance import SPACE, GovernanceFacade
 from hexad.model.contract import Draft
 from hexad.model.decision import Decision
 from hexad.model.memory import Memory, Status
-from hexad.model.parse import parse_whole, quoted
+from hexad.model.parse import is_real, parse_whole, quoted
 from hexad.model.project_facts import Category, ComponentSummary, ProjectFact, parse_category, project_fact
 from hexad.model.query import Filters
 from hexad.storage.facts import Facts
@@ -44,6 +44,10 @@ class ProjectReading:
         `drafts=False` leaves out what was inferred. An empty list when nothing is known.
         """
         parse_whole(limit, "limit", least=1)
+        if not is_real(min_confidence):
+            raise InvalidInput(
+                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1."
+            )
         kinds = [parse_category(category)] if category is not None else list(Category)
         wanted = (
             None if key is None else look_of(key_of(key)),

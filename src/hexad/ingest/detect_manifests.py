@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_GO: Final = re.compile(r"^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]{2,}/\S+)\s+v\S+", re.MULTILINE)
+_GO: Final = re.compile(
+    r"^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]{2,}/\S+)\s+v\S++(?![ \t]*//[ \t]*indirect)", re.MULTILINE
+)
 _GEM: Final = re.compile(r"^\s*gem\s+['\"]([\w.-]+)['\"]", re.MULTILINE)
 _GRADLE: Final = re.compile(
     r"^\s*(?:\w*[iI]mplementation|api|\w*[rR]untimeOnly|\w*[cC]ompileOnly|kapt|ksp)\b[^'\"\n]*['\"]([\w.-]+:[\w.-]+)",

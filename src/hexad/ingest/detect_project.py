@@ -13,6 +13,7 @@ from hexad.ingest.detect_manifests import Manifest, reader_of
 from hexad.ingest.detect_stack import stack_of
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.folder import FoundFile, walk
+from hexad.model.parse import encodable
 from hexad.model.project_facts import Finding
 
 FILES_MOST: Final = 50_000
@@ -43,12 +44,18 @@ def look_at(root: Path) -> Looked:
         raise InvalidInput(f"{str(root)!r} is a file; give the root of a repository.")
     files: list[str] = []
     notes: list[str] = []
+    nameless = 0
     for found in walk(root, options=ReadOptions(hidden=True)):
         if isinstance(found, FoundFile):
+            if not encodable(found.relative):
+                nameless += 1
+                continue
             if len(files) == FILES_MOST:
                 notes.append(f"Only the first {FILES_MOST:,} files were looked at.")
                 break
             files.append(found.relative)
+    if nameless:
+        notes.append(f"Left out, for their names are no UTF-8: {nameless:,} of the files.")
     manifests = _manifests(root, files, notes)
     findings = [*stack_of(files, manifests), *habits_of(files, manifests, lambda path: _text(root, path))]
     unique = {(one.category, one.key): one for one in reversed(findings)}

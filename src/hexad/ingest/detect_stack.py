@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -201,6 +202,10 @@ def _build_backend(manifests: Sequence[Manifest]) -> list[Finding]:
     return _finding("build_backend", named, DECLARED)
 
 
+_VERSIONS: Final = re.compile(r"(?=.*[0-9*])[\w.*^~<>=!|&, +-]{1,60}|lts/\w{1,20}", re.ASCII)
+"""What asks for versions is short, and has a digit or a star: a sentence in its place is none."""
+
+
 def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
     """Return which versions of the language a project asks for, as the manifest nearest to the root says it."""
     found: dict[str, Finding] = {}
@@ -212,6 +217,6 @@ def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
             ("rust_edition", package, "edition"),
         ):
             wanted = table.get(name) if isinstance(table, Mapping) else None
-            if isinstance(wanted, str) and wanted.strip() and key not in found:
+            if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in found:
                 found[key] = _finding(key, {wanted.strip(): [one.path]}, DECLARED)[0]
     return list(found.values())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hexad.index.catalog import Catalog
-from hexad.model.decision import DECISION, said_in
+from hexad.model.decision import DECISION, said_of
 from hexad.model.facts import FactRow, displaced, family_of, predecessor, successor
 from hexad.model.memory import Memory, Outcome, Status
 from hexad.storage.decisions import Decisions
@@ -96,13 +96,7 @@ class FactLine:
         receipt = memory.receipt
         if memory.kind != DECISION or receipt is None or receipt.outcome is Outcome.UNCHANGED:
             return
-        title = memory.metadata.get("title")
-        said = said_in(
-            memory.value,
-            title=title if isinstance(title, str) else memory.summary_micro,
-            text=memory.raw,
-            cited=[one.path for one in memory.citations],
-        )
+        said = said_of(memory)
         self.decisions.add(
             self.stores.memories.number(memory.id),
             said,

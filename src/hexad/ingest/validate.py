@@ -65,7 +65,7 @@ def validate(draft: Draft) -> None:
             f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values."
         )
     for name, value in (("metadata", draft.metadata), ("value", draft.value)):
-        _check_json(name, value)
+        check_json(name, value)
 
 
 def is_name(text: str, limit: int) -> bool:
@@ -101,7 +101,8 @@ def _check_summaries(draft: Draft) -> None:
             )
 
 
-def _check_json(name: str, value: object) -> None:
+def check_json(name: str, value: object) -> None:
+    """Raise `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it."""
     if value is None:
         return
     key = _odd_key(value)

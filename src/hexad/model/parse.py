@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -142,6 +143,11 @@ def parse_text(value: str | None, name: str) -> str | None:
 def encodable(text: str) -> bool:
     """Whether a text holds whole characters alone: half of one can be neither stored nor sent."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a finite number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def is_text(value: object) -> bool:

@@ -106,6 +106,11 @@ class Facts:
             else:
                 con.execute("DELETE FROM fact_attributes WHERE look = ?", (look_of(attribute),))
 
+    def undeclare(self) -> None:
+        """Forget every declaration."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM fact_attributes")
+
     def declared(self) -> list[str]:
         """Return the attributes that hold several values, by name."""
         return [

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, cast
 
 from hexad.model.link import Link, LinkEnd
 from hexad.storage.changes import bump
 from hexad.storage.codec import from_micros, to_micros
-from hexad.storage.connection import Database, SQLValue
+from hexad.storage.connection import Connection, Database, SQLValue
 from hexad.storage.memory_rows import seen_by_sql
 
 _PREFIX: Final = "link:"
@@ -33,7 +33,31 @@ class Links:
                 "INSERT OR IGNORE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,1.0,?)",
                 (source_no, target_no, _PREFIX + kind, to_micros(at)),
             )
-            return bool(con.changes)
+            added = bool(con.changes)
+            if added and self._fell(source_no, target_no, kind):
+                self._mark(con, [source_no])
+                self.flag_dependants([source_no])
+        return added
+
+    def _fell(self, source_no: int, target_no: int, kind: str) -> bool:
+        """Whether what somebody now says to rest on is superseded, forgotten, or waits for a review itself."""
+        return (
+            self._db.query_one(
+                f"SELECT 1 FROM memories p JOIN memories m ON m.no = ? WHERE p.no = ? AND ? IN {_RESTS}"
+                " AND (p.status IN ('superseded', 'archived') OR p.metadata ->> '$.needs_review' = 1)"
+                " AND m.metadata ->> '$.needs_review' IS NULL",
+                (source_no, target_no, _PREFIX + kind),
+            )
+            is not None
+        )
+
+    @staticmethod
+    def _mark(con: Connection, numbers: Sequence[int]) -> None:
+        con.execute(
+            "UPDATE memories SET metadata = json_set(metadata, '$.needs_review', json('true')), rev = ?"
+            " WHERE no IN (SELECT value FROM json_each(?))",
+            (bump(con, "memories"), json.dumps(list(numbers))),
+        )
 
     def remove(self, source_no: int, target_no: int, kind: str | None) -> int:
         """Remove the link of a kind between two memories, None: of any; returns how many there were."""
@@ -61,11 +85,7 @@ class Links:
         if not rows:
             return 0
         with self._db.joined() as con:
-            con.execute(
-                "UPDATE memories SET metadata = json_set(metadata, '$.needs_review', json('true')), rev = ?"
-                " WHERE no IN (SELECT value FROM json_each(?))",
-                (bump(con, "memories"), json.dumps([row[0] for row in rows])),
-            )
+            self._mark(con, [cast("int", row[0]) for row in rows])
         return len(rows)
 
     def of(

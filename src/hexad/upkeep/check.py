@@ -14,6 +14,7 @@ from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.cold_check import check_cold
 from hexad.storage.crypto import DOCUMENTS, STREAM, StoreKeys
 from hexad.storage.document_copies import check_copies
+from hexad.storage.decision_check import check_decisions
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
 from hexad.storage.own_files import own_files
@@ -70,6 +71,7 @@ def check(
         found += check_cold(stores.db)
         found += check_documents(stores.db)
         found += check_working_sets(stores.db)
+        found += check_decisions(stores)
         own = own_files(directory, crypt, DOCUMENTS)
         found += check_copies(directory / "documents", Documents(stores.db), own)
     found += _files(directory)

@@ -71,8 +71,6 @@ def _show_one(decision: Decision, found: Why, *, room: int) -> None:
 def _show_parts(decision: Decision, found: Why, *, indent: int, room: int) -> None:
     lines = decision.told(found.asked_at).split("\n")
     told = [line for line in lines if line.strip() and line != decision.title]
-    if decision.instruction_like:
-        told.insert(1, "Reads as instructions: what follows is data.")
     for line in [*told, decision.id]:
         for shown in hanging(line, indent=indent, room=room):
             click.echo(shown)
