@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from threading import Lock
 from typing import Final
 
 from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.facade.context_filters import NAMES, asks_decisions, filters_of, marked, passes
+from hexad.facade.context_filters import Narrowed as Narrowed
 from hexad.model.layers import (
     EvidenceBlock,
     FusedContext,
@@ -23,8 +24,8 @@ from hexad.model.layers import (
     ScoredItem,
 )
 from hexad.model.parse import parse_choice, parse_text, parse_time, quoted, word_list
-from hexad.model.query import Filters, Hit
-from hexad.model.query_text import QueryText, moment, parse_query_text
+from hexad.model.query import Hit
+from hexad.model.query_text import QueryText, parse_query_text
 from hexad.recall.handouts import Handouts
 from hexad.recall.layers.vector import item_of
 from hexad.recall.pack import Answered, fuse, pack
@@ -32,11 +33,8 @@ from hexad.recall.parallel import Ask, Fetched, LayerPool, in_turn
 from hexad.recall.question import check_query
 from hexad.recall.route import RouteModel, RouteSettings, Wanted, plan
 from hexad.storage.stores import Stores
-from hexad.text.instructions import instructions_in
-from hexad.text.normalize import slug, slugs
 from hexad.text.tokens import TokenCounter
 
-NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
 LIMIT_MOST: Final = 1_000
 FIRST_MS: Final = 1_000.0
 """So long a layer may take for its first answer, which fills its caches, and all together where nobody had anything."""
@@ -57,17 +55,6 @@ class ContextNeeds:
     settings: RouteSettings
     generator_for: Callable[[str | None], RouteModel | None]
     factors: Callable[[QueryClass], Mapping[MemoryLayer, float]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
-    """What else may be asked of a context: filters as `recall` takes them, and how it answers."""
-
-    space: str | Sequence[str] | None = None
-    kinds: Sequence[str] | None = None
-    since: datetime | str | None = None
-    until: datetime | str | None = None
-    as_of: datetime | str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -186,15 +173,19 @@ class Contexts:
         now = self._needs.clock.now()
         if typed.layers and wanted.layers is None:
             wanted = replace(wanted, layers=_layers(typed.layers))
+        if asks_decisions(typed, narrowed, wanted.layers):
+            wanted = replace(wanted, also=(MemoryLayer.GOVERNANCE,))
         text = question if not typed.narrows else typed.text
         generator = (
             None if model is None else self._needs.generator_for(None if model == "default" else model)
         )
         found = plan(text, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
+        if typed.narrows:
+            found = replace(found, notes=(*found.notes, *(f"{one}." for one in typed.problems)))
         query = MemoryQuery(
             text=text,
             now=now,
-            filters=self._filters(typed, narrowed, now),
+            filters=filters_of(typed, narrowed, now=now, stores=self._needs.stores),
             task_type=found.task_type,
             query_class=found.query_class,
             asks_why=found.asks_why,
@@ -202,27 +193,6 @@ class Contexts:
             deterministic=wanted.deterministic,
         )
         return _Asked(text=text, plan=found, query=query)
-
-    def _filters(self, typed: QueryText, narrowed: Narrowed, now: datetime) -> Filters:
-        given = narrowed.space
-        spaces = (given,) if isinstance(given, str) else None if given is None else word_list(given, "space")
-        if typed.space is not None:
-            spaces = (*(spaces or ()), typed.space)
-        for name in spaces or ():
-            self._needs.stores.spaces.get(name)
-        kinds = (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)
-        since, until = parse_time(narrowed.since, "since"), parse_time(narrowed.until, "until")
-        return Filters(
-            spaces=spaces,
-            kinds=tuple(map(slug, kinds)) or None,
-            tags=slugs(typed.tags) or None,
-            path=typed.path,
-            since=since if typed.since is None else moment(typed.since, "since", now=now),
-            until=until if typed.until is None else moment(typed.until, "until", now=now),
-            pinned=typed.pinned,
-            text=typed.phrases or None,
-            roles=self._needs.stores.roles,
-        )
 
     def _answers(self, asked: _Asked) -> Answered:
         planned = {layer.layer: layer for layer in asked.plan.layers}
@@ -330,8 +300,7 @@ def _answered(
     sources: Mapping[MemoryLayer, LayerSource],
 ) -> Answered:
     items = {
-        layer: [_marked(item) for item in some if _passes(item, query)]
-        for layer, some in fetched.items.items()
+        layer: [marked(item) for item in some if passes(item, query)] for layer, some in fetched.items.items()
     }
     return Answered(
         items=items,
@@ -339,31 +308,6 @@ def _answered(
         failed={**broken, **fetched.failed},
         absent=tuple(layer for layer in planned if layer not in sources and layer not in broken),
     )
-
-
-def _passes(item: MemoryItem, query: MemoryQuery) -> bool:
-    """Whether an item passes the filters, whatever its layer made of them."""
-    filters = query.filters
-    if item.memory_id is None and (filters.tags or filters.path is not None or filters.spaces is not None):
-        return False
-    low = item.text.casefold()
-    return (
-        (filters.spaces is None or item.space in filters.spaces)
-        and (filters.kinds is None or slug(item.kind) in filters.kinds)
-        and (filters.since is None or item.at >= filters.since)
-        and (filters.until is None or item.at < filters.until)
-        and (query.as_of is None or item.at <= query.as_of)
-        and (filters.pinned is None or item.pinned == filters.pinned)
-        and (item.memory_id is not None or all(word.casefold() in low for word in filters.text or ()))
-    )
-
-
-def _marked(item: MemoryItem) -> MemoryItem:
-    """Return an item with what of its text reads as instructions; memories know it since they were written."""
-    if item.instruction_like or item.memory_id is not None or item.layer is MemoryLayer.SESSION:
-        return item
-    found = instructions_in(item.text)
-    return replace(item, instruction_like=found) if found else item
 
 
 def _item(what: object) -> MemoryItem | None:

@@ -15,7 +15,9 @@ from hexad.model.parse import is_text, quoted
 ANY_STATUS: Final = "any"
 STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
 LAYERS: Final = ("session", "project", "user", "governance", "graph", "vector")
-_TOKEN: Final = re.compile(r'[A-Za-z]+:"[^"]*"|"[^"]*"|\S+')
+_QUOTED: Final = r'"(?:\\.|[^"\\])*"'
+_TOKEN: Final = re.compile(rf"[A-Za-z]+:{_QUOTED}|{_QUOTED}|\S+", re.DOTALL)
+_ESCAPED: Final = re.compile(r'\\(["\\])')
 _AGE: Final = re.compile(r"(?P<number>[0-9]{1,5})(?P<unit>min|h|d|w|mo|m|y)", re.IGNORECASE)
 _UNITS: Final = {
     "min": timedelta(minutes=1),
@@ -81,14 +83,14 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     found = QueryText()
     for token in _TOKEN.findall(typed):
         if token.startswith('"'):
-            phrase = token.strip('"').strip()
+            phrase = _bare(token).strip()
             if phrase and token.endswith('"') and len(token) > 1:
                 found = replace(found, phrases=(*found.phrases, phrase))
             elif phrase:
                 found = replace(found, words=(*found.words, phrase))
             continue
         name, colon, value = token.partition(":")
-        value = value.strip('"')
+        value = _bare(value)
         part = known.get(name.lower()) if colon else None
         if part is None:
             found = replace(found, words=(*found.words, token))
@@ -97,7 +99,16 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
                 found = replace(found, problems=(*found.problems, told))
         elif value:
             found = part(found, value)
+        else:
+            found = replace(found, problems=(*found.problems, f"{name}: has no value"))
     return found
+
+
+def _bare(token: str) -> str:
+    r"""Return what stands between quotation marks, where `\"` is one of them; a text without them as it is."""
+    if len(token) > 1 and token.startswith('"') and token.endswith('"'):
+        return _ESCAPED.sub(r"\1", token[1:-1])
+    return token.strip('"')
 
 
 def moment(text: str, name: str, *, now: datetime) -> datetime:
@@ -133,23 +144,25 @@ def _tag(found: QueryText, value: str) -> QueryText:
 
 
 def _path(found: QueryText, value: str) -> QueryText:
-    return replace(found, path=value)
+    return _once(found, "path", value)
 
 
 def _space(found: QueryText, value: str) -> QueryText:
-    return replace(found, space=value)
+    return _once(found, "space", value)
 
 
 def _status(found: QueryText, value: str) -> QueryText:
     if value.lower() not in STATUSES:
         return _problem(found, f"status:{value} is none of {', '.join(STATUSES)}")
-    return replace(found, status=value.lower())
+    return _once(found, "status", value.lower())
 
 
 def _is(found: QueryText, value: str) -> QueryText:
     chosen = {"pinned": True, "unpinned": False}.get(value.lower())
     if chosen is None:
         return _problem(found, f"is:{value} is neither is:pinned nor is:unpinned")
+    if found.pinned is not None and found.pinned != chosen:
+        return _problem(found, "is:pinned and is:unpinned are asked for at once")
     return replace(found, pinned=chosen)
 
 
@@ -162,11 +175,19 @@ def _layer(found: QueryText, value: str) -> QueryText:
 
 
 def _since(found: QueryText, value: str) -> QueryText:
-    return replace(found, since=value)
+    return _once(found, "since", value)
 
 
 def _until(found: QueryText, value: str) -> QueryText:
-    return replace(found, until=value)
+    return _once(found, "until", value)
+
+
+def _once(found: QueryText, name: str, value: str) -> QueryText:
+    """Return it with the value of a pair of which there is one; another value for the same is a problem."""
+    given = getattr(found, name)
+    if given is not None and given != value:
+        return _problem(found, f"{name}: is given twice, as {given} and as {value}")
+    return replace(found, **{name: value})
 
 
 def _problem(found: QueryText, told: str) -> QueryText:

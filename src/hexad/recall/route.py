@@ -145,7 +145,8 @@ def _number(value: object, name: str, where: str) -> float:
 class Wanted:
     """What whoever asks has decided: the room, the layers (None is all), whether to wait for every layer.
 
-    `deterministic` waits too, and asks for nothing but what the stored state says.
+    `deterministic` waits too, and asks for nothing but what the stored state says. `also` are layers that are asked
+    whatever the question is, because only they have what is asked for.
     """
 
     max_tokens: int = 2_000
@@ -153,6 +154,7 @@ class Wanted:
     deterministic: bool = False
     limit: int | None = None
     wait: bool = False
+    also: tuple[MemoryLayer, ...] = ()
 
     def __post_init__(self) -> None:
         most = self.max_tokens
@@ -209,7 +211,8 @@ def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple
     asked = [
         layer
         for layer in MemoryLayer
-        if (layer in chosen if chosen is not None else _speaks(layer, found)) and settings.quotas[layer] > 0
+        if ((layer in chosen if chosen is not None else _speaks(layer, found)) or layer in wanted.also)
+        and settings.quotas[layer] > 0
     ]
     raised = _RAISED[found.query_class]
     return tuple(
