@@ -56,6 +56,7 @@ PARTS = {
     "hexad.encrypting": "engine",
     "hexad.erasing": "engine",
     "hexad.key_change": "engine",
+    "hexad.layered": "engine",
     "hexad.maintaining": "engine",
     "hexad.metered": "engine",
     "hexad.opening": "engine",
@@ -128,12 +129,14 @@ _LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.asking", "hexad.contexting"): _LATE_ROUTER,
     ("hexad.asking", "hexad.facade.context"): _LATE_ROUTER,
+    ("hexad.asking", "hexad.layered"): "only who names layers or a time pays for them",
     ("hexad.asking", "hexad.recall.route"): _LATE_ROUTER,
     ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
     ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
     ("hexad.storage.purge", "hexad.storage.honeycomb_links"): "as `hexad.storage.stores`",
     ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
     ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
+    ("hexad.engine", "hexad.facade.quality"): "only an audit of all memories needs its rules and the readers of exports",
     ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     ("hexad.recall.recaller", "hexad.recall.due"): "only where the time of a fact has come since the last upkeep",
     ("hexad.recall.recaller", "hexad.recall.opinions"): "only where something was said of an answer",
@@ -249,6 +252,7 @@ WRITES = {
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 70, 14
 MANY_PARAMETERS = {
+    ("hexad.asking", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
 BROAD_EXCEPTS = {

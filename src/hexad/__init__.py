@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from hexad.experience.compression import compress_records
     from hexad.exporting import export_json
+    from hexad.facade.quality import export_quality
     from hexad.ids import IdSource, TimeSortedIds
     from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
     from hexad.model.actor import Actor
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
     from hexad.model.bundle import Bundle, KindList, ProjectContext
     from hexad.model.concept import PackReport
     from hexad.model.consolidation import (
+        ConsolidationAction,
         ConsolidationChange,
         ConsolidationReport,
         ConsolidationScope,
-        ConsolidationAction,
         LayerSize,
         LeftAlone,
     )
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
     from hexad.model.privacy import ExportItem, Scope, WipeReport
     from hexad.model.project_facts import Category, ComponentSummary, Detected, Finding, ProjectFact
+    from hexad.model.quality import Flaw, MemoryQuality, QualityFinding
     from hexad.model.query import Dropped, Explanation, Hit, Hits, Replaced
     from hexad.model.query_text import QueryText, parse_query_text
     from hexad.model.source import Skip
@@ -217,6 +219,8 @@ _HOMES: Final = {
         "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryLayer", "MemoryQuery", "Plan",
         "QueryClass", "ScoredItem", "TaskType", "Weights",
     ),
+    "hexad.facade.quality": ("export_quality",),
+    "hexad.model.quality": ("Flaw", "MemoryQuality", "QualityFinding"),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
     "hexad.model.query_text": ("QueryText", "parse_query_text"),
     "hexad.model.source": ("Skip",),
@@ -255,31 +259,33 @@ __all__ = [
     "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "Amount", "Boundary", "BudStatus",
     "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock", "Comment",
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
-    "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction", "ConsolidationChange",
-    "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",
+    "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction",
+    "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",
     "ContextWindow", "CopiesReport", "CopyState", "Decision", "DeleteReport", "Detected", "Document",
     "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress",
-    "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType", "EvidenceBlock",
-    "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering", "Fact", "FactChange",
-    "Feedback", "Fidelity", "FileConflict", "Finding", "FolderReport", "FrozenClock", "FusedContext", "GcReport",
-    "Generator", "Hexad", "HexadError", "Hit", "Hits", "HoneycombEdge", "HoneycombNode", "HoneycombRules",
-    "HoneycombStats", "IdSource", "IngestReport", "IntegrityError", "InvalidInput", "InvalidMemory",
-    "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange",
-    "LearningReport", "LedgerBroken", "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource",
-    "Link", "LinkEnd", "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuery",
-    "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
-    "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QueryClass",
-    "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance", "Replaced",
-    "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope", "ScoredItem",
-    "ScratchNote", "SessionInfo", "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend",
-    "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus",
-    "StreamDurability", "StreamReport", "Submission", "SubmissionStatus", "Substep", "Suggestion",
-    "Suppression", "SystemClock", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
-    "TaskEnd", "TaskType", "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule",
-    "Verdict", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
+    "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType",
+    "EvidenceBlock", "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering",
+    "Fact", "FactChange", "Feedback", "Fidelity", "FileConflict", "Finding", "Flaw", "FolderReport",
+    "FrozenClock", "FusedContext", "GcReport", "Generator", "Hexad", "HexadError", "Hit", "Hits",
+    "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "IdSource", "IngestReport",
+    "IntegrityError", "InvalidInput", "InvalidMemory", "InvalidSpace", "InvalidTarget", "JitContext",
+    "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken",
+    "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd",
+    "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality",
+    "MemoryQuery", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference",
+    "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
+    "QualityFinding", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt",
+    "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
+    "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "SessionInfo",
+    "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
+    "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport",
+    "Submission", "SubmissionStatus", "Substep", "Suggestion", "Suppression", "SystemClock", "Tag",
+    "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
+    "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
+    "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
     "calculate_relevance", "compress_records", "cosine_similarity", "decrypt", "encrypt",
-    "encryption_state", "export_json", "init", "listen", "open", "parse_query_text", "parse_receipt",
-    "rekey", "temporal_decay", "verify_export",
+    "encryption_state", "export_json", "export_quality", "init", "listen", "open", "parse_query_text",
+    "parse_receipt", "rekey", "temporal_decay", "verify_export",
 ]  # fmt: skip
 
 

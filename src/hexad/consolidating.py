@@ -10,18 +10,21 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from hexad.errors import HexadError
+from hexad.errors import AccessDenied, HexadError
 from hexad.facade.access import require_owner
+from hexad.index.catalog import Catalog
 from hexad.model.checked import all_flags_checked
+from hexad.model.consolidation_settings import parse_consolidation
 from hexad.model.parse import parse_choice
 from hexad.model.query import Filters
 from hexad.observe import log
+from hexad.storage.meta import MaintenanceLog
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hexad.facade.user import UserFacade
-    from hexad.model.consolidation import ConsolidationReport, LayerSize
+    from hexad.model.consolidation import ConsolidationReport
     from hexad.model.consolidation_settings import ConsolidationSettings
     from hexad.model.memory import JSONValue
     from hexad.model.user_answers import LearnedChange, LearningReport
@@ -62,8 +65,6 @@ class ConsolidationUpkeep:
     @cached_property
     def promotion(self) -> SessionPromotion:
         """What makes memories of what ended sessions left."""
-        from hexad.index.catalog import Catalog
-        from hexad.storage.meta import MaintenanceLog
         from hexad.upkeep.consolidate_sessions import PromotionNeeds, SessionPromotion
 
         base = self.base
@@ -82,7 +83,6 @@ class ConsolidationUpkeep:
     @cached_property
     def consolidation(self) -> Consolidation:
         """What consolidates the store."""
-        from hexad.storage.meta import MaintenanceLog
         from hexad.upkeep.consolidation import Consolidation, ConsolidationNeeds
 
         base = self.base
@@ -100,6 +100,7 @@ class ConsolidationUpkeep:
         )
 
     def _user_side(self) -> UserSide | None:
+        from hexad.model.consolidation import LayerSize
         from hexad.storage.user_place import DATABASE, is_there
         from hexad.upkeep.consolidation import LAYER_OF_USER, UserSide
 
@@ -116,8 +117,6 @@ class ConsolidationUpkeep:
             return tuple(self.user.learn(dry_run=dry_run).changes)
 
         def size() -> LayerSize:
-            from hexad.model.consolidation import LayerSize
-
             counts = self.user.counts()
             count = counts.get("preferences", 0) + counts.get("patterns", 0)
             return LayerSize(layer=LAYER_OF_USER, count=count, bytes=_bytes(folder / DATABASE))
@@ -180,7 +179,6 @@ class ConsolidationUpkeep:
 
     def check_user(self) -> list[str]:
         """Return what is wrong with the user layer; nothing where there is none, or its key is not at hand."""
-        from hexad.errors import AccessDenied
         from hexad.storage.encryption import RECORD
         from hexad.storage.user_place import is_there
 
@@ -221,8 +219,8 @@ class ConsolidationCalls:
 
         `"session"`: what ended tasks left becomes memories of the project, as drafts. `"project"`: duplicates are
         merged, what hardly matters or was untouched for long is archived, drafts that nobody saw again become less
-        sure, layers that are over their quotas are made smaller. `"user"`: what the projects have in common is learned, and
-        what is not seen any more becomes less sure. None is all three. What is pinned, decided or cited stays.
+        sure, layers that are over their quotas are made smaller. `"user"`: what the projects have in common is learned,
+        and what is not seen any more becomes less sure. None is all three. What is pinned, decided or cited stays.
 
         A second time it changes nothing. `dry_run` only says what would be done. `archive_months` takes the place of
         the setting this once; `stop` is asked between small transactions. `report.undo` says how to take it back.
@@ -233,7 +231,7 @@ class ConsolidationCalls:
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     for text in ("Releases are cut on a Tuesday by ops.", "The releases are cut on a Tuesday by the ops."):
+        ...     for text in ("Releases are cut on Tuesday by ops.", "Releases are cut (on Tuesday) by ops!"):
         ...         _ = hx.remember(text)
         ...     report = hx.consolidate("project")
         ...     report.counts, report.changes[0].reason
@@ -261,7 +259,5 @@ class ConsolidationCalls:
 def _settings(settings: ConsolidationSettings, archive_months: float | None) -> ConsolidationSettings:
     if archive_months is None:
         return settings
-    from hexad.model.consolidation_settings import parse_consolidation
-
     given = parse_consolidation({"archive_months": archive_months}, "this call")
     return replace(settings, archive_months=given.archive_months)

@@ -27,7 +27,7 @@ class ConsolidationScope(StrEnum):
     USER = "user"
 
 
-class Did(StrEnum):
+class ConsolidationAction(StrEnum):
     """What consolidation does with something."""
 
     PROMOTED = "promoted"  # from a session to the project
@@ -48,7 +48,7 @@ class ConsolidationChange:
     `before` and `after` are confidences, where those changed.
     """
 
-    action: Did
+    action: ConsolidationAction
     layer: str
     ids: tuple[str, ...]
     reason: str
@@ -161,15 +161,22 @@ class ConsolidationReport:
 
 _UNDO: Final = (
     (
-        frozenset({Did.MERGED, Did.DROPPED, Did.ARCHIVED, Did.DONE}),
+        frozenset(
+            {
+                ConsolidationAction.MERGED,
+                ConsolidationAction.DROPPED,
+                ConsolidationAction.ARCHIVED,
+                ConsolidationAction.DONE,
+            }
+        ),
         "hx.restore(id), or `hexad memory restore ID`, brings a memory back; what was merged once stays apart then.",
     ),
     (
-        frozenset({Did.PROMOTED}),
+        frozenset({ConsolidationAction.PROMOTED}),
         "hx.forget(id), or `hexad forget ID`, archives a promoted memory; it is not promoted again.",
     ),
     (
-        frozenset({Did.RESCORED}),
+        frozenset({ConsolidationAction.RESCORED}),
         "Evidence brings confidence back: hx.project.observe or confirm, and accept or prefer of hx.user.",
     ),
 )

@@ -18,7 +18,7 @@ MEMORY_BYTES_LIMIT: Final = 1 << 20
 INSTRUCTION_LIKE: Final = "instruction_like"
 QUARANTINE: Final = "quarantine"
 BESIDE: Final = "beside"
-OURS: Final = frozenset({INSTRUCTION_LIKE, QUARANTINE, BESIDE, "consolidated", "decayed"})
+OURS: Final = frozenset({INSTRUCTION_LIKE, QUARANTINE, BESIDE})
 """Names in a memory's metadata that are Hexad's own: what it says of the text, of a review, of a stronger memory."""
 
 

@@ -16,13 +16,13 @@ from hexad.model.consolidation import (
     CONSOLIDATED,
     DECAYED,
     MERGED_INTO,
+    ConsolidationAction,
     ConsolidationChange,
-    Did,
     LayerSize,
 )
 from hexad.model.consolidation_settings import ConsolidationSettings
-from hexad.model.contract import AuditEvent, AuditSink
-from hexad.model.memory import JSONValue, format_time
+from hexad.model.contract import AuditEvent, AuditSink, Draft
+from hexad.model.memory import JSONValue, Trust, format_time
 from hexad.model.policy import parse_stored
 from hexad.model.project_facts import risen
 from hexad.storage.consolidation import Candidate, ConsolidationRows
@@ -104,7 +104,7 @@ class ProjectConsolidation:
         for step in fits:
             if step.keeper is not None:
                 self._merge(step, there[step.keeper.no], 1 + evidence.get(step.row.no, (0, now))[0], now=now)
-            elif step.change.action is Did.RESCORED:
+            elif step.change.action is ConsolidationAction.RESCORED:
                 assert step.change.after is not None
                 self._rows.set_confidence(step.row.no, step.change.after)
                 self._rows.note(step.row.no, DECAYED, {"base": step.base, "to": step.change.after})
@@ -150,7 +150,7 @@ def _stands(step: Step, there: dict[int, Candidate]) -> bool:
     row, keeper = there.get(step.row.no), step.keeper
     if row is None or (keeper is not None and keeper.no not in there):
         return False
-    if step.change.action is Did.RESCORED:
+    if step.change.action is ConsolidationAction.RESCORED:
         return row == step.row
     return _unweighed(row) == _unweighed(step.row) and (
         keeper is None or there[keeper.no].audience == keeper.audience
@@ -160,3 +160,39 @@ def _stands(step: Step, there: dict[int, Candidate]) -> bool:
 def _unweighed(row: Candidate) -> Candidate:
     """Return a row without what a merge of the same run may have raised."""
     return row._replace(confidence=0.0, base=None, to=None)
+
+
+def coming_row(draft: Draft, no: int, now: datetime) -> Candidate:
+    """Return a draft as the memory that it will be, for who asks what would be done."""
+    return Candidate(
+        no=no,
+        id=draft.id or "",
+        space_no=0,
+        space=draft.space,
+        audience=0,
+        kind=draft.kind or "",
+        pinned=False,
+        importance=0.5 if draft.importance is None else draft.importance,
+        confidence=draft.confidence or 0.0,
+        trust=Trust.AGENT,
+        created_at=now,
+        touched=now,
+        read_at=None,
+        holds_since=now,
+        look=None,
+        value=None,
+        source=0,
+        source_kind="",
+        is_turn=False,
+        bytes=len(draft.text.encode()),
+        cited=False,
+        tags="[]",
+        subjects="[]",
+        project=draft.project or "",
+        draft=False,
+        done_before="",
+        base=None,
+        to=None,
+        rests=False,
+        layer="governance" if draft.kind == "decision" else "project",
+    )

@@ -10,7 +10,7 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.ids import content_hash
 from hexad.index.catalog import Catalog
-from hexad.model.consolidation import CONSOLIDATED, ConsolidationChange, Did
+from hexad.model.consolidation import CONSOLIDATED, ConsolidationAction, ConsolidationChange
 from hexad.model.contract import AuditEvent, AuditSink, Draft, MemoryWriter
 from hexad.model.memory import JSONValue, Memory, Outcome, Status
 from hexad.model.policy import parse_stored
@@ -229,7 +229,7 @@ class SessionPromotion:
     def _changes(self, one: WorkingSet, found: Promotion) -> list[ConsolidationChange]:
         changes = [
             ConsolidationChange(
-                action=Did.PROMOTED,
+                action=ConsolidationAction.PROMOTED,
                 layer="governance" if draft.kind == "decision" else "project",
                 ids=(draft.id or "",),
                 reason=found.reasons[draft.id or ""],
@@ -239,7 +239,7 @@ class SessionPromotion:
         ]
         changes += [
             ConsolidationChange(
-                action=Did.CONFIRMED,
+                action=ConsolidationAction.CONFIRMED,
                 layer="governance" if memory.kind == "decision" else "project",
                 ids=(memory.id,),
                 reason=f"said again while “{one.subject}” was worked on",
@@ -250,7 +250,7 @@ class SessionPromotion:
         ]
         changes += [
             ConsolidationChange(
-                action=Did.DONE,
+                action=ConsolidationAction.DONE,
                 layer="project",
                 ids=(memory.id,),
                 reason=f"its step was done in “{one.subject}”",
@@ -298,5 +298,7 @@ def _as_written(
         memory.id for memory in written if memory.receipt and memory.receipt.outcome is Outcome.UNCHANGED
     }
     return [
-        change for change in changes if change.action is not Did.PROMOTED or change.ids[0] not in unchanged
+        change
+        for change in changes
+        if change.action is not ConsolidationAction.PROMOTED or change.ids[0] not in unchanged
     ]

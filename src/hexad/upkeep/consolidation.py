@@ -17,21 +17,21 @@ from hexad.clock import Clock
 from hexad.errors import HexadError, NotFound, StoreLocked
 from hexad.index.fulltext import FullText
 from hexad.model.consolidation import (
+    ConsolidationAction,
     ConsolidationChange,
     ConsolidationReport,
     ConsolidationScope,
-    Did,
     LayerSize,
 )
 from hexad.model.consolidation_settings import ConsolidationSettings
 from hexad.model.contract import AuditSink, Draft
-from hexad.model.memory import JSONValue, Trust, format_time
+from hexad.model.memory import JSONValue, format_time
 from hexad.model.user_answers import LearnedChange
-from hexad.storage.consolidation import Candidate, ConsolidationRows
+from hexad.storage.consolidation import ConsolidationRows
 from hexad.storage.leases import Lease
 from hexad.storage.stores import Stores
 from hexad.storage.working_sets import WorkingSets
-from hexad.upkeep.consolidate import ProjectConsolidation
+from hexad.upkeep.consolidate import ProjectConsolidation, coming_row
 from hexad.upkeep.consolidate_sessions import SessionPromotion
 from hexad.upkeep.consolidation_rules import left_alone, size_after
 
@@ -242,7 +242,9 @@ class Consolidation:
                 else f"the layer is over its quota of {most:,}; it ended first, and what it left is in the project"
             )
             run.changes.append(
-                ConsolidationChange(action=Did.REMOVED, layer="session", ids=(one.id,), reason=reason)
+                ConsolidationChange(
+                    action=ConsolidationAction.REMOVED, layer="session", ids=(one.id,), reason=reason
+                )
             )
             size = replace(size, count=size.count - 1)
         return {**sizes, "session": size}
@@ -253,7 +255,9 @@ class Consolidation:
         self, run: _Run, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         coming = (
-            [_coming(draft, -at, run.now) for at, draft in enumerate(run.coming, start=1)] if run.dry else []
+            [coming_row(draft, -at, run.now) for at, draft in enumerate(run.coming, start=1)]
+            if run.dry
+            else []
         )
         made = self._project.plan(
             settings, now=run.now, sizes=sizes if run.dry else self.sizes(settings), coming=coming
@@ -356,7 +360,13 @@ def _over(size: LayerSize) -> str:
 
 
 def _learned(change: LearnedChange) -> ConsolidationChange:
-    action = Did.REMOVED if change.after is None else Did.LEARNED if change.before is None else Did.RESCORED
+    action = (
+        ConsolidationAction.REMOVED
+        if change.after is None
+        else ConsolidationAction.LEARNED
+        if change.before is None
+        else ConsolidationAction.RESCORED
+    )
     return ConsolidationChange(
         action=action,
         layer=LAYER_OF_USER,
@@ -364,40 +374,4 @@ def _learned(change: LearnedChange) -> ConsolidationChange:
         reason=change.reason,
         before=change.before,
         after=change.after,
-    )
-
-
-def _coming(draft: Draft, no: int, now: datetime) -> Candidate:
-    """Return a draft as the memory that it will be, for who asks what would be done."""
-    return Candidate(
-        no=no,
-        id=draft.id or "",
-        space_no=0,
-        space=draft.space,
-        audience=0,
-        kind=draft.kind or "",
-        pinned=False,
-        importance=0.5 if draft.importance is None else draft.importance,
-        confidence=draft.confidence or 0.0,
-        trust=Trust.AGENT,
-        created_at=now,
-        touched=now,
-        read_at=None,
-        holds_since=now,
-        look=None,
-        value=None,
-        source=0,
-        source_kind="",
-        is_turn=False,
-        bytes=len(draft.text.encode()),
-        cited=False,
-        tags="[]",
-        subjects="[]",
-        project=draft.project or "",
-        draft=False,
-        done_before="",
-        base=None,
-        to=None,
-        rests=False,
-        layer="governance" if draft.kind == "decision" else "project",
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from hexad.model.consolidation import ConsolidationChange, Did, LayerSize, LeftAlone
+from hexad.model.consolidation import ConsolidationAction, ConsolidationChange, LayerSize, LeftAlone
 from hexad.model.consolidation_settings import ConsolidationSettings, decayed
 from hexad.model.facts import family_of
 from hexad.model.project_facts import risen
@@ -42,7 +42,7 @@ class Step:
     @property
     def archives(self) -> bool:
         """Whether the memory leaves recall."""
-        return self.change.action is not Did.RESCORED
+        return self.change.action is not ConsolidationAction.RESCORED
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
             after = risen(confidence) if keeper.draft else None
             yield Step(
                 change=ConsolidationChange(
-                    action=Did.MERGED,
+                    action=ConsolidationAction.MERGED,
                     layer=row.layer,
                     ids=(row.id,),
                     reason=reason,
@@ -184,7 +184,7 @@ def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
     same = (row.space_no, row.audience, row.project, row.subjects, row.kind)
     if same != (keeper.space_no, keeper.audience, keeper.project, keeper.subjects, keeper.kind):
         return "a duplicate of another kind, project, person or visibility"
-    if row.done_before == Did.MERGED:
+    if row.done_before == ConsolidationAction.MERGED:
         return "a duplicate that was brought back by hand"
     if row.look is not None and row.holds_since < keeper.holds_since:
         return "a fact that held before what is trusted more"  # else nobody could ask what held then
@@ -225,7 +225,7 @@ def _grown_old(
         if due is None:
             continue
         objection = _protection(row, known)
-        if objection is None and due[0] is Did.ARCHIVED and row.importance >= IMPORTANT:
+        if objection is None and due[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
             objection = "important"
         if objection is not None:
             made.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
@@ -235,23 +235,27 @@ def _grown_old(
         )
 
 
-def _dropped(row: Candidate, settings: ConsolidationSettings, now: datetime) -> tuple[Did, str] | None:
+def _dropped(
+    row: Candidate, settings: ConsolidationSettings, now: datetime
+) -> tuple[ConsolidationAction, str] | None:
     after = settings.drop_after
     if after is None or row.layer != "project" or row.importance >= settings.drop_below:
         return None
     if now - row.touched < after:
         return None
     return (
-        Did.DROPPED,
+        ConsolidationAction.DROPPED,
         f"importance {row.importance:g} is below {settings.drop_below:g}, and nobody read it for {after.days} days",
     )
 
 
-def _archived(row: Candidate, settings: ConsolidationSettings, now: datetime) -> tuple[Did, str] | None:
+def _archived(
+    row: Candidate, settings: ConsolidationSettings, now: datetime
+) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
     if after is None or now - row.touched < after:
         return None
-    return Did.ARCHIVED, f"neither read nor changed for {settings.archive_months:g} months"
+    return ConsolidationAction.ARCHIVED, f"neither read nor changed for {settings.archive_months:g} months"
 
 
 # Quotas -------------------------------------------------------------------------------------------------------------
@@ -280,7 +284,7 @@ def _over_quota(
             limit = f"{most:,} items" if over else f"{most_bytes:,} bytes"
             yield Step(
                 change=ConsolidationChange(
-                    action=Did.ARCHIVED,
+                    action=ConsolidationAction.ARCHIVED,
                     layer=layer,
                     ids=(row.id,),
                     reason=f"the layer is over its quota of {limit}; it matters least and was not read for longest",
@@ -313,7 +317,7 @@ def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now:
         )
         yield Step(
             change=ConsolidationChange(
-                action=Did.RESCORED,
+                action=ConsolidationAction.RESCORED,
                 layer=row.layer,
                 ids=(row.id,),
                 reason=reason,

@@ -6,12 +6,13 @@ import platform
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
 import hexad
 from hexad.interfaces.cli.base import EXIT_INTEGRITY, Command, print_json, state
+from hexad.interfaces.cli.doctor_memories import SYSTEMS, refuse_audit_options, show_quality
 from hexad.interfaces.cli.render import count, hanging, size, width
 
 if TYPE_CHECKING:
@@ -40,13 +41,38 @@ class _Diagnosis:
 
 
 @click.command(cls=Command)
+@click.argument("file", required=False)
 @click.option("--quick", is_flag=True, help="Do not look through the store for damage.")
+@click.option("--memories", is_flag=True, help="Say what the memories are worth; nothing is changed.")
+@click.option("--space", help="With --memories: only of this space.")
+@click.option(
+    "--from",
+    "program",
+    type=click.Choice(SYSTEMS),
+    help="With --memories: of FILE, which this memory system wrote, without importing it.",
+)
+@click.option(
+    "--list", "listed", type=click.IntRange(0), help="With --memories: name so many of each kind (3)."
+)
+@click.option(
+    "--fail-over",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --memories: exit code 1 when more than this share has a flaw.",
+)
 @click.pass_context
-def doctor(ctx: click.Context, *, quick: bool) -> None:
+def doctor(ctx: click.Context, /, *, quick: bool, memories: bool, **audit: Any) -> None:
     """Show the state of the store and what is wrong with it.
 
     Exit code 5 when the SQLite library can lose committed rows, or the store is damaged.
+
+    With --memories it audits what is remembered instead: junk, duplicates, echoes, what is stale, contradictory, secret
+    or without provenance, with ids and remedies; with --from FORMAT FILE that of mem0, claude-mem, MemPalace, a
+    MEMORY.md or the reference memory server. `--json` names 1,000 of each kind.
     """
+    if memories:
+        ctx.exit(show_quality(ctx, **audit))
+    refuse_audit_options(ctx)
     try:
         found = _examine(quick=quick)
     except hexad.AccessDenied:
@@ -134,6 +160,10 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
         remarks.append(
             f"In the queue: {count(status.queue_waiting, 'source')}. `hexad maintain` ingests them."
         )
+    for layer in cast("list[str]", (status.consolidation or {}).get("over_quota", [])):
+        remarks.append(
+            f"The layer {layer} is over its quota. `hexad consolidate` makes it smaller, where that may be."
+        )
     return remarks
 
 
@@ -179,6 +209,8 @@ def _show(found: _Diagnosis) -> None:
         ("generator", status.generator or "none: texts are made locally"),
         ("queue", f"{status.queue_waiting:,} waiting, {status.queue_failed:,} failed"),
         ("keys", status.keys),
+        ("upkeep", _upkeep(status)),
+        ("user", status.user_layer or "no user layer"),
         ("open in", "; ".join(status.holders) or "no process"),
     ]
     room = width()
@@ -190,6 +222,17 @@ def _show(found: _Diagnosis) -> None:
         _entry(click.style("note".ljust(10), fg="yellow"), remark, room)
     if not found.integrity and not found.remarks:
         click.echo(click.style("All is well.", fg="green"))
+
+
+def _upkeep(status: StoreStatus) -> str:
+    found = status.consolidation
+    if found is None:
+        return "not told to a role"
+    last, due = found["last_run"], cast("list[str]", found["due"])
+    said = "never consolidated" if last is None else f"consolidated {last}"
+    if not found["nightly"]:
+        said += ", by hand alone"
+    return f"{said}, due: {', '.join(due) or 'nothing'}"
 
 
 def _show_locked() -> None:

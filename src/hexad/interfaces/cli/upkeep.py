@@ -111,10 +111,11 @@ def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
 def maintain(ctx: click.Context) -> None:
     """Do the work that waits.
 
-    Queued sources are ingested, what is past the time that a policy gives it is archived or purged, missing vectors
-    are computed, and what was recalled is noted. Of experience, large or old logs are sealed, context windows
-    that were left full, or in which nothing was recorded for long, are compacted, and COLD records become coarser where
-    they are over their limit. Exit code 5 when a log is damaged: it stays, and is named.
+    Queued sources are ingested, what is due is consolidated (`hexad consolidate` does it at any time), what is past the
+    time that a policy gives it is archived or purged, missing vectors are computed, and what was recalled is noted. Of
+    experience, large or old logs are sealed, context windows that were left full, or in which nothing was recorded for
+    long, are compacted, and COLD records become coarser where they are over their limit. Exit code 5 when a log is
+    damaged: it stays, and is named.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
@@ -139,6 +140,10 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
         click.echo(
             f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
         )
+    if report.consolidated:
+        click.echo(f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` tells of them)")
+    if report.user_layer:
+        click.echo(f"user layer: {clean(report.user_layer)}")
     if report.linked:
         click.echo(f"{count(report.linked, 'memory', 'memories')} linked with others")
     experience = (
@@ -153,5 +158,5 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
             click.echo(f"{what} {done}")
     for problem in report.problems:
         note(clean(problem))
-    if not any(report.to_dict().values()):
+    if not any(value for name, value in report.to_dict().items() if name != "user_layer"):
         note("Nothing was waiting.")

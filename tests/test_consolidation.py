@@ -1,0 +1,417 @@
+"""Consolidation of one project: what is merged, dropped, archived and weighed anew, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from opener import Opener
+
+import hexad
+from hexad import ConsolidationReport, FrozenClock, Hexad
+from hexad.model.consolidation import CONSOLIDATED
+
+NOTE = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipeline."
+AGAIN = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipelines!"
+
+
+@pytest.fixture
+def hx(opened: Opener) -> Hexad:
+    return opened(embedder=None)
+
+
+def done(report: ConsolidationReport) -> list[tuple[str, tuple[str, ...], str | None]]:
+    return [(one.action.value, one.ids, one.remains) for one in report.changes]
+
+
+@pytest.mark.row("A078", "A008")
+def test_notes_that_say_the_same_become_one_and_count_as_evidence(hx):
+    kept, other = hx.remember(NOTE), hx.remember(AGAIN)
+
+    report = hx.consolidate("project")
+
+    assert [("merged", (other.id,), kept.id)] == done(report)
+    assert ["active", "archived"] == [hx.get(one.id).status.value for one in (kept, other)]
+    assert 2 == hx.get(kept.id).evidence
+    assert kept.id == hx.get(other.id).metadata[CONSOLIDATED]["remains"]
+    assert [kept.id] == [hit.id for hit in hx.recall("nightly export")]
+    assert any("restore" in text for text in report.undo)
+
+
+@pytest.mark.row("A078")
+def test_facts_of_one_value_become_one_and_the_first_is_kept(hx, clock):
+    first = hx.remember("We deploy with Fly.", subject="shop", attribute="deploy tool", value="Fly")
+    clock.advance(days=3)
+    second = hx.remember("Deploys of the shop: Fly.", subject="shop", attribute="Deploy Tool", value="Fly")
+
+    report = hx.consolidate("project")
+
+    assert [("merged", (second.id,), first.id)] == done(report)
+    assert [first.id] == [one.id for one in hx.facts.history("shop", "deploy tool")]
+
+
+@pytest.mark.row("A078")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Requests to the payment gateway are retried at most 5 times before the order is held.",
+            "Requests to the payment gateway are retried at most 6 times before the order is held.",
+        ),
+        (
+            "The staging cluster may be restarted by anybody of the team during working hours.",
+            "The staging cluster may not be restarted by anybody of the team during working hours.",
+        ),
+        (
+            "Backups of the shop's database are kept in Frankfurt for the whole of a year.",
+            "Backups of the shop's database are kept in Dublin for the whole of a year.",
+        ),
+    ],
+)
+def test_what_differs_in_a_number_a_name_or_a_negation_stays_apart(hx, one, other):
+    hx.remember(one)
+    hx.remember(other)
+
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A078")
+def test_two_values_of_one_key_are_never_merged(hx):
+    hx.facts.declare("linter", many=True)
+    for value in ("ruff", "mypy"):
+        hx.remember(f"The checks of the shop run {value}.", subject="shop", attribute="linter", value=value)
+
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A078")
+def test_duplicates_of_other_spaces_and_other_audiences_stay(hx):
+    hx.remember(NOTE, space="ops")
+    hx.remember(AGAIN, space="shop")
+    hx.spaces.set_policy("shop", {"visibility": [{"tags": ["board"], "roles": ["board"]}]})
+    hx.remember(NOTE + " Indeed.", space="shop", tags=["board"])
+
+    report = hx.consolidate("project")
+
+    assert () == report.changes
+    assert 3 == hx.count()
+
+
+def test_what_was_merged_and_brought_back_stays_apart(hx):
+    hx.remember(NOTE)
+    other = hx.remember(AGAIN)
+    hx.consolidate("project")
+    hx.restore(other.id)
+
+    report = hx.consolidate("project")
+
+    assert () == report.changes
+    assert ["a duplicate that was brought back by hand"] == [one.reason for one in report.skipped]
+
+
+@pytest.mark.row("A077")
+def test_of_near_identical_items_of_a_source_the_latest_stays(hx, clock, tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    text = "# Deploying\n\nRun the release script, wait for the green light, and tell the channel about it.\n"
+    for name in ("old.md", "new.md"):
+        (docs / name).write_text(text if name == "new.md" else text.replace("# Deploying", "# The deploying"))
+        hx.ingest(docs / name)
+        clock.advance(days=1)
+
+    report = hx.consolidate("project")
+
+    assert [] == done(report)  # of two sources: each is the only one there
+    hx.ingest(docs, space="docs")
+    report = hx.consolidate("project")
+    assert ["merged"] == [change.action.value for change in report.changes]
+    assert ["vector"] == [change.layer for change in report.changes]
+
+
+@pytest.mark.row("A077")
+def test_turns_of_a_conversation_are_never_merged(hx, tmp_path):
+    lines = [
+        '{"conversation": "c", "session": "s", "speaker": "Ann", "text": "Please look at the failing build of the shop."}'
+    ]
+    (tmp_path / "chat.jsonl").write_text("\n".join(lines * 2))
+    hx.ingest(tmp_path / "chat.jsonl", kind="conversation")
+
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A079")
+def test_what_hardly_matters_and_was_not_read_for_thirty_days_is_dropped(hx, clock):
+    dropped = hx.remember("The coffee machine was repaired.", importance=0.1)
+    kept = hx.remember("The coffee machine needs descaling monthly.", importance=0.2)
+    clock.advance(days=29)
+    assert () == hx.consolidate("project").changes
+    clock.advance(days=1)
+
+    report = hx.consolidate("project")
+
+    assert [("dropped", (dropped.id,), None)] == done(report)
+    assert "importance 0.1 is below 0.2, and nobody read it for 30 days" == report.changes[0].reason
+    assert "active" == hx.get(kept.id).status.value
+
+
+@pytest.mark.row("A079")
+def test_a_recall_counts_as_a_read(hx, clock):
+    read = hx.remember("The coffee machine was repaired.", importance=0.1)
+    clock.advance(days=29)
+    assert [read.id] == [hit.id for hit in hx.recall("coffee machine")]
+    clock.advance(days=29)
+
+    assert () == hx.consolidate("project").changes
+    clock.advance(days=1)
+    assert {"dropped": 1} == hx.consolidate("project").counts
+
+
+@pytest.mark.row("A083")
+def test_what_was_untouched_for_a_year_is_archived_unless_it_matters(hx, clock):
+    old = hx.remember("The build printed a warning about a locale.", importance=0.3)
+    stays = [
+        hx.remember("The api answers in JSON alone.", importance=0.5),
+        hx.remember("We take PostgreSQL.", kind="decision", importance=0.3),
+        hx.remember("Ports are listed in the wiki.", importance=0.3, pinned=True),
+        hx.remember("The limit is in code.", importance=0.3, citations=[hexad.Citation(path="limits.py")]),
+        hx.remember("Premise of another.", importance=0.3),
+    ]
+    rests = hx.remember("It rests on the premise.", importance=0.9)
+    hx.link(rests.id, stays[-1].id, kind="depends-on")
+    clock.advance(days=366)
+
+    report = hx.consolidate("project")
+
+    assert [("archived", (old.id,), None)] == done(report)
+    assert {"active"} == {hx.get(one.id).status.value for one in stays}
+    assert {
+        "old, but important",
+        "old: a decision",
+        "old: pinned",
+        "old: cites what it rests on",
+        "old: something else rests on it",
+    } == {one.reason for one in report.skipped}
+    assert "active" == hx.restore(old.id).status.value
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A083")
+def test_the_time_to_archive_is_a_setting_and_may_be_given_once(opened, project, clock):
+    (project / ".hexad").mkdir(exist_ok=True)
+    (project / ".hexad" / "hexad.toml").write_text("[consolidation]\narchive_months = 6\n")
+    hx = opened(embedder=None)
+    hx.remember("The build printed a warning.", importance=0.3)
+    clock.advance(days=100)
+
+    assert {} == hx.consolidate("project", dry_run=True).counts
+    assert {"archived": 1} == hx.consolidate("project", dry_run=True, archive_months=3).counts
+    clock.advance(days=84)
+    assert {"archived": 1} == hx.consolidate("project").counts
+
+
+def test_a_space_whose_policy_forbids_deletion_keeps_everything(hx, clock):
+    hx.spaces.create("law")
+    hx.spaces.set_policy("law", {"allow_delete": False})
+    hx.remember("A clause of no weight.", space="law", importance=0.1)
+    clock.advance(days=400)
+
+    report = hx.consolidate("project")
+
+    assert () == report.changes
+    assert ["old: its space's policy keeps everything (allow_delete = false)"] == [
+        one.reason for one in report.skipped
+    ]
+
+
+@pytest.mark.row("A101", "A100", "A082")
+def test_a_draft_grows_less_sure_until_it_is_seen_again(hx, clock):
+    def observe() -> hexad.ProjectFact:
+        fact = hx.project.observe(category="pattern", key="data_access", value="Prisma", confidence=0.6)
+        assert fact is not None
+        return fact
+
+    observe()
+    said = hx.project.remember(category="convention", key="naming", value="snake_case", confidence=0.6)
+    clock.advance(days=30 + 90)
+
+    report = hx.consolidate("project")
+
+    [change] = report.changes
+    assert ("rescored", 0.6, 0.3) == (change.action.value, change.before, change.after)
+    assert 0.6 == hx.get(said.memory_id).confidence
+    assert () == hx.consolidate("project").changes
+    assert observe().confidence > 0.3
+    after = hx.project.get_patterns()[0].confidence
+    assert () == hx.consolidate("project").changes
+    assert after == hx.project.get_patterns()[0].confidence
+
+
+@pytest.mark.row("A101")
+def test_a_draft_that_is_said_again_is_as_sure_as_it_was(hx, clock):
+    draft = hx.project.observe(category="pattern", key="data_access", value="Prisma", confidence=0.6)
+    clock.advance(days=120)
+    hx.consolidate("project")
+    assert 0.3 == hx.get(draft.memory_id).confidence
+    hx.remember(
+        draft.text, space="project", kind="pattern", subject=draft.component, attribute="data_access", value="Prisma"
+    )
+
+    hx.consolidate("project")
+
+    assert 0.6 == hx.get(draft.memory_id).confidence
+
+
+@pytest.mark.row("A146")
+def test_a_layer_over_its_quota_loses_what_matters_least_and_was_not_read_for_longest(opened, project, clock):
+    (project / ".hexad").mkdir(exist_ok=True)
+    (project / ".hexad" / "hexad.toml").write_text(
+        "[consolidation]\nquotas = {project = 3, governance = 1}\n"
+    )
+    hx = opened(embedder=None)
+    ids = []
+    for at, importance in enumerate((0.3, 0.9, 0.3, 0.6, 0.3)):
+        ids.append(hx.remember(f"Note {at} about a thing of its own, number {at}.", importance=importance).id)
+        clock.advance(hours=1)
+    hx.recall("note 0 about a thing of its own number 0", limit=1)
+    for text in ("We ship weekly.", "We review in pairs."):
+        hx.remember(text, kind="decision")
+    assert ["governance", "project"] == hx.status().consolidation["over_quota"]
+
+    report = hx.consolidate("project")
+
+    assert [ids[2], ids[4]] == [change.ids[0] for change in report.changes]
+    assert (5, 3, 3) == (report.before["project"].count, report.after["project"].count, report.after["project"].quota)
+    assert ("governance",) == report.over_quota
+    assert "The layer governance is over its quota: 2 of 1 items" in report.warnings[0]
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A146")
+def test_a_quota_of_bytes_is_kept_too(opened, project):
+    (project / ".hexad").mkdir(exist_ok=True)
+    (project / ".hexad" / "hexad.toml").write_text("[consolidation]\nquota_bytes = {project = 250}\n")
+    hx = opened(embedder=None)
+    for at in range(5):
+        hx.remember(f"{at} " + "x" * 98)
+
+    report = hx.consolidate("project")
+
+    assert 500 == report.before["project"].bytes
+    assert 200 == report.after["project"].bytes
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("nightly = 'daily'", "nightly = 'daily' should be true, false or \"weekly\""),
+        ("archive_months = -1", "archive_months = -1 should be a number from 0"),
+        ("quotas = {pages = 3}", "unknown layer 'pages'"),
+        ("quotas = {project = 0}", "project = 0 should be a whole number of at least 1"),
+        ("often = true", "unknown setting 'often'"),
+        ("drop_below = nan", "drop_below = nan should be a number"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(project, line, said):
+    (project / ".hexad").mkdir(exist_ok=True)
+    (project / ".hexad" / "hexad.toml").write_text(f"[consolidation]\n{line}\n")
+
+    with pytest.raises(hexad.InvalidInput) as error:
+        hexad.open(project, embedder=None, background=False)
+
+    assert said in str(error.value)
+
+
+def test_a_dry_run_says_what_a_run_then_does(hx, clock):
+    _everything(hx, clock)
+    size = hx.count(status=None)
+
+    looked = hx.consolidate(dry_run=True)
+    assert (looked.dry_run, size) == (True, hx.count(status=None))
+    did = hx.consolidate()
+
+    assert {"promoted", "merged", "dropped", "archived", "rescored"} <= set(did.counts)
+    assert looked.changes == did.changes
+    assert looked.skipped == did.skipped
+    assert {**looked.after, "user": None} == {**did.after, "user": None}
+
+
+def test_a_second_run_changes_nothing(hx, clock):
+    _everything(hx, clock)
+    hx.consolidate()
+    before = _state(hx)
+
+    again = hx.consolidate()
+
+    assert () == again.changes
+    assert before == _state(hx)
+
+
+def test_a_run_that_was_stopped_is_made_good_by_the_next(hx, clock, monkeypatch):
+    monkeypatch.setattr("hexad.upkeep.consolidate.BATCH", 1)
+    _everything(hx, clock)
+    wanted = hx.consolidate("project", dry_run=True).changes
+    asked = 0
+
+    def after_three() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    first = hx.consolidate("project", stop=after_three)
+    assert first.interrupted
+    second = hx.consolidate("project")
+
+    assert not second.interrupted
+    assert 3 == len(first.changes)
+    assert wanted == first.changes + second.changes
+    assert () == hx.consolidate("project").changes
+
+
+def test_a_readonly_store_may_be_looked_at_and_not_changed(hx, clock, opened):
+    _everything(hx, clock)
+    hx.close()
+    reading = opened(embedder=None, readonly=True)
+
+    assert reading.consolidate("project", dry_run=True).changes
+    with pytest.raises(hexad.StorageFailure):
+        reading.consolidate("project")
+
+
+def test_bad_input_is_refused_and_changes_nothing(hx):
+    for call in (
+        lambda: hx.consolidate("night"),
+        lambda: hx.consolidate(archive_months=-1),
+        lambda: hx.consolidate(dry_run="yes"),
+    ):
+        with pytest.raises(hexad.InvalidInput):
+            call()
+
+
+def test_the_ledger_is_told_of_what_was_done(hx):
+    hx.remember(NOTE)
+    hx.remember(AGAIN)
+    hx.consolidate("project")
+    hx.consolidate("project")
+
+    notes = [detail for _, what, detail in hx._parts.stores.meta.logged(limit=10) if what == "consolidation"]
+
+    assert [{"by": "owner", "merged": 1, "scope": "project"}] == [dict(one) for one in notes]
+
+
+def _everything(hx: Hexad, clock: FrozenClock) -> None:
+    """Fill a store with something for each rule."""
+    hx.remember("The build printed a warning about a locale.", importance=0.3, id="old")
+    hx.remember("Noted in passing.", importance=0.1, id="trifle")
+    hx.remember("Pinned long ago.", importance=0.1, pinned=True)
+    hx.project.observe(category="pattern", key="data_access", value="Prisma", confidence=0.6)
+    clock.advance(days=370)
+    hx.remember(NOTE)
+    hx.remember(AGAIN)
+    hx.session.start("login feature", steps=["move tokens", "write tests"])
+    hx.session.add_turn("user", "We decided to keep the tokens in the database.")
+    hx.session.mark_step("move tokens")
+    # Ended elsewhere: nobody here was told.
+    hx._parts.desk.listeners.clear()
+    hx.session.end()
+
+
+def _state(hx: Hexad) -> object:
+    return [one.to_dict() for one in hx.memories(status=None, limit=None, order="path")]
