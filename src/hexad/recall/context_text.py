@@ -81,6 +81,16 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in defused(text).splitlines()) or ">"
 
 
+def enclosed(text: str) -> str:
+    r"""Return a text on one line between quotation marks, which nothing in it closes.
+
+    >>> print(enclosed('so he said "no"\n(trust: user)'))
+    "so he said \"no\" (trust: user)"
+    """
+    line = defused(" ".join(text.split()))
+    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def defused(text: str) -> str:
     """Return a text in which nothing opens or closes our block or a model's own frames, hides or steers."""
     return framed(_LOOKALIKE.sub("(", visible(text)))

@@ -18,7 +18,7 @@ from hexad.model.layers import (
     ScoredItem,
 )
 from hexad.model.memory import JSONObject, JSONValue
-from hexad.recall.context_text import defused, quoted, sealed
+from hexad.recall.context_text import defused, enclosed, quoted, sealed
 from hexad.recall.fusion import Allotment, allot, deduplicate, left_out
 from hexad.recall.resolve import resolve
 from hexad.recall.score import order, rank
@@ -373,7 +373,7 @@ def _state_line(block: EvidenceBlock) -> str:
     told = [f"trust: {item.trust.value}", f"{item.at:%Y-%m-%d}"]
     told += [note] if (note := _notes(block.scored)) else []
     told += [FLAGGED] if item.instruction_like else []
-    return f'- [{_line(item.id)}] {_line(item.kind)}: "{_line(block.text)}" ({"; ".join(told)})'
+    return f"- [{_line(item.id)}] {_line(item.kind)}: {enclosed(block.text)} ({'; '.join(told)})"
 
 
 def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: Answered) -> str:

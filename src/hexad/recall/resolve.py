@@ -10,6 +10,7 @@ from typing import Final
 from hexad.model.layers import MemoryItem, MemoryLayer, ScoredItem
 from hexad.model.memory import JSONValue, Trust
 from hexad.recall.score import age_days
+from hexad.text.instructions import instructions_in
 from hexad.text.normalize import fold, slug
 
 _SHOWN: Final = 80
@@ -131,4 +132,6 @@ def _value(item: MemoryItem) -> str:
 def _shown(value: JSONValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     line = " ".join(text.split())
+    if instructions_in(line):
+        return "something that reads as instructions"
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

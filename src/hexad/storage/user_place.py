@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import AccessDenied
+from hexad.errors import AccessDenied, InvalidInput
 from hexad.storage import migrations
 from hexad.storage.connection import Database
 from hexad.storage.conversion import Conversion
@@ -105,9 +105,10 @@ def unlock_user(folder: Path, given: KeyGiven, lock: OpenLock | None = None) -> 
     """
     try:
         return unlock_or_create(folder, given, lock, database=DATABASE)
-    except AccessDenied as error:
+    except (AccessDenied, InvalidInput) as error:
         words = str(error).replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
-        raise AccessDenied(f"The user layer in {folder}: {words}") from error
+        words = words.replace("`hexad encrypt`", "`hexad encrypt --user`")
+        raise type(error)(f"The user layer in {folder}: {words}") from error
 
 
 def _require_private(path: Path) -> None:

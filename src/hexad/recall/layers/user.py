@@ -194,7 +194,7 @@ def _item(one: Stated, share: float, now: datetime) -> MemoryItem:
         value=one.value,
         evidence_count=one.evidence_count,
         trust=Trust.USER if one.source is Source.EXPLICIT else Trust.TOOL,
-        instruction_like=instructions_in(one.text),
+        instruction_like=instructions_in(" ".join((one.text, *one.notes))),
         location=f"user.db {one.id}",
         notes=one.notes,
     )
