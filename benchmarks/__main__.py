@@ -103,6 +103,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "ingest": ("folders", _module("folders")),
     "context": ("context", _module("context")),
     "changing-facts": ("changing_facts", _module("changing_facts")),
+    "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),
     "stream": ("stream", _module("stream")),
     "stream-questions": ("stream_questions", _module("stream_questions")),

@@ -67,6 +67,9 @@ class RememberedVectors:
         """Write the file, where one is kept."""
         if self._file is not None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
+            if self._file.exists():  # another run may have kept others meanwhile
+                with np.load(self._file) as kept:
+                    self._known |= dict(zip(map(bytes, kept["keys"]), kept["rows"], strict=True))
             keys = np.array([np.frombuffer(key, dtype=np.uint8) for key in self._known])
             np.savez(self._file, keys=keys, rows=np.stack(list(self._known.values())))
 
