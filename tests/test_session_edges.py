@@ -150,6 +150,24 @@ def test_coming_back_from_a_branch_on_which_nothing_was_done_goes_on_with_the_ta
     assert [one.task for one in left if one.task] == ["login"]
 
 
+@pytest.mark.row("A088")
+def test_coming_back_to_a_ticket_goes_on_with_it_whether_or_not_there_was_another(opened: Opener) -> None:
+    with opened(embedder=None) as hx:
+        left = hx.session.start("login", ticket="A-1")
+        hx.session.set_ticket("B-2")
+        hx.session.set_ticket(None)
+        assert hx.session.set_ticket("A-1").id == left.id
+        hx.session.set_ticket(None)
+    with opened(embedder=None) as hx:
+        assert hx.session.start("logout", ticket="A-1").id != left.id
+        hx.session.end()
+        assert hx.session.start(ticket="A-1", fresh=True).task is None
+        hx.session.end()
+        back = hx.session.start(ticket="A-1")
+
+    assert (back.id, back.task, back.ended_at) == (left.id, "login", None)
+
+
 def test_a_file_has_one_name_however_it_is_spelled(repository: Path, tmp_path_factory: Any) -> None:
     link = tmp_path_factory.mktemp("links") / "repository"
     link.symlink_to(repository, target_is_directory=True)

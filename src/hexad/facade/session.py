@@ -83,7 +83,7 @@ class SessionFacade(SessionCalls):
         changes.require_steps(change)(self._desk.new(where.place))
         line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
         if key is not None:
-            self._desk.change_ticket(line, key)
+            self._desk.change_ticket(line, key, back=said is None and session_id is None and not fresh)
         if said is not None or texts:
             self._desk.change(line, change, check=changes.require_steps(change))
         if people:

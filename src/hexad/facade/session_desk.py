@@ -241,13 +241,13 @@ class Desk:
             if where.place.branch != before.place.branch:
                 self._turn_over(line, Boundary.BRANCH, self.new(where.place))
 
-    def change_ticket(self, line: Line, ticket: str | None) -> WorkingSet:
-        """Work on another ticket from here on: it ends the task, unless there was no ticket before."""
+    def change_ticket(self, line: Line, ticket: str | None, *, back: bool = True) -> WorkingSet:
+        """Work on another ticket: it ends the task, if there was a ticket. `back` goes on with what was left of it."""
         self.look_at_branch(line)
         with self._lock:
             require_going_on(line)
-            before = line.state.ticket
-        if before is None or before == ticket:
+            before, empty = line.state.ticket, line.state.is_empty
+        if before == ticket or (before is None and not (back and empty)):
             return self.change(line, changes.ticket_set(ticket))
         following = replace(self.new(line.state.place), ticket=ticket, open_files=line.state.open_files)
         return self._turn_over(line, Boundary.TICKET, following)
