@@ -51,7 +51,7 @@ def run(options: Options) -> Report:
         return report
     sentences = Sentences.load(options.data)
     step = max(1, len(sentences.questions) // (40 if options.quick else 200))
-    asked = list(sentences.questions[::step])
+    asked = _asked(sentences.questions[::step])
     measured: list[dict[str, Any]] = []
     for size, folder, seconds in _stores(options, sentences):
         if seconds:
@@ -59,6 +59,18 @@ def run(options: Options) -> Report:
         measured.append({"size": size, **in_child(ask, folder, asked)})
     _report(measured, report)
     return report
+
+
+def _asked(questions: Sequence[str]) -> list[str]:
+    """Return the questions, a fifth of them as one for a decision, a fifth as one about the person who asks."""
+    forms = (
+        "{0}",
+        "why did we decide this: {0}",
+        "{0}",
+        "which tests and which editor do I prefer? {0}",
+        "{0}",
+    )
+    return [forms[at % len(forms)].format(question) for at, question in enumerate(questions)]
 
 
 # Building ---------------------------------------------------------------------------------------------------------
@@ -255,10 +267,11 @@ def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
     """Return what fusion saves at equal evidence, beside the answers of all layers one after the other as JSON rows."""
     apart = fused = short = toon = json_ = missing = 0
     for text in asked:
-        alone = [
-            hx.context(text, PLENTY, layers=[layer], deterministic=True, format="json") for layer in LAYERS
-        ]
         whole = hx.context(text, PLENTY, deterministic=True, format="json")
+        alone = [
+            hx.context(text, PLENTY, layers=[one.layer], deterministic=True, format="json")
+            for one in whole.plan.layers
+        ]
         first = hx.context(text, PLENTY, deterministic=True, details=False, format="json")
         apart += sum(map(_rows, alone))
         fused += _rows(whole)
