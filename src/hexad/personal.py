@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -62,6 +63,7 @@ class UserUpkeep:
                 user_id=actor.user or DEFAULT_USER,
                 clock=base.clock,
                 project_id=lambda: base.stores.meta.get(STORE_ID) or "",
+                place=self._place,
                 facts=self._facts,
                 hidden=self._hidden,
                 rules=lambda: rules,
@@ -87,6 +89,18 @@ class UserUpkeep:
         from hexad.recall.layers.user import UserLayer
 
         return UserLayer(self.user.stated)
+
+    def _place(self) -> str | None:
+        """Return where the project is in its repository, as a hash; None outside of one."""
+        from hexad.ingest.sources.gitdir import checkout
+
+        folder = self.base.place.directory.parent
+        found = checkout(folder)
+        if found.head is None:
+            return None
+        inside = folder.resolve().relative_to(found.folder)
+        words = f"{found.place.repository}\0{inside.as_posix()}"
+        return hashlib.blake2b(words.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def _facts(self) -> Sequence[Memory]:
         """Return the project's facts that say how it is built."""

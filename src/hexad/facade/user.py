@@ -303,10 +303,11 @@ class UserFacade(UserKnown):
         if dry_run:
             store = self._desk.reading()
             published = self._published(now)
-            values = [] if store is None else store.projects.values()
+            own = needs.project_id()
+            values = [] if store is None else store.projects.values(without=own)
             held = [] if store is None else store.preferences.all()
-            others = [one for one in values if one.project_id != needs.project_id()]
-            values = [*others, *(replace(one, begun=one.last_seen) for one in published.values)]
+            own = own if store is None else store.projects.known_as(own, needs.place())
+            values += [replace(one, project_id=own, begun=one.last_seen) for one in published.values]
             mined = mine(
                 values,
                 held,
@@ -318,7 +319,7 @@ class UserFacade(UserKnown):
         store = self._desk.writing()
         published = self._published(now)
         with store.db.transaction():
-            new, gone = store.projects.publish(needs.project_id(), published.values)
+            new, gone = store.projects.publish(needs.project_id(), published.values, place=needs.place())
             mined = mine(
                 store.projects.values(),
                 store.preferences.all(),
@@ -382,10 +383,10 @@ class UserFacade(UserKnown):
         if not self._needs.may_see:
             return ()
         store = self._desk.reading()
-        return () if store is None else self._said.get(store, self._needs.project_id())
+        return () if store is None else self._said.get(store, self._here)
 
     def _here(self, store: UserStore) -> Here:
-        return here_of(store, self._needs.project_id())
+        return here_of(store, self._needs.project_id(), self._needs.place())
 
 
 def _stands(held: Held) -> bool:

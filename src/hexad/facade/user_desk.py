@@ -30,14 +30,16 @@ _STATED: Final = "stated"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserNeeds:
     """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
-    `facts` are the project's, `hidden` the spaces that hide anything, `stated` what the user's own file says; `naming`
-    is told before a row is stored that names the project, `noted` when the project published or left.
+    `place` is where it is in its repository, None outside of one; `facts` are the project's, `hidden` the spaces that
+    hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that names the
+    project, `noted` when the project published or left.
     """
 
     folder: Path
     user_id: str
     clock: Clock
     project_id: Callable[[], str]
+    place: Callable[[], str | None]
     facts: Callable[[], Sequence[Memory]]
     hidden: Callable[[], frozenset[str]]
     rules: Callable[[], RedactionRules]

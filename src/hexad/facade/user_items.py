@@ -21,11 +21,12 @@ from hexad.upkeep.resolving import Here, resolve
 _One = TypeVar("_One")
 
 
-def here_of(store: UserStore, project_id: str) -> Here:
+def here_of(store: UserStore, project_id: str, place: str | None) -> Here:
     """Return what is known of a person, as one project sees it."""
     values = store.projects.values()
     return Here(
         project_id=project_id,
+        known_as=store.projects.known_as(project_id, place),
         preferences=_by((one.preference for one in store.preferences.all()), lambda one: one.key),
         exceptions={one.key: one for one in store.projects.exceptions(project_id)},
         suppressions=_by(store.projects.suppressions(), lambda one: look(one.value)),
@@ -41,11 +42,11 @@ class SaidHere:
     def __init__(self) -> None:
         self._known: tuple[UserStore, int, Sequence[Stated]] | None = None
 
-    def get(self, store: UserStore, project_id: str) -> Sequence[Stated]:
+    def get(self, store: UserStore, here: Callable[[UserStore], Here]) -> Sequence[Stated]:
         """Return it; the same object as long as nothing has changed."""
         revision, known = store.holdings.revision(), self._known
         if known is None or known[0] is not store or known[1] != revision:
-            said = tuple(stated_here(store, here_of(store, project_id)))
+            said = tuple(stated_here(store, here(store)))
             known = self._known = (store, revision, said)
         return known[2]
 

@@ -20,6 +20,7 @@ SECTIONS: Final = {
     "exceptions": "user_exceptions",
     "suppressions": "user_suppressions",
     "project_values": "project_values",
+    "project_places": "project_places",
     "feedback": "feedback",
     "state": "user_state",
 }

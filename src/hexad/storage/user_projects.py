@@ -13,7 +13,7 @@ from hexad.storage.user_preferences import look
 
 _EXCEPTION: Final = "id, user_id, project_id, key, value, usual, reason, created_at"
 _SUPPRESSION: Final = "id, user_id, value, key, project_id, created_at"
-_LEARNED_FROM: Final = ("feedback", "project_values")
+_LEARNED_FROM: Final = ("feedback", "project_places", "project_values")
 _STATED_OF: Final = ("user_exceptions", "user_suppressions")
 """Tables whose rows name a project: what was learned from it, and what somebody said of it."""
 
@@ -27,8 +27,13 @@ class Projects:
 
     # What projects use ------------------------------------------------------------------------------------------
 
-    def publish(self, project_id: str, values: Sequence[ProjectValue]) -> tuple[int, int]:
-        """Make these the values of a project, and no others; return how many are new and how many went."""
+    def publish(
+        self, project_id: str, values: Sequence[ProjectValue], *, place: str | None
+    ) -> tuple[int, int]:
+        """Make these the values of a project, and no others; return how many are new and how many went.
+
+        Projects of the same `place` are one: the worktrees of a repository, each with a store of its own.
+        """
         wanted = {(one.attribute, look(one.value)): one for one in values}
         there = {
             (str(attribute), str(like))
@@ -39,6 +44,17 @@ class Projects:
         }
         gone = there - wanted.keys()
         with self._db.joined() as con:
+            if place is None or not values:
+                con.execute(
+                    "DELETE FROM project_places WHERE user_id = ? AND project_id = ?",
+                    (self._user_id, project_id),
+                )
+            else:
+                con.execute(
+                    "INSERT INTO project_places(user_id, project_id, place) VALUES(?,?,?)"
+                    " ON CONFLICT DO UPDATE SET place = excluded.place WHERE place <> excluded.place",
+                    (self._user_id, project_id, place),
+                )
             con.executemany(
                 "DELETE FROM project_values WHERE user_id = ? AND project_id = ? AND attribute = ? AND look = ?",
                 [(self._user_id, project_id, *one) for one in sorted(gone)],
@@ -84,14 +100,25 @@ class Projects:
                 )
             return con.changes
 
-    def values(self) -> list[ProjectValue]:
-        """Return what all projects use; the project that was seen first comes first."""
+    def known_as(self, project_id: str, place: str | None) -> str:
+        """Return the id under which `values` has a project: the least of those that are of its place."""
+        row = self._db.query_one(
+            "SELECT min(project_id) FROM project_places WHERE user_id = ? AND place = ?",
+            (self._user_id, place),
+        )
+        least = row[0] if row else None
+        return min(project_id, least) if isinstance(least, str) else project_id
+
+    def values(self, *, without: str | None = None) -> list[ProjectValue]:
+        """Return what all projects use, the one that was seen first in front; nothing of what `without` published."""
         rows = self._db.query(
-            "SELECT v.project_id, v.attribute, v.value, v.last_seen, p.begun FROM project_values v JOIN"
-            " (SELECT project_id, min(first_seen) AS begun FROM project_values WHERE user_id = ?1 GROUP BY project_id)"
-            " p ON p.project_id = v.project_id WHERE v.user_id = ?1"
-            " ORDER BY p.begun, v.project_id, v.attribute, v.look",
-            (self._user_id,),
+            "WITH one AS (SELECT project_id, min(project_id) OVER (PARTITION BY place) AS least FROM project_places"
+            "  WHERE user_id = ?1),"
+            " v AS (SELECT coalesce(one.least, p.project_id) AS project, p.* FROM project_values p"
+            "  LEFT JOIN one ON one.project_id = p.project_id WHERE p.user_id = ?1 AND p.project_id IS NOT ?2)"
+            " SELECT project, attribute, value, last_seen, min(first_seen) OVER (PARTITION BY project) AS begun"
+            " FROM v ORDER BY begun, project, attribute, look, project_id",
+            (self._user_id, without),
         )
         return [
             ProjectValue(

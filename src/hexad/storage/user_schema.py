@@ -98,6 +98,13 @@ CREATE TABLE project_values (
   last_seen INTEGER NOT NULL,
   PRIMARY KEY (user_id, project_id, attribute, look)
 ) WITHOUT ROWID, STRICT;
+-- Where a project is in which repository, as a hash: worktrees of one are one project, each with a store of its own.
+CREATE TABLE project_places (
+  user_id TEXT NOT NULL,
+  project_id TEXT NOT NULL,
+  place TEXT NOT NULL,
+  PRIMARY KEY (user_id, project_id)
+) WITHOUT ROWID, STRICT;
 -- What was said of preferences; a key that is there has been counted.
 CREATE TABLE feedback (
   user_id TEXT NOT NULL,
@@ -126,6 +133,7 @@ TABLES: Final = (
     "user_exceptions",
     "user_suppressions",
     "project_values",
+    "project_places",
     "feedback",
     "user_state",
 )
@@ -134,7 +142,7 @@ TABLES: Final = (
 
 _SAYING: Final = (
     "user_preferences", "user_patterns", "user_expertise", "user_rules", "user_exceptions", "user_suppressions",
-    "project_values",
+    "project_values", "project_places",
 )  # fmt: skip
 """Tables of which anything is said to a model: each change of one of them is counted, whoever makes it."""
 

@@ -26,11 +26,12 @@ NEAR: Final = 0.15
 class Here:
     """What is known of a person, as one project sees it.
 
-    `preferences` are by key, the surest first, `exceptions` by key, `suppressions` by how their value looks; `projects`
+    `known_as` is the id under which `values` has it. `preferences` are by key, the surest first, `exceptions` by key, `suppressions` by how their value looks; `projects`
     is how many take part in learning.
     """
 
     project_id: str
+    known_as: str
     preferences: Mapping[str, Sequence[Preference]]
     exceptions: Mapping[str, ProjectException]
     suppressions: Mapping[str, Sequence[Suppression]]
@@ -105,7 +106,7 @@ def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
 
     A rule whose condition this project fulfils speaks before what is usual elsewhere.
     """
-    mine = {(one.attribute, look(one.value)) for one in here.values if one.project_id == here.project_id}
+    mine = {(one.attribute, look(one.value)) for one in here.values if one.project_id == here.known_as}
     found = []
     for key in here.preferences:
         if key in decided or key in here.exceptions:
