@@ -126,6 +126,17 @@ def test_a_store_of_decisions_that_were_erased_and_changed_is_whole(store: Path)
         assert hx.check() == []
 
 
+@pytest.mark.parametrize(
+    "topic", ["src/parse.py:99", "src/parse.py:9:4", "src/parse.py#load", "src/parse.py"]
+)
+def test_why_of_a_line_finds_what_cites_the_file_at_any_line(hx: Hexad, topic: str) -> None:
+    hx.governance.decide("Parse with ast", links=["src/parse.py:12"])
+
+    found = hx.governance.why(topic)
+
+    assert (found.path, [one.title for one in found.decisions]) == (topic, ["Parse with ast"])
+
+
 # Facts ----------------------------------------------------------------------------------------------------------------
 
 

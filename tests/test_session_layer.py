@@ -12,6 +12,7 @@ from hexad import FrozenClock, Hexad
 from hexad.model.layers import MemoryItem, MemoryLayer, MemoryQuery
 from hexad.model.memory import Trust
 from hexad.model.query import Filters
+from hexad.model.working_set import TURNS_KEPT
 
 
 def items(hx: Hexad, text: str, *, limit: int = 20, **given: object) -> list[MemoryItem]:
@@ -230,3 +231,14 @@ def test_asking_ends_no_task_though_another_branch_is_checked_out(hx: Hexad) -> 
     assert [] == ended
     hx.session.note("now work goes on")
     assert ["login feature"] == [one.ended.task for one in ended]
+
+
+@pytest.mark.row("A014")
+def test_nobody_vouches_for_a_summary_of_what_several_said(hx: Hexad) -> None:
+    hx.session.start("login feature")
+    for number in range(TURNS_KEPT + 1):
+        hx.session.add_turn("tool" if number % 2 else "user", f"The cookie number {number} lives for a week.")
+
+    found = items(hx, "how long does the cookie live?")
+
+    assert {one.trust for one in found if one.kind == "conversation"} == {Trust.UNKNOWN}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,6 +30,7 @@ IMPORTANCE: Final = 0.8
 DEPENDS_ON: Final = "depends-on"
 _TEXT_LIMIT: Final = 16_000
 _LIST_LIMIT: Final = 50
+_LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,9 +312,10 @@ class GovernanceFacade:
 
 def _with_folders(path: str) -> list[str]:
     """Return the spellings by which a decision may cite a path, or a folder that it is in."""
-    pure = PurePosixPath(path)
+    file = _LINE_OR_SYMBOL.sub("", path)
+    pure = PurePosixPath(file)
     folders = [folder.as_posix() for folder in pure.parents if folder.as_posix() != "."]
-    names = [path, f"{path}/", *folders, *(f"{folder}/" for folder in folders)]
+    names = [path, file, f"{path}/", *folders, *(f"{folder}/" for folder in folders)]
     return [*names, *(f"./{name}" for name in names)]
 
 

@@ -212,7 +212,8 @@ def _of_set(one: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
 def _of_working_set(
     one: WorkingSet, name: str, kind: str, text: str, at: datetime, *, days: float, share: float, now: bool
 ) -> MemoryItem:
-    speaker = text.partition(":")[0].lower() if kind == "turn" else "user"
+    # A summary of the conversation is of turns whose roles it does not tell apart: nobody vouches for it.
+    speaker = {"turn": text.partition(":")[0].lower(), "conversation": ""}.get(kind, "user")
     return MemoryItem(
         id=name,
         layer=MemoryLayer.SESSION,
