@@ -162,6 +162,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
     ("hexad.personal", "hexad.facade.user"): _LATE_USER,
     ("hexad.personal", "hexad.facade.user_desk"): _LATE_USER,
+    ("hexad.personal", "hexad.ingest.sources.gitdir"): _LATE_USER,
     ("hexad.personal", "hexad.recall.layers.user"): _LATE_USER,
     ("hexad.personal", "hexad.storage.encryption"): _LATE_USER,
     ("hexad.personal", "hexad.storage.user_place"): _LATE_USER,
@@ -267,7 +268,7 @@ BROAD_EXCEPTS = {
     ): "the caller's own function may raise anything",
     (
         "hexad.recall.parallel",
-        "asked",
+        "attempted",
     ): "whatever goes wrong in one layer, the others answer and its name is reported",
     ("hexad.providers.metering", "_said"): "the caller's own generator may raise anything",
     (

@@ -23,6 +23,7 @@ from hexad.model.parse import (
     parse_place,
     parse_text,
     parse_time,
+    parse_whole,
     subject_list,
     value_list,
     word_list,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from hexad.facade.quarantine import QuarantineFacade
     from hexad.facade.spaces import SpacesFacade
     from hexad.facade.xdb import Xdb
+    from hexad.model.quality import MemoryQuality
 
 
 class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, ConsolidationCalls, Closing):
@@ -261,6 +263,22 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
             crypt=parts.place.crypt,
         )
         return found + parts.check_user()
+
+    def memory_quality(self, *, space: str | None = None, listed: int = 100) -> MemoryQuality:
+        """Return an audit of the active memories: junk, duplicates, echoes, what is stale, contradictory, secret or
+        without provenance. It changes nothing.
+
+        Every flaw is counted; of each kind at most `listed` findings are named, with ids, an excerpt, the rule and the
+        remedy. An actor with a role is told of what the role may see. docs/imports.md describes the rules;
+        `hexad.export_quality` looks at another system's export.
+
+        Raises `NotFound` for a space that was never created.
+        """
+        from hexad.facade.quality import QualityAudit
+
+        self._parts.handouts.flush()
+        audit = QualityAudit(self._parts.stores, clock=self._parts.clock)
+        return audit.run(space=parse_text(space, "space"), listed=parse_whole(listed, "listed", least=0))
 
     def reindex(
         self,

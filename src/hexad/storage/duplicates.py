@@ -104,6 +104,23 @@ class Duplicates:
                 (HANDOUTS_KEPT,),
             )
 
+    def any_handed_out(self) -> bool:
+        """Whether any recall handed anything out that is remembered."""
+        return self._db.query_one("SELECT 1 FROM handouts LIMIT 1") is not None
+
+    def echoed(self, memory_no: int, passages: Sequence[int]) -> str | None:
+        """Return the id of an older active memory of the same space whose passages, handed out, are all of these."""
+        seen, roles = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            "SELECT m.id FROM handouts h CROSS JOIN memories m ON m.no = h.memory_no"
+            " WHERE +m.status = 'active' AND m.no < ?1"
+            " AND +m.space_no = (SELECT space_no FROM memories WHERE no = ?1)"
+            " AND h.hash IN (SELECT value FROM json_each(?2))"
+            f"{seen} GROUP BY m.no HAVING count(DISTINCT h.hash) = ?3 ORDER BY m.no LIMIT 1",
+            (memory_no, json.dumps(list(passages)), len(passages), *roles),
+        )
+        return None if row is None else cast("str", row[0])
+
     def handed_out(self, space_no: int, passages: Sequence[int]) -> Mapping[int, int]:
         """Return, for each passage that was handed out, the active memory of the space that it came from."""
         if not passages:

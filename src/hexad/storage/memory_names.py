@@ -145,6 +145,15 @@ class MemoryNames:
             seen_only=True,
         )
 
+    def numbers_named(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the row numbers of those of these ids that are memories which may be seen."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            f"SELECT m.id, m.no FROM memories m WHERE m.id IN (SELECT value FROM json_each(?)){seen} ORDER BY m.no",
+            (json.dumps(list(ids)), *roles),
+        )
+        return {cast("str", memory_id): cast("int", no) for memory_id, no in rows}
+
     def identify_held(self, space_no: int, content_hash: str) -> Identity | None:
         """Return the memory of this content that waits for a review, or was rejected in one."""
         where = (

@@ -79,6 +79,14 @@ _LOG_LINE = re.compile(
     r"|^\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal)\b[\]:| ]|^(?:time|ts|level)=\S+ "
     r"|^(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}\b|^(?:npm|yarn|pip) (?:notice|warn|err)"
 )
+_OF_A_TRACE = re.compile(
+    r"^Traceback |^\s+File \"|^\s{2,}\S|^\s+at |^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
+    r"|^\s*\d+: |^(?:Caused by: )?(?:[\w.$]+\.)?\w*(?:Error|Exception|Warning|Panic|Interrupt|Exit)\b"
+    r"|^During handling of"
+    r"|^The above exception|^note: run with"
+)
+_TRACE_WORDS: Final = 6
+"""So many words beside a trace still say nothing of it."""
 _CHATTER = re.compile(
     r"(?i)\b(?:hi|hello|hey|good (?:morning|evening|night|afternoon)|thanks?|thank you|thx|lol|haha+|cheers|bye"
     r"|see you|talk later|sounds good|no problem|you're welcome|lunch|coffee|weekend|congrats|welcome back)\b"
@@ -105,6 +113,19 @@ def relevance_of(text: str, *, kind: str) -> Relevance:
     if score >= _HIGH:
         return Relevance.HIGH
     return Relevance.LOW if score <= _LOW else Relevance.MEDIUM
+
+
+def is_program_output(text: str) -> bool:
+    """Whether a text is a stack trace or a log, and nobody says anything about it in words of their own."""
+    text = text[: 4 * CONSIDERED_CHARACTERS]
+    lines = [line for line in text.splitlines() if line.strip()]
+    logged = sum(_LOG_LINE.match(line) is not None for line in lines)
+    if len(lines) > 1 and logged == len(lines):
+        return True
+    if not _TRACE.search(text):
+        return False
+    said = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]
+    return sum(len(line.split()) for line in said) <= _TRACE_WORDS
 
 
 def _form(text: str) -> float:

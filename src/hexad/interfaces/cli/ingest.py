@@ -15,6 +15,7 @@ from click.core import ParameterSource
 
 import hexad
 from hexad.interfaces.cli.base import Command, note, print_json, read_stdin, state, warn
+from hexad.interfaces.cli.doctor_memories import SYSTEMS
 from hexad.interfaces.cli.progress import meter
 from hexad.interfaces.cli.render import clean, clip, count, width
 from hexad.interfaces.cli.space_files import say_read
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from hexad import FolderReport, Hexad, IngestReport
 
 _KINDS: Final = ("file", "folder", "conversation", "documents", "git")
-_SYSTEMS: Final = ("mem0", "claude-mem", "mempalace", "memory-md", "server-memory")
-"""Other memory systems whose exports and files are read."""
 _SKIPS_SHOWN: Final = 10
 
 
@@ -49,7 +48,7 @@ _SKIPS_SHOWN: Final = 10
 @click.option(
     "--from",
     "program",
-    type=click.Choice(("lexon", *_SYSTEMS)),
+    type=click.Choice(("lexon", *SYSTEMS)),
     help="SOURCE is what this program wrote: Lexon's folder, or another memory system's export or file.",
 )
 @click.pass_context
@@ -83,7 +82,7 @@ def ingest(
     """
     for source in sources:
         _must_be_there(source)
-    if program in _SYSTEMS and kind is not None:
+    if program in SYSTEMS and kind is not None:
         raise click.UsageError("--kind has no place beside --from, which says what it is.", ctx)
     if dry_run and (program == "lexon" or "-" in sources):
         raise click.UsageError("--dry-run is for files, folders and repositories.", ctx)
