@@ -29,7 +29,7 @@ from hexad.model.query_text import QueryText, parse_query_text
 from hexad.recall.handouts import Handouts
 from hexad.recall.layers.vector import item_of
 from hexad.recall.pack import Answered, fuse, pack
-from hexad.recall.parallel import Ask, Fetched, LayerPool, in_turn
+from hexad.recall.parallel import Ask, Fetched, LayerPool, attempted, in_turn
 from hexad.recall.question import check_query
 from hexad.recall.route import RouteModel, RouteSettings, Wanted, plan
 from hexad.storage.stores import Stores
@@ -227,14 +227,12 @@ class Contexts:
         with self._lock:
             for layer in wanted:
                 if layer not in self._built and layer in self._needs.sources:
-                    try:
-                        self._built[layer] = self._needs.sources[layer]()
-                    except HexadError as error:
-                        broken[layer] = str(error)
-                    # One layer that cannot be built does not keep the others from answering.
-                    except Exception as error:  # noqa: BLE001
-                        broken[layer] = f"{type(error).__name__} in the layer"
-            found = {layer: source for layer in wanted if (source := self._built.get(layer)) is not None}
+                    source, error = attempted(self._needs.sources[layer])
+                    if error is not None:
+                        broken[layer] = error
+                    else:
+                        self._built[layer] = source
+            found = {layer: built for layer in wanted if (built := self._built.get(layer)) is not None}
         return found, broken
 
     def _make_warm(self, sources: Mapping[MemoryLayer, LayerSource]) -> list[MemoryLayer]:
@@ -242,8 +240,7 @@ class Contexts:
         cold = [layer for layer in sources if layer not in self._warm]
         for layer in cold:
             self._warm.add(layer)
-            with suppress(Exception):  # the question itself will say it
-                sources[layer].warm()
+            attempted(sources[layer].warm)  # what goes wrong the question itself will say
         return cold
 
     def _ms(self, started: float) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from hexad.errors import InvalidInput
 from hexad.model.memory import Status
@@ -187,7 +187,8 @@ def _once(found: QueryText, name: str, value: str) -> QueryText:
     given = getattr(found, name)
     if given is not None and given != value:
         return _problem(found, f"{name}: is given twice, as {given} and as {value}")
-    return replace(found, **{name: value})
+    changed: dict[str, Any] = {name: value}
+    return replace(found, **changed)
 
 
 def _problem(found: QueryText, told: str) -> QueryText:

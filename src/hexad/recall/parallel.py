@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread, current_thread
-from typing import Final
+from typing import Final, TypeVar
 
 from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidInput
@@ -26,6 +26,7 @@ IDLE_S: Final = 30.0
 """A thread without work for so long ends, and its connection with it."""
 
 Ask = Callable[[], Sequence[MemoryItem]]
+Result = TypeVar("Result")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -210,11 +211,17 @@ def in_turn(asks: Mapping[MemoryLayer, Ask], *, clock: Clock) -> Fetched:
 
 def asked(ask: Ask) -> tuple[Sequence[MemoryItem], str | None]:
     """Return a layer's answer, or why there is none."""
+    items, error = attempted(lambda: tuple(ask()))
+    return items or (), error
+
+
+def attempted(work: Callable[[], Result]) -> tuple[Result | None, str | None]:
+    """Return what something that a layer does gives, or why it gives nothing."""
     try:
-        return tuple(ask()), None
+        return work(), None
     except HexadError as error:
-        return (), str(error)
+        return None, str(error)
     # Whatever goes wrong in one layer, the others answer; its name says where to look, its words may hold texts.
     except Exception as error:  # noqa: BLE001
         log.warning("A layer failed: %s", type(error).__name__)
-        return (), f"{type(error).__name__} in the layer"
+        return None, f"{type(error).__name__} in the layer"
