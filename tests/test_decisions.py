@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from hexad import Conflict, FrozenClock, Hexad, InvalidInput, NotFound
 from hexad.errors import HexadError
-from hexad.storage.layer_schema import add_layers
+from hexad.storage import layer_schema
 from opener import Opener
 
 SECRET = "sk-" + "live" + "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"  # a made-up key
@@ -157,13 +158,11 @@ def test_a_changed_decision_is_a_row_anew_and_the_old_one_stays(hx: Hexad, clock
 def test_decisions_of_a_store_that_was_written_before_are_known(hx: Hexad) -> None:
     hx.remember("We ship on Tuesdays.", kind="decision")
     with hx._parts.base.db.transaction() as con:
-        for kind, name in rows(
-            hx,
-            "SELECT type, name FROM sqlite_schema WHERE name IN ('decisions', 'decision_records', 'working_sets',"
-            " 'session_state', 'fact_attributes', 'project_facts', 'idx_project_facts_proj_cat') ORDER BY type = 'table'",
-        ):
+        scripts = [script for name, script in vars(layer_schema).items() if name.endswith("_DDL")]
+        made = re.findall(r"CREATE (TABLE|VIEW|INDEX) (\w+)", "".join(scripts))
+        for kind, name in sorted(made, key=lambda one: ["VIEW", "INDEX", "TABLE"].index(one[0])):
             con.execute(f"DROP {kind} {name}")
-        add_layers(con)
+        layer_schema.add_layers(con)
 
     assert ["We ship on Tuesdays."] == [one.description for one in hx.governance.query()]
 

@@ -51,8 +51,8 @@ FERRY = "(SELECT no FROM memories WHERE id = 'ferry')"
     [
         (f"UPDATE memories SET raw = raw || ' Or ten.' WHERE no = {FERRY}", ["'ferry'", "does not match its hash"]),
         (f"UPDATE memories SET tags = '[broken' WHERE no = {FERRY}", ["'ferry'", "tags that are not JSON"]),
-        # Two indexes read the metadata: what stands on a damaged page went past them.
-        (f"DROP INDEX memories_judged_of; DROP INDEX memories_beside; UPDATE memories SET metadata = 'x' WHERE no = {FERRY}", ["'ferry'", "metadata that are not JSON"]),
+        # Three indexes read the metadata: what stands on a damaged page went past them.
+        (f"DROP INDEX memories_judged_of; DROP INDEX memories_beside; DROP INDEX memories_consolidated; UPDATE memories SET metadata = 'x' WHERE no = {FERRY}", ["'ferry'", "metadata that are not JSON"]),
         (f"UPDATE chunks SET end = 9999 WHERE memory_no = {FERRY}", ["ferry", "outside its text", "remember it again"]),
         (f"INSERT INTO memory_tags VALUES('ghost', {FERRY})", ["'ghost'", "'ferry'", "does not carry it", "reindex"]),
         ("DELETE FROM memory_tags", ["'port'", "'ferry'", "not indexed", "reindex"]),
