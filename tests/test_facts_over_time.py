@@ -307,6 +307,41 @@ def test_what_rests_on_something_that_fell_is_marked_where_it_is_recalled_and_in
     assert ((0, 0), (0, 0), (2, 2)) == (before, announced, marked())
 
 
+def test_a_context_keeps_what_holds_beside_what_is_to_come(hx: Hexad, clock: FrozenClock) -> None:
+    city(hx, "Oslo")
+    city(hx, "Rome", valid_from=START + timedelta(days=30))
+
+    def told() -> str:
+        return str(hx.context("where does ann live?", deterministic=True, format="markdown").render())
+
+    before = told()
+    clock.advance(days=31)
+    hx.maintain()
+    after = told()
+
+    assert "> Ann lives in Oslo." in before
+    assert "> Ann lives in Rome." in before
+    assert "It is so from 2026-01-31 on." in before
+    assert "before it was" not in before
+    assert "> Ann lives in Oslo." not in after
+    assert "Since 2026-01-31; before it was Oslo" in after
+
+
+def test_where_somebody_lives_is_no_exception_of_what_the_user_prefers(hx: Hexad) -> None:
+    hx.user.update_preference(key="city", value="Oslo", source="explicit")
+    hx.user.update_preference(key="db", value="Prisma", source="explicit")
+    city(hx, "Rome")
+    hx.remember("We use Drizzle for the db here.", attribute="db", value="Drizzle")
+
+    def told(question: str) -> str:
+        return str(hx.context(question, deterministic=True, format="markdown").render())
+
+    assert "Treat this project as an exception" not in told(
+        "which city does ann live in, and which city do I prefer?"
+    )
+    assert "Treat this project as an exception" in told("which db do we use, and which db do I prefer?")
+
+
 def test_values_come_back_as_json(hx: Hexad) -> None:
     hx.remember("Limits.", subject="api", attribute="limits", value={"per_minute": 10, "burst": [1, 2]})
 

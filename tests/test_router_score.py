@@ -131,7 +131,7 @@ def test_then_the_surer_then_the_one_with_more_evidence_and_never_a_stranger(bes
 def test_what_this_project_chose_is_an_exception_to_what_its_user_usually_does():
     found = resolved(
         item("usual", "user", key="orm", value="Prisma", confidence=0.9, evidence_count=7),
-        item("here", days=200, key="orm", value="Drizzle", group="shop"),
+        item("here", days=200, key="orm", value="Drizzle", group="shop", kind="tech-stack"),
     )
 
     assert [one.item.id for one in found.items] == ["here"]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hexad.model.decision import DECISION
+from hexad.model.facts import KINDS_APART
 from hexad.model.layers import MemoryItem, MemoryLayer, ScoredItem
 from hexad.model.memory import JSONValue, Trust
 from hexad.recall.score import age_days
@@ -28,9 +30,10 @@ def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
     """Return the items without those that others contradict, in their order.
 
     Items are about the same when they share a key, a space and a group; what a user prefers everywhere is about the
-    same as what a project says of that key. What this project chose goes before what its user usually does. Among
-    the rest the better vouched for goes first (the user or an agent before a tool, the web or nobody), then the
-    younger by whole days, the surer, the one with more evidence, the higher layer, and the id. Lists do not contradict.
+    same as what a project says of that key, but not of somebody or something in it. What this project chose goes
+    before what its user usually does. Among the rest the better vouched for goes first (the user or an agent before a
+    tool, the web or nobody), then the younger by whole days, the surer, the one with more evidence, the higher layer,
+    and the id. Lists do not contradict.
     """
     gone: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -64,15 +67,18 @@ def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
             users.setdefault(key, []).append(one)
         else:
             groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(one)
-    told = {key for key, _, _ in groups}
-    for (
-        key,
-        _,
-        _,
-    ), members in groups.items():  # what its user does everywhere is beside each of this project's
-        members.extend(users.get(key, ()))
+    told = set()
+    for (key, _, _), members in groups.items():
+        if any(_is_the_projects(one.item) for one in members):
+            told.add(key)  # what its user does everywhere is beside each of this project's
+            members.extend(users.get(key, ()))
     groups.update({(key, "", ""): members for key, members in users.items() if key not in told})
     return [members for members in groups.values() if len({_value(one.item) for one in members}) > 1]
+
+
+def _is_the_projects(item: MemoryItem) -> bool:
+    """Whether an item says how something is done here: where another person lives is no exception of the user's."""
+    return item.group is None or item.kind == DECISION or item.kind in KINDS_APART
 
 
 def _place(one: ScoredItem) -> tuple[int, int, int, float, int, int, str]:

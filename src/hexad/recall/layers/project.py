@@ -57,6 +57,10 @@ class ProjectLayer:
     def _told(self, item: MemoryItem, query: MemoryQuery) -> MemoryItem | None:
         if self._facts.holds_many(item.key):
             return replace(item, key=None)  # of several values that hold at once none contradicts another
+        if query.as_of is None and item.at > query.now:
+            return replace(
+                item, key=None
+            )  # what is still to come takes no place yet: its own note says from when on
         line = self._line(item)
         own = next((one for one in line if one.id == item.memory_id), None)
         if own is None:
