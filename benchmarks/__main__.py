@@ -116,6 +116,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "encryption": ("encryption", _module("encryption")),
     "erasure": ("erasure", _module("erasure")),
     "poisoning": ("poisoning", _module("poisoning")),
+    "memory_quality": ("memory_quality", _module("memory_quality")),
     "sessions": ("sessions", _module("sessions")),
 }
 GROUPS = {

@@ -198,7 +198,6 @@ def test_mempalace_gives_drawers_whole_and_names_what_is_no_room(hx):
     assert ["harbour/stray.md"] == [skip.source_id for skip in report.skipped]
 
 
-@pytest.mark.row("A062")
 def test_mempalaces_graph_becomes_facts_over_time_where_one_value_holds_at_a_time(hx, tmp_path):
     file = database(
         tmp_path / "knowledge_graph.sqlite3",

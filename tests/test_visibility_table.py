@@ -111,6 +111,10 @@ READS: dict[str, Call] = {
         ),
     ],
     "erasures": lambda hx, _: hx.erasures(),
+    "memory_quality": lambda hx, _: [
+        (found := hx.memory_quality()).memories, found.counts, found.rules, found.findings,
+        _outcome(lambda: hx.memory_quality(space="vault")),
+    ],
     "status": lambda hx, _: [(now := hx.status()).memories, now.chunks, now.vectors],
     "remember": lambda hx, _: [
         hx.remember("A guess.", space="plans", subject="bid", attribute="price", value=1, trust="tool").status,
