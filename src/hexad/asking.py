@@ -59,7 +59,7 @@ class RoutedCalls:
 
     _parts: Parts
 
-    def recall(
+    def recall(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
         self,
         query: str,
         *,
@@ -69,12 +69,15 @@ class RoutedCalls:
         path: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        layers: Iterable[str] | None = None,
         limit: int = 10,
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
         follow_links: bool = False,
         association: float = 0.0,
+        feedback: bool = True,
     ) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant.
 
@@ -84,7 +87,13 @@ class RoutedCalls:
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
         some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
         are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
-        of its neighbours in the honeycomb; off by default, for it helps some collections and not others.
+        of its neighbours in the honeycomb; off by default, for it helps some collections and not others. `feedback`
+        False leaves out what was said of earlier answers.
+
+        `layers` None is what memories are of: `project`, `governance` (decisions) and `vector` (what was ingested).
+        Named, `session` and `user` answer too, with hits that are no memories: `expand` takes them, `get` does not.
+        `as_of` gives what held at a time: facts with the value of then, also one that was superseded since
+        (docs/facts.md).
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
 
@@ -113,9 +122,17 @@ class RoutedCalls:
             semantic=semantic,
             follow_links=follow_links,
             association=association,
+            feedback=feedback,
         )
+        when = parse_time(as_of, "as_of")
         with span("search_memory", limit=limit):
-            hits = self._parts.recaller.recall(query, options)
+            if layers is None and when is None:
+                hits = self._parts.recaller.recall(query, options)
+            else:
+                from hexad.layered import Narrower, recall_layered
+
+                narrower = Narrower(layers=layers, as_of=when)
+                hits = recall_layered(self._parts, query, options, narrower)
         self._parts.wake()
         return hits
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from hexad.model.memory import Status
 from hexad.model.query import Filters
-from hexad.storage.codec import to_micros
+from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Database
 from hexad.storage.memory_rows import filter_sql, seen_sql
 
@@ -124,6 +124,15 @@ class Places:
             (json.dumps(sorted(numbers)), to_micros(now)),
         )
         return cast("list[tuple[str, int]]", rows)
+
+    def ended(self, numbers: Collection[int]) -> dict[int, datetime]:
+        """Return when another memory took the place of each of these, where one did."""
+        rows = self._db.query(
+            "SELECT m.no, min(n.happened_at) FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
+            " JOIN memories n ON n.supersedes = m.id GROUP BY m.no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): from_micros(cast("int", at)) for no, at in rows}
 
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 @click.option("--space", "spaces", multiple=True, help="Only from this space; may be repeated.")
 @click.option("--since", help="Only what was valid or written from this time on: RFC 3339 or a date.")
 @click.option("--until", help="Only what was valid or written before this time: RFC 3339 or a date.")
+@click.option("--as-of", help="What held at this time: facts with the value of then. RFC 3339 or a date.")
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    type=click.Choice(["session", "project", "user", "governance", "graph", "vector"]),
+    help="Only this layer; may be repeated. Default: project, governance and vector, which are of memories.",
+)
+@click.option("--no-feedback", is_flag=True, help="Leave out what was said of earlier answers.")
 @click.option("--explain", is_flag=True, help="Show each hit's score in parts, and what was considered.")
 @click.option(
     "--semantic/--lexical",
@@ -32,7 +41,9 @@ if TYPE_CHECKING:
     help="Also compare by meaning, which loads the embedder; default: full text alone, which is fast.",
 )
 @click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
-def recall(query: str, *, semantic: bool, explain: bool, follow_links: bool, **options: Any) -> None:
+def recall(
+    query: str, *, semantic: bool, explain: bool, follow_links: bool, no_feedback: bool, **options: Any
+) -> None:
     """Print what best answers QUERY, best first.
 
     Prints nothing on stdout, with exit code 0, when nothing is relevant.
@@ -43,6 +54,8 @@ def recall(query: str, *, semantic: bool, explain: bool, follow_links: bool, **o
             space=several(options.pop("spaces")),
             kinds=several(options.pop("kinds")),
             tags=several(options.pop("tags")),
+            layers=several(options.pop("layers")),
+            feedback=not no_feedback,
             explain=explain,
             semantic=semantic or None,
             follow_links=follow_links,
