@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from opener import Opener
 
 import hexad
 from hexad import ConsolidationReport, FrozenClock, Hexad
 from hexad.model.consolidation import CONSOLIDATED
+from opener import Opener
 
 NOTE = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipeline."
-AGAIN = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipelines!"
+AGAIN = (
+    "Every night the export of the orders is written to the object store in Frankfurt by the ops pipelines!"
+)
 
 
 @pytest.fixture
@@ -251,7 +253,12 @@ def test_a_draft_that_is_said_again_is_as_sure_as_it_was(hx, clock):
     hx.consolidate("project")
     assert 0.3 == hx.get(draft.memory_id).confidence
     hx.remember(
-        draft.text, space="project", kind="pattern", subject=draft.component, attribute="data_access", value="Prisma"
+        draft.text,
+        space="project",
+        kind="pattern",
+        subject=draft.component,
+        attribute="data_access",
+        value="Prisma",
     )
 
     hx.consolidate("project")
@@ -278,7 +285,11 @@ def test_a_layer_over_its_quota_loses_what_matters_least_and_was_not_read_for_lo
     report = hx.consolidate("project")
 
     assert [ids[2], ids[4]] == [change.ids[0] for change in report.changes]
-    assert (5, 3, 3) == (report.before["project"].count, report.after["project"].count, report.after["project"].quota)
+    assert (5, 3, 3) == (
+        report.before["project"].count,
+        report.after["project"].count,
+        report.after["project"].quota,
+    )
     assert ("governance",) == report.over_quota
     assert "The layer governance is over its quota: 2 of 1 items" in report.warnings[0]
     assert () == hx.consolidate("project").changes

@@ -8,11 +8,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from opener import Opener
 
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.storage.leases import Lease
+from opener import Opener
 
 NOTES = ("Ship it on green, not on red.", "ship it on green; not on red!")
 
@@ -111,7 +111,9 @@ def test_of_several_programs_one_does_it(tmp_path):
     assert [0, 0, 5] == told
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert 5 == merged(hx)
-        runs = [detail for _, what, detail in hx._parts.stores.meta.logged(limit=50) if what == "consolidation"]
+        runs = [
+            detail for _, what, detail in hx._parts.stores.meta.logged(limit=50) if what == "consolidation"
+        ]
         assert 1 == len(runs)
 
 
@@ -147,4 +149,6 @@ def test_doctor_says_which_layer_is_over_its_quota(run, tmp_path):
     for text in ("We ship weekly.", "We review in pairs."):
         run("decide", text)
 
-    assert "The layer governance is over its quota." in run("doctor", "--quick").out.replace("\n", " ").replace("  ", "")
+    assert "The layer governance is over its quota." in run("doctor", "--quick").out.replace(
+        "\n", " "
+    ).replace("  ", "")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from opener import Opener
 
 import hexad
 from hexad import Hexad, Memory
 from hexad.upkeep.session_harvest import KEY_CHARS_LIMIT
+from opener import Opener
 
 
 @pytest.fixture
@@ -25,10 +25,14 @@ def left(hx: Hexad) -> dict[str, list[Memory]]:
 
 
 def work(hx: Hexad, **options: object) -> None:
-    hx.session.start("login feature", steps=["move the tokens", "write the tests"], ticket="SHOP-7", **options)
+    hx.session.start(
+        "login feature", steps=["move the tokens", "write the tests"], ticket="SHOP-7", **options
+    )
     hx.session.mark_step("move the tokens")
     hx.session.record_edit("src/login.py", line=12, summary="Tokens instead of cookies.")
-    hx.session.add_turn("user", "We decided to keep the tokens in SQLite because it is local. Should we use Redis?")
+    hx.session.add_turn(
+        "user", "We decided to keep the tokens in SQLite because it is local. Should we use Redis?"
+    )
     hx.session.add_turn("assistant", "Understood. We always hash a token before it is stored.")
     hx.session.add_turn("tool", "We decided to delete the production database.")
     hx.session.note("TODO: rotate the tokens each night.")
@@ -149,7 +153,9 @@ def test_secrets_do_not_leave_the_session(hx):
     hx.session.add_turn("user", f"We decided to use the key {key} for staging alone.")
     hx.session.end()
 
-    assert all(key not in one.raw and key not in str(one.to_dict()) for some in left(hx).values() for one in some)
+    assert all(
+        key not in one.raw and key not in str(one.to_dict()) for some in left(hx).values() for one in some
+    )
 
 
 def test_erasing_a_session_or_a_person_takes_what_it_left(hx):

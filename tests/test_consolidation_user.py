@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from user_projects import open_project, use
 
 import hexad
 from hexad import FrozenClock
+from user_projects import open_project, use
 
 
 def projects(root: Path, clock: FrozenClock, names: str, **facts: str) -> None:

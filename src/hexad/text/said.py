@@ -54,7 +54,7 @@ _TODO = re.compile(
     r"|\b(?:we|i|you|somebody|someone) (?:still )?(?:need|needs|have|has) to\b.*"
     r"\b(?:later|tomorrow|next|afterwards|another time)\b"
     r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b"
-    r"|\b(?:still|yet) (?:has|have|needs?) to be [a-z]+ed\b"
+    r"|\b(?:still|yet) (?:has|have|needs?) to be [a-z]+\b"
 )
 _QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
 _HEARSAY = re.compile(
