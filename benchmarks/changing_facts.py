@@ -155,13 +155,14 @@ class Stored:
         ).id
 
     def recall(self, question: Question) -> Answer:
-        """Ask in plain words."""
-        hits = self.hx.recall(question.text, limit=LIMIT, max_tokens=BUDGET_TOKENS)
+        """Ask in plain words; a time that is asked about is given as `as_of`."""
+        hits = self.hx.recall(question.text, limit=LIMIT, max_tokens=BUDGET_TOKENS, as_of=question.when)
         return Answer(
             shown=tuple(
                 Shown(
                     said=self.said[hit.id],
-                    past=hit.memory.valid_to is not None and hit.memory.valid_to <= question.at,
+                    past=hit.memory.valid_to is not None
+                    and hit.memory.valid_to <= (question.when or question.at),
                     before=() if hit.replaced is None else (self.said[hit.replaced.id],),
                     review=hit.memory.metadata.get("needs_review") is True,
                 )
