@@ -318,6 +318,12 @@ class Asleep:
     def __init__(self, seconds: float, error: Exception | None = None) -> None:
         self.seconds, self.error = seconds, error
 
+    def warm(self) -> None:
+        """There is nothing to load."""
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        return None
+
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         import time
 

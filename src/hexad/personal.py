@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hexad.model.user_answers import LearningReport
     from hexad.recall.layers.user import UserLayer
     from hexad.storage.stores import Stores
+    from hexad.text.redact import RedactionRules
     from hexad.wiring import Base
 
 LEARN_EVERY: Final = timedelta(days=1)
@@ -50,13 +51,10 @@ class UserUpkeep:
         from hexad.facade.user_desk import UserNeeds
         from hexad.storage.encryption import KeyGiven
         from hexad.storage.user_place import default_user_dir
-        from hexad.text.redact import project_rules
 
         base = self.base
         settings, actor = base.settings, base.actor
         folder = base.user_dir or default_user_dir()
-        keep = settings.pii == "keep"
-        rules = project_rules("keep" if keep else "all", env_allow=settings.env_allow)
         return UserFacade(
             UserNeeds(
                 folder=folder,
@@ -66,7 +64,7 @@ class UserUpkeep:
                 place=self._place,
                 facts=self._facts,
                 hidden=self._hidden,
-                rules=lambda: rules,
+                rules=lambda: self._rules_of_user,
                 salt=lambda: base.place.keys.redaction_salt,
                 stated=lambda: load_preferences(folder),
                 key=KeyGiven.of(base.user_key, **settings.user_keys),
@@ -89,6 +87,14 @@ class UserUpkeep:
         from hexad.recall.layers.user import UserLayer
 
         return UserLayer(self.user.stated)
+
+    @cached_property
+    def _rules_of_user(self) -> RedactionRules:
+        """Return what is kept out of the layer; reading it does without."""
+        from hexad.text.redact import project_rules
+
+        settings = self.base.settings
+        return project_rules("keep" if settings.pii == "keep" else "all", env_allow=settings.env_allow)
 
     def _place(self) -> str | None:
         """Return where the project is in its repository, as a hash; None outside of one."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
@@ -19,9 +19,11 @@ from hexad.storage.encryption import KeyGiven
 from hexad.storage.user_place import DATABASE, UserStore, is_there, open_user_store
 from hexad.storage.user_preferences import FILE
 from hexad.text.instructions import instructions_in
-from hexad.text.redact import RedactionRules, find, redact
 from hexad.upkeep.learning import said
 from hexad.upkeep.publishing import key_of
+
+if TYPE_CHECKING:
+    from hexad.text.redact import RedactionRules
 
 _STATED: Final = "stated"
 """What the user's own file said when it was last read."""
@@ -237,11 +239,15 @@ class UserDesk:
 
     def text(self, text: str, name: str) -> str:
         """Return a text without the secrets and personal data that it holds."""
+        from hexad.text.redact import redact
+
         plain = self._plain(text, name, TEXT_CHARS_LIMIT)
         return redact(plain, rules=self.needs.rules(), salt=self.needs.salt()).text.strip()
 
     def objection(self, text: str) -> str | None:
         """Return why a value may not leave its project; None where it may."""
+        from hexad.text.redact import find
+
         if "\0" in text or not _encodes(text):
             return "not a text"
         found = find(text, rules=self.needs.rules())
@@ -250,6 +256,8 @@ class UserDesk:
         return "reads as instructions" if instructions_in(text) else None
 
     def _require_harmless(self, text: str, name: str) -> None:
+        from hexad.text.redact import find
+
         found = find(text, rules=self.needs.rules())
         if found:
             raise InvalidInput(
