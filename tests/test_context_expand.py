@@ -51,7 +51,7 @@ def test_everything_that_a_context_shows_of_sessions_can_be_expanded_by_its_id(h
     hx.xdb.flush()
     hx.session.start("Mend the harbour crane")
     hx.session.note("The harbour crane needs oil.")
-    blocks = [b for b in shown(hx, "the harbour crane", layers=["session"])]
+    blocks = shown(hx, "the harbour crane", layers=["session"])
 
     assert {"task", "scratchpad", "event"} == {block.item.kind for block in blocks}
     for block in blocks:

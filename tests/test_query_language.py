@@ -82,11 +82,12 @@ def test_quotation_marks_are_taken_apart_whatever_stands_between_them(typed, phr
 
 @pytest.mark.row("A010")
 @pytest.mark.parametrize(
-    "query", ["kind:decision gate", 'layer:project kind:decision since:2w "harbour"', "kind:decision,note gate"]
+    "query",
+    ["kind:decision gate", 'layer:project kind:decision since:2w "harbour"', "kind:decision,note gate"],
 )
 def test_decisions_answer_where_they_are_asked_for_by_their_kind(hx, query):
     assert 2 == len(hx.query(query))
-    assert 2 == len([block for block in hx.context(query).evidence_blocks])
+    assert 2 == len(hx.context(query).evidence_blocks)
 
 
 def test_a_layer_that_has_no_decisions_gives_none_when_it_alone_is_asked(hx):

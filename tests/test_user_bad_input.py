@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hexad
-from hexad.errors import InvalidInput
+from hexad.errors import Conflict, InvalidInput
 from user_projects import open_project
 
 
@@ -76,3 +76,22 @@ def test_keys_of_the_file_that_are_written_differently_are_one(tmp_path, clock):
         pytest.raises(InvalidInput, match="preferences"),
     ):
         hx.user.preferences()
+
+
+@pytest.mark.row("A142")
+def test_an_idempotency_key_that_was_used_for_another_preference_is_refused_and_counts_nothing(
+    tmp_path, clock
+):
+    with open_project(tmp_path / "one", clock) as hx:
+        hx.user.update_preference(key="db", value="Postgres", idempotency_key="one")
+        assert (
+            1 == hx.user.update_preference(key="db", value="POSTGRES", idempotency_key="one").evidence_count
+        )
+        for key, value in (("orm", "Postgres"), ("db", "MySQL")):
+            with pytest.raises(Conflict, match="counted for 'Postgres' as 'db'"):
+                hx.user.update_preference(key=key, value=value, idempotency_key="one")
+        assert ["Postgres"] == [one.value for one in hx.user.preferences()]
+        hx.user.prefer("orm", "Prisma")
+        hx.user.accept("db", "Postgres", idempotency_key="two")
+        with pytest.raises(Conflict):
+            hx.user.accept("orm", "Prisma", idempotency_key="two")

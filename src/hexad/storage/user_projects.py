@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.errors import Conflict
 from hexad.model.user import ProjectException, ProjectValue, Suppression, Verdict
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Database, Row
@@ -209,7 +210,9 @@ class Projects:
         delta: int,
         at: datetime,
     ) -> bool:
-        """Note what was said of a preference; False where this idempotency key was counted before."""
+        """Note what was said of a preference; False where this idempotency key was counted before. Raises `Conflict`
+        where that was for another one.
+        """
         with self._db.joined() as con:
             con.execute(
                 "INSERT INTO feedback(user_id, idempotency_key, project_id, key, value, verdict, delta, at)"
@@ -225,7 +228,18 @@ class Projects:
                     to_micros(at),
                 ),
             )
-            return con.changes > 0
+            if con.changes > 0:
+                return True
+        row = self._db.query_one(
+            "SELECT key, value FROM feedback WHERE user_id = ? AND idempotency_key = ?",
+            (self._user_id, idempotency_key),
+        )
+        if row is not None and (row[0], look(str(row[1]))) != (key, look(value)):
+            raise Conflict(
+                f"The idempotency key was counted for {row[1]!r} as {row[0]!r}, and this is {value!r} as {key!r}; "
+                "give each call a key of its own."
+            )
+        return False
 
     # State ------------------------------------------------------------------------------------------------------
 

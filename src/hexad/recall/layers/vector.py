@@ -94,6 +94,7 @@ class RecalledLayer:
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Nothing: all that it gives are memories."""
+        del item_id, now
         return None
 
     def warm(self) -> None:
