@@ -63,7 +63,6 @@ def between(hx: Hexad) -> tuple[str, str]:
     return first, second
 
 
-@pytest.mark.row("A092", "A095")
 def test_what_was_helpful_comes_first_among_what_is_nearly_as_good(hx: Hexad) -> None:
     better, worse = between(hx)
 
@@ -152,7 +151,6 @@ def test_it_is_off_where_the_call_the_mode_or_the_settings_say_so(tmp_path: Path
         hx.plan(QUESTION)
 
 
-@pytest.mark.row("A051")
 def test_a_layer_that_helped_weighs_more_for_questions_of_that_class_within_bounds(hx: Hexad) -> None:
     plan = hx.plan(QUESTION)
     other = "How is the harbour service structured?"

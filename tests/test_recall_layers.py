@@ -101,7 +101,6 @@ def moved(hx: Hexad, clock: FrozenClock) -> Hexad:
     return hx
 
 
-@pytest.mark.row("A090")
 def test_a_recall_as_of_a_time_gives_the_value_that_held_then(moved: Hexad) -> None:
     assert ["Ann lives in Bern."] == texts(moved, WHERE)
     assert ["Ann lives in Bern."] == texts(moved, WHERE, as_of="2025-12-24")
@@ -164,7 +163,6 @@ def test_the_command_line_takes_layers_and_a_time(moved: Hexad, run: Run) -> Non
 # Facts whose time comes later -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A090")
 def test_a_fact_is_current_as_soon_as_its_time_has_come(hx: Hexad, clock: FrozenClock) -> None:
     hx.remember("Ann lives in Oslo.", value="Oslo", **ANN)  # type: ignore[arg-type]
     hx.remember("Ann lives in Rome.", value="Rome", valid_from="2026-03-01", **ANN)  # type: ignore[arg-type]
