@@ -78,8 +78,8 @@ class Links:
         rows = self._db.query(
             "WITH RECURSIVE d(no) AS ("
             f" SELECT from_no FROM relations WHERE to_no IN (SELECT value FROM json_each(?)) AND kind IN {_RESTS}"
-            f" UNION SELECT r.from_no FROM d JOIN relations r ON r.to_no = d.no AND r.kind IN {_RESTS}"
-            ") SELECT d.no FROM d JOIN memories m ON m.no = d.no WHERE m.metadata ->> '$.needs_review' IS NULL",
+            f" UNION SELECT r.from_no FROM d CROSS JOIN relations r ON r.to_no = d.no AND r.kind IN {_RESTS}"
+            ") SELECT d.no FROM d CROSS JOIN memories m ON m.no = d.no WHERE m.metadata ->> '$.needs_review' IS NULL",
             (listed,),
         )
         if not rows:
