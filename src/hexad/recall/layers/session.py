@@ -46,8 +46,8 @@ class SessionNeeds:
 
     `current` is what is being worked on, in memory or as it was left here; `others` are the working sets changed last.
     `events` finds whole events that have all words of a text, up to a number: None where nothing was ever recorded.
-    `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's summary may be
-    seen, by its id and the summary.
+    `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's summary may
+    be seen, by its id and the summary.
     """
 
     current: Callable[[], WorkingSet | None]
@@ -150,8 +150,9 @@ class SessionLayer:
         ):
             if share := asked.share(said.text):
                 yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
-        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has all
-        # words is among that, unless there is too much of it. Each question to the stream costs a third of a deadline.
+        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
+        # all words is among that, unless there is too much of it. Each question to the stream
+        # costs a third of a deadline.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
         events = [find(word, _EVENTS) for word in telling]
         if len(asked.words) > 1 and any(len(some) == _EVENTS for some in events):
