@@ -256,9 +256,7 @@ class WorkingSetEraser:
             return
         with self._db.transaction() as con:
             gone = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", asked).fetchall()
-            con.execute(
-                "DELETE FROM consolidated_tasks WHERE session NOT IN (SELECT id FROM working_sets)"
-            )
+            con.execute("DELETE FROM consolidated_tasks WHERE session NOT IN (SELECT id FROM working_sets)")
             book.erased(PLACE, len(gone))
 
 
