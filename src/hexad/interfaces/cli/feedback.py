@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def feedback(
     id: str | None, verdict: str | None, query: str | None, remark: str | None, *, retract: bool, limit: int
 ) -> None:
-    """Say that what ID names was helpful or wrong as an answer; later answers heed it.
+    """Say that an answer was helpful or wrong.
 
-    ID is a memory's, or what a context shows in brackets. Without a verdict what was said is listed, of one memory or,
-    without an ID, of all. Nothing is deleted by it, and --retract takes it back.
+    Later answers heed it. ID is a memory's, or what a context shows in brackets. Without a verdict what was said is
+    listed, of one memory or, without an ID, of all. Nothing is deleted by it, and --retract takes it back.
     """
     if retract and (id is None or verdict is not None):
         raise click.UsageError("--retract takes the id of the feedback alone; `hexad feedback` lists them.")
@@ -38,7 +38,9 @@ def feedback(
         else:
             found, said = hx.feedbacks(id, limit=limit), ""
     if state().json:
-        print_json([one.to_dict() for one in found] if verdict is None and not retract else found[0].to_dict())
+        print_json(
+            [one.to_dict() for one in found] if verdict is None and not retract else found[0].to_dict()
+        )
     else:
         _show(found)
     if said:
