@@ -426,3 +426,13 @@ def _everything(hx: Hexad, clock: FrozenClock) -> None:
 
 def _state(hx: Hexad) -> object:
     return [one.to_dict() for one in hx.memories(status=None, limit=None, order="path")]
+
+
+def test_an_erasure_takes_the_name_of_what_it_erased_out_of_the_notes(hx):
+    kept, other = hx.remember(NOTE), hx.remember(AGAIN)
+    hx.consolidate("project")
+
+    hx.forget(kept.id, purge=True, confirm=True)
+
+    assert kept.id not in str(hx.get(other.id).to_dict())
+    assert "merged" == hx.get(other.id).metadata[CONSOLIDATED]["action"]
