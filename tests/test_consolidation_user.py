@@ -8,6 +8,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock
+from hexad.storage.leases import Lease
 from user_projects import open_project, use
 
 
@@ -155,3 +156,16 @@ def test_a_role_is_told_nothing_of_the_user_layer(tmp_path, clock):
         assert "user" not in hx.consolidate().after
         with pytest.raises(hexad.AccessDenied):
             hx.user.rescore()
+
+
+@pytest.mark.row("A009")
+def test_of_programs_in_several_projects_one_at_a_time_weighs_the_layer(tmp_path, clock):
+    with open_project(tmp_path / "one", clock) as hx:
+        hx.user.observe("Writes the tests last.")
+        clock.advance(days=400)
+        with Lease(hx.user.path / "maintain.lock", clock=clock, purpose="consolidation").held_for():
+            with pytest.raises(hexad.StoreLocked):
+                hx.consolidate("user")
+            assert {} == hx.consolidate("project").counts
+
+        assert {"rescored": 1} == hx.consolidate("user").counts
