@@ -313,8 +313,8 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
 
-        gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks. Consolidation runs where
-        it is due: once a day for the project, once a month for the user layer (docs/consolidation.md).
+        gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks. Consolidation runs
+        where it is due: once a day for the project, once a month for the user layer (docs/consolidation.md).
         """
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
