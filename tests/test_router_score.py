@@ -238,6 +238,21 @@ def test_what_a_layer_leaves_flows_on_in_the_order_of_authority():
 
 
 @pytest.mark.row("A071")
+def test_decisions_that_nobody_asked_for_get_only_what_all_others_leave():
+    items = rank(
+        [item("law", layer="governance", relevance=1.0), item("note", layer="vector", relevance=0.1)],
+        DEFAULT_WEIGHTS,
+    )
+    shares = {MemoryLayer.GOVERNANCE: 0.0, MemoryLayer.VECTOR: 0.1}
+
+    def taken(tokens: int) -> list[str]:
+        return [one.item.id for one in allot(items, shares=shares, tokens=tokens, cost=lambda _: 60).taken]
+
+    assert ["note"] == taken(100)
+    assert {"law", "note"} == set(taken(120))
+
+
+@pytest.mark.row("A071")
 def test_a_layer_without_a_share_gets_nothing_even_when_there_is_room():
     shares = {layer: share for layer, share in QUOTAS.items() if layer is not MemoryLayer.GOVERNANCE}
     found = allotted({"governance": 1, "project": 1}, shares=shares)

@@ -125,7 +125,7 @@ def allot(
     """Return the items that fit: of each layer the best, within its share of `tokens` as a cap.
 
     What a layer does not use flows on in the order of authority, and at the end to whoever has items left, in the
-    same order. A layer without a share is left out.
+    same order; then to layers whose share is 0. A layer without a share is left out.
     """
     found = Allotment()
     waiting: dict[MemoryLayer, list[tuple[ScoredItem, int]]] = {}
@@ -134,11 +134,11 @@ def allot(
         cap = shares.get(layer, 0.0) * tokens + carried
         used = 0
         own = [(one, cost(one)) for one in ranked if one.item.layer is layer]
-        if shares.get(layer, 0.0) <= 0:
+        if layer not in shares:
             found.left_out += [_left(one, price, "its layer has no share here") for one, price in own]
             own = []
         for one, price in own:
-            if used + price <= cap and spent + used + price <= tokens:
+            if shares[layer] > 0 and used + price <= cap and spent + used + price <= tokens:
                 found.taken.append(one)
                 used += price
             else:
@@ -146,7 +146,7 @@ def allot(
         found.spent[layer] = used
         spent += used
         carried = cap - used
-    for layer, own in waiting.items():
+    for layer, own in sorted(waiting.items(), key=lambda one: shares[one[0]] <= 0):
         for one, price in own:
             if spent + price <= tokens:
                 found.taken.append(one)

@@ -27,6 +27,8 @@ LAYER_MS: Final = 50.0
 TOTAL_MS: Final = 150.0
 LIMIT: Final = 20
 LIMIT_WANTED: Final = 30
+LIMIT_BESIDE: Final = 3
+"""So many decisions are told where nobody asked for decisions."""
 _TOKENS_MOST: Final = 1_000_000
 _MODEL_TOKENS: Final = 60
 _QUESTION_SHOWN: Final = 2_000
@@ -204,8 +206,9 @@ def plan(
 def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple[LayerPlan, ...]:
     """Return the layers that are asked, in the order of authority.
 
-    Governance answers where a reason or a decision is asked for, and where it is asked for by name. The share of a
-    layer that is left out flows on as what a layer does not use.
+    Governance has a share where a reason or a decision is asked for, and where it is asked for by name; elsewhere the
+    few decisions that fit best get what all others leave. The share of a layer that is left out flows on as what a
+    layer does not use.
     """
     chosen = wanted.layers
     asked = [
@@ -215,12 +218,20 @@ def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple
         and settings.quotas[layer] > 0
     ]
     raised = _RAISED[found.query_class]
+    beside = (
+        MemoryLayer.GOVERNANCE
+        if chosen is None and not found.asks_why and MemoryLayer.GOVERNANCE not in wanted.also
+        else None
+    )
+    shares = {layer: 0.0 if layer is beside else settings.quotas[layer] for layer in asked}
     return tuple(
         LayerPlan(
             layer=layer,
-            share=settings.quotas[layer],
-            tokens=int(settings.quotas[layer] * wanted.max_tokens),
-            limit=wanted.limit or (LIMIT_WANTED if layer in raised else LIMIT),
+            share=shares[layer],
+            tokens=int(shares[layer] * wanted.max_tokens),
+            limit=LIMIT_BESIDE
+            if layer is beside
+            else wanted.limit or (LIMIT_WANTED if layer in raised else LIMIT),
             deadline_ms=None if wanted.deterministic or wanted.wait else settings.layer_ms,
         )
         for layer in asked
@@ -228,8 +239,6 @@ def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple
 
 
 def _speaks(layer: MemoryLayer, found: Classified) -> bool:
-    if layer is MemoryLayer.GOVERNANCE:
-        return found.asks_why
     return layer not in _LEFT_OUT.get(found.query_class, ())
 
 
