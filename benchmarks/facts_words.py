@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIRST_NAMES = ("Ann", "Anna", "Annika", "Jon", "John", "Jonas", "Mara", "Maria", "Marion", "Lee", "Leo", "Lena")
+FIRST_NAMES = (
+    "Ann",
+    "Anna",
+    "Annika",
+    "Jon",
+    "John",
+    "Jonas",
+    "Mara",
+    "Maria",
+    "Marion",
+    "Lee",
+    "Leo",
+    "Lena",
+)
 LAST_NAMES = ("Berg", "Bergman", "Berger", "Holm", "Holmes", "Lind")
 SERVICE_STEMS = ("billing", "search", "orders", "login", "reports", "catalog", "invoices", "payments", "mail")
 SERVICE_ENDS = ("api", "api-v2", "web", "worker")
@@ -264,7 +277,10 @@ SEVERAL = (
 PROJECT_KEYS = {
     "database": ("tech_stack", DATABASES),
     "language": ("tech_stack", LANGUAGES),
-    "test_framework": ("tech_stack", ("pytest", "unittest", "nose", "Jest", "Vitest", "Mocha", "JUnit", "RSpec")),
+    "test_framework": (
+        "tech_stack",
+        ("pytest", "unittest", "nose", "Jest", "Vitest", "Mocha", "JUnit", "RSpec"),
+    ),
     "queue": ("tech_stack", ("RabbitMQ", "Kafka", "SQS", "NATS", "Redis streams", "ZeroMQ", "Pulsar")),
     "naming": ("convention", ("snake_case", "camelCase", "PascalCase", "kebab-case")),
     "branching": ("convention", ("trunk based", "git flow", "release branches", "forks")),
@@ -280,7 +296,17 @@ PROJECT_ASKED = {
 PROJECT_THEN = "Which {k} did the {s} component have in {when}?"
 PROJECT_BEFORE = "Which {k} did the {s} component have before?"
 
-OPENINGS = ("", "", "", "", "Noted: ", "From the stand-up: ", "By the way, ", "For the record: ", "Heard today: ")
+OPENINGS = (
+    "",
+    "",
+    "",
+    "",
+    "Noted: ",
+    "From the stand-up: ",
+    "By the way, ",
+    "For the record: ",
+    "Heard today: ",
+)
 """What texts begin with; mostly nothing."""
 DEPENDENTS = {
     "city": "The birthday parcel for {s} goes to {v}.",

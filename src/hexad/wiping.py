@@ -9,9 +9,9 @@ from hexad.errors import AccessDenied, NotFound
 from hexad.model.erasure import ErasureReceipt
 from hexad.model.privacy import Scope, WipeReport, parse_scope
 from hexad.model.tag import Tag, TagType
+from hexad.storage.facts import Facts
 from hexad.storage.holdings import Held, Holdings
 from hexad.storage.honeycomb_access import HoneycombAccesses
-from hexad.storage.facts import Facts
 from hexad.storage.working_sets import WorkingSets
 
 if TYPE_CHECKING:

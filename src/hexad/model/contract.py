@@ -77,7 +77,9 @@ class Draft:
     cuts: tuple[Section, ...] | None = None  # the same, as places in the clean text, with lines and headings
     structured: bool = False  # an upsert by id, else by space, path, kind and content (decision 15)
     imported: bool = False  # from a file that says what it is trusted: it never gains trust by coming back
-    gated: bool = False  # from another memory system: what is known already, or was handed out, is not stored again
+    gated: bool = (
+        False  # from another memory system: what is known already, or was handed out, is not stored again
+    )
     derived_from: tuple[str, ...] = ()  # ids of memories: it is trusted no more than the least of them
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
 

@@ -42,7 +42,9 @@ class StoreStatus:
     quarantined: int = 0  # memories that wait for the owner's review; nobody else is told
     links_pending: int = 0  # memories that have vectors and wait for their links in the honeycomb
     links_made_by: str | None = None  # the process that has the right to make links at this moment
-    consolidation: Mapping[str, JSONValue] | None = None  # when it ran, what is due and over quota; None for a role
+    consolidation: Mapping[str, JSONValue] | None = (
+        None  # when it ran, what is due and over quota; None for a role
+    )
     user_layer: str = ""  # where what is known across projects stands
 
     def to_dict(self) -> dict[str, JSONValue]:

@@ -130,5 +130,12 @@ CREATE INDEX feedback_by_class ON feedback(query_class) WHERE query_class IS NOT
 
 def add_layers(con: Connection) -> None:
     """Add the tables of all layers."""
-    for script in (WORKING_SET_DDL, DECISION_DDL, FACT_DDL, FEEDBACK_DDL, CONSOLIDATION_DDL, _KNOWN_DECISIONS):
+    for script in (
+        WORKING_SET_DDL,
+        DECISION_DDL,
+        FACT_DDL,
+        FEEDBACK_DDL,
+        CONSOLIDATION_DDL,
+        _KNOWN_DECISIONS,
+    ):
         con.execute(script)

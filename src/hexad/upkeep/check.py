@@ -13,8 +13,8 @@ from hexad.model.policy import parse_stored
 from hexad.storage.check import check_rows, check_vectors
 from hexad.storage.cold_check import check_cold
 from hexad.storage.crypto import DOCUMENTS, STREAM, StoreKeys
-from hexad.storage.document_copies import check_copies
 from hexad.storage.decision_check import check_decisions
+from hexad.storage.document_copies import check_copies
 from hexad.storage.documents import Documents, check_documents
 from hexad.storage.keys import KeyStore
 from hexad.storage.own_files import own_files

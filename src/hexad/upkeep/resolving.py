@@ -26,8 +26,8 @@ NEAR: Final = 0.15
 class Here:
     """What is known of a person, as one project sees it.
 
-    `known_as` is the id under which `values` has it. `preferences` are by key, the surest first, `exceptions` by key, `suppressions` by how their value looks; `projects`
-    is how many take part in learning.
+    `known_as` is the id under which `values` has it. `preferences` are by key, the surest first, `exceptions` by key,
+    `suppressions` by how their value looks; `projects` is how many take part in learning.
     """
 
     project_id: str
