@@ -36,8 +36,9 @@ capabilities: $(STAMP)  ## Rewrite docs/capabilities.md from the tests' markers
 bench: $(STAMP)  ## Measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks $(ARGS)
 
-stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files
+stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files, many examples
 	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 $(ARGS)
+	TEST_EXAMPLES_TIMES=10 $(BIN)/python -m pytest -p no:xdist --timeout 0 tests/property $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +15,44 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.audit import AuditLog, AuditLogWriter
+from hexad.config import DATABASE, STORE_DIRECTORY
 from hexad.ids import IdSource
 from hexad.interfaces.cli.main import main
+from hexad.opening import directory_of
 from hexad.providers.generator import GeneratorSpec
+from hexad.storage import migrations
+from hexad.storage.connection import Database
+from hexad.storage.schema import MIGRATIONS
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
 from ran import Ran, Run
 
 _TESTS = itertools.count()
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 4 << 30
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what tests write in memory where there is room, and let the programs that they start find bytecode."""
+    # Hundreds of them are started, and each would compile the package again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if "long" in str(config.getoption("-m")) or "TMPDIR" in os.environ or not _roomy(_MEMORY):
+        return  # the long forms are for a disk
+    # Tests wait for thousands of syncs. What they show of durability they show by faults that they put in and by
+    # processes that they kill: a page that a killed process wrote stays, in memory as on a disk.
+    os.environ["TMPDIR"] = str(_MEMORY)
+    tempfile.tempdir = None
+
+
+def _roomy(folder: Path) -> bool:
+    """Whether files can be kept, and started, in a folder of memory: containers often have one of 64 MB."""
+    if not os.access(folder, os.W_OK):
+        return False
+    system = os.statvfs(folder)
+    return system.f_bavail * system.f_frsize >= _ROOM_BYTES and not system.f_flag & os.ST_NOEXEC
 
 
 @pytest.fixture(autouse=True)
@@ -62,8 +94,18 @@ def project(tmp_path: Path, encrypted: bool) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a new store as `FrozenClock` makes it, without an id: opening a copy of it makes a new store."""
+    path = tmp_path_factory.mktemp("empty") / DATABASE
+    database = Database.open(path, clock=FrozenClock())
+    migrations.apply(database, MIGRATIONS, FrozenClock())
+    database.close()
+    return path
+
+
 @pytest.fixture
-def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
+def opened(project: Path, clock: FrozenClock, empty_database: Path) -> Iterator[Opener]:
     """Open stores by hand: again, beside each other, with other embedders.
 
     All take their ids from one seeded source, so that a store that is opened twice does not give an id twice.
@@ -84,6 +126,8 @@ def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
         role: str | None = None,
         clock: hexad.Clock | None = clock,
     ) -> Hexad:
+        if create and not readonly:
+            _begin(path or project, empty_database)
         hx = hexad.open(
             path or project,
             embedder=HashEmbedder() if embedder == "hashing" else embedder,
@@ -105,6 +149,15 @@ def opened(project: Path, clock: FrozenClock) -> Iterator[Opener]:
     for folder in folders:
         with hexad.open(folder, embedder=None, background=False) as hx:
             assert [] == hx.check()
+
+
+def _begin(path: Path, database: Path) -> None:
+    """Put the tables of a new store where none is: making them takes ten times as long as copying them."""
+    store = path / STORE_DIRECTORY
+    if not path.is_dir() or directory_of(path, create=True) != store.resolve() or store.exists():
+        return
+    store.mkdir(mode=0o700)
+    shutil.copy(database, store / DATABASE)
 
 
 @pytest.fixture

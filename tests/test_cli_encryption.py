@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import hexad
+import programs
 
 WORDS, OTHER_WORDS = "six words are better than one", "other words for another day"
 
@@ -21,16 +22,7 @@ WORDS, OTHER_WORDS = "six words are better than one", "other words for another d
 @pytest.fixture
 def run(project: Path, tmp_path: Path):
     def run_hexad(*arguments: str, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "hexad", *arguments],
-            cwd=project,
-            env={**_quiet(tmp_path), **environment},
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-            check=False,
-        )
+        done = programs.run(programs.HEXAD, *arguments, env={**_quiet(tmp_path), **environment}, cwd=project)
         assert code == done.returncode, done.stdout + done.stderr
         return done
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import HEXAD, run
 from ran import Ran
 
 # How long a process that has just printed something is given to listen again.
@@ -44,11 +45,9 @@ class Shell:
         )
 
     def __call__(self, *args: str, stdin: str | None = "") -> Ran:
-        pipe = subprocess.PIPE
-        process = self.start(*args, stdin=pipe, stdout=pipe, stderr=pipe)
-        out, err = process.communicate(stdin, timeout=120)
-        assert "Traceback" not in err
-        return Ran(code=process.returncode, out=out, err=err)
+        done = run(HEXAD, *args, input=stdin or "", env=self.environment, cwd=self.folder)
+        assert "Traceback" not in done.stderr
+        return Ran(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
 @pytest.fixture

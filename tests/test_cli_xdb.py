@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hexad
+import programs
 from ran import Ran
 
 ROWS = [
@@ -47,16 +48,9 @@ ROWS = [
 
 def pipe(folder: Path, text: str | bytes, *args: str) -> Ran:
     """Run a command as a process of its own that reads `text`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "hexad", *args],
-        cwd=folder,
-        env={**os.environ, "HEXAD_EMBEDDER": "none", "PYTHONWARNINGS": "error"},
-        input=text.encode() if isinstance(text, str) else text,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    return Ran(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+    environment = {**os.environ, "HEXAD_EMBEDDER": "none", "PYTHONWARNINGS": "error"}
+    done = programs.run(programs.HEXAD, *args, input=text, env=environment, cwd=folder)
+    return Ran(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
 def lines(rows: list[dict]) -> str:

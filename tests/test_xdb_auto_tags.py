@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ from hexad import Hexad, InvalidInput
 from hexad.experience import auto_tags
 from hexad.model.tag import TagApplication, TagSource, TagType
 from opener import Opener
+from programs import run
 
 Configured = Callable[..., Hexad]
 PACKS = Path(__file__).parent / "data" / "concepts"
@@ -296,9 +295,7 @@ def test_a_program_that_is_killed_at_any_step_leaves_each_timestep_tagged_once(
     died, step = 0, 0
     while True:
         step += 1
-        done = subprocess.run(
-            [sys.executable, "-c", DIES, str(project), str(step)], capture_output=True, text=True, check=False
-        )
+        done = run(DIES, project, step)
         with hexad.open(project, embedder=None, background=False) as hx:
             hx.xdb.seal()
             steps = hx.xdb.recall(limit=100_000)

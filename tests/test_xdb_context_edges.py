@@ -239,8 +239,8 @@ def test_a_window_that_is_made_smaller_is_compacted_with_the_next_record(opened)
 def test_the_smallest_windows_work(opened, window):
     hx = opened()
     hx.xdb.start_session("monday", window)
-    tell(hx, 60)
-    accounted(hx, 60)
+    tell(hx, 24)
+    accounted(hx, 24)
     assert hx.xdb.get_context_state()["current_tokens"] <= max(window, 2)
 
 

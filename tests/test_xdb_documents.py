@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import Conflict, Hexad, InvalidInput, LimitExceeded, NotFound
 from hexad.errors import StorageFailure
 from hexad.model.document import CopyState, DocumentType, check_document_path
@@ -294,7 +295,7 @@ def test_two_processes_that_update_one_document_lose_no_version(hx, opened: Open
     assert versions[-1].content == hx.xdb.documents.file(document.id).read_text()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40),

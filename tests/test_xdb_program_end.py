@@ -30,7 +30,7 @@ def run(program: str, folder: Path, seconds: float) -> subprocess.CompletedProce
 
 
 def test_a_program_that_ends_while_the_background_compacts_ends_well(tmp_path: Path) -> None:
-    for turn in range(5):
+    for turn in range(3):
         ended = run(_PROGRAM, tmp_path / str(turn % 2), 0.7 + 0.25 * turn)
         assert (ended.returncode, ended.stderr) == (0, ""), turn
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from hexad import BudStatus, Conflict, Hexad, NotFound, StorageFailure
 from hexad.storage import files
 from opener import Opener
+from programs import run
 from tables import everything_stored
 
 PACKS = Path(__file__).parent / "data" / "concepts"
@@ -250,9 +249,7 @@ def test_a_program_that_is_killed_leaves_no_copy_that_would_be_a_new_document(
     died, step = 0, 0
     while True:
         step += 1
-        done = subprocess.run(
-            [sys.executable, "-c", DIES, str(project), str(step)], capture_output=True, text=True, check=False
-        )
+        done = run(DIES, project, step)
         with opened(embedder=None) as left:
             there = left.xdb.get_document("style/tone.md")
             left.xdb.documents.read_copies()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,20 +59,26 @@ class Module:
         return any(self.name == place or self.name.startswith(place + ".") for place in places)
 
 
-def read_tree(root: Path, package: str = "") -> dict[str, Module]:
-    """Parse every `*.py` below `root`; names are dotted and start with `package` when it is given."""
+def read_tree(root: Path, package: str = "", *, with_any_of: Collection[str] = ("",)) -> dict[str, Module]:
+    """Parse every `*.py` below `root`; names are dotted and start with `package` when it is given.
+
+    With `with_any_of`, only the files whose text holds one of these words.
+    """
     modules = {}
     for file in sorted(root.rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        if not any(word in text for word in with_any_of):
+            continue
         parts = list(file.relative_to(root).with_suffix("").parts)
         is_package = parts[-1] == "__init__"
         name = ".".join(([package] if package else []) + (parts[:-1] if is_package else parts))
-        modules[name] = parse(name, file.read_text(encoding="utf-8"), is_package=is_package)
+        modules[name] = parse(name, text, is_package=is_package)
     return modules
 
 
 def parse(name: str, text: str, *, is_package: bool = False) -> Module:
     tree = ast.parse(text, filename=name)
-    imports = tuple(_imports(tree, in_function=False, type_checking=False))
+    imports = tuple(_imports(tree))
     return Module(
         name=name,
         tree=tree,
@@ -83,17 +89,37 @@ def parse(name: str, text: str, *, is_package: bool = False) -> Module:
     )
 
 
-def _imports(node: ast.AST, *, in_function: bool, type_checking: bool) -> Iterator[Import]:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        for name in node.names:
-            yield _one_import(node, name, in_function=in_function, type_checking=type_checking)
-        return
-    inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    guarded: list[ast.stmt] = []
-    if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
-        guarded = node.body  # its `else` does run
-    for child in ast.iter_child_nodes(node):
-        yield from _imports(child, in_function=inside, type_checking=type_checking or child in guarded)
+def _imports(tree: ast.Module) -> list[Import]:
+    found: list[Import] = []
+    waiting: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
+    while waiting:
+        node, in_function, type_checking = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found += [
+                _one_import(node, name, in_function=in_function, type_checking=type_checking)
+                for name in node.names
+            ]
+            continue
+        inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        # Expressions hold no statements: only what does is looked into.
+        parts: list[tuple[ast.AST, bool, bool]] = []
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            children = getattr(node, part, None)
+            if isinstance(children, list):
+                # The `else` of such an `if` does run.
+                guarded = type_checking or (
+                    part == "body" and isinstance(node, ast.If) and _guards(node.test)
+                )
+                parts += [(child, inside, guarded) for child in children]
+        waiting += reversed(parts)
+    return found
+
+
+def _guards(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name | ast.Attribute) and ast.unparse(test) in {
+        "TYPE_CHECKING",
+        "typing.TYPE_CHECKING",
+    }
 
 
 def _one_import(

@@ -7,7 +7,7 @@ time, so that it is the same store whoever writes it and in which order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -179,10 +179,11 @@ def opened(path: Any) -> Hexad:
     )
 
 
-def cases(hx: Hexad) -> Iterator[tuple[str, str]]:
+def cases(hx: Hexad, option_sets: Collection[str] = tuple(OPTION_SETS)) -> Iterator[tuple[str, str]]:
     """Give the name of each case and the JSON of its bundle, or of its list by kind."""
     for backend in BACKENDS:
-        for name, options in OPTION_SETS.items():
+        for name in option_sets:
+            options = OPTION_SETS[name]
             for number, topic in enumerate(TOPICS):
                 bundle = hx.recall_context(SPACE, topic, options, backend=backend, freeze_clock=FROZEN)
                 yield f"{backend} {name} topic-{number:02}", bundle.to_json()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 
 from golden import corpus
 from hexad import Hexad
+from programs import Program
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
@@ -108,11 +107,9 @@ with corpus.opened(sys.argv[2]) as hx:
     corpus.write(hx, numbers=numbers[int(sys.argv[3])::3][::-1])
     hx.maintain()
 """
-    writers = [
-        subprocess.Popen([sys.executable, "-c", script, str(HERE.parent), str(other), str(number)])
-        for number in range(3)
-    ]
-    assert [0, 0, 0] == [writer.wait(120) for writer in writers]
+    writers = [Program(script, HERE.parent, other, number) for number in range(3)]
+    errors = [writer.communicate(timeout=120)[1] for writer in writers]
+    assert [0, 0, 0] == [writer.returncode for writer in writers], errors
 
     with corpus.opened(other) as together:
         together.maintain()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.errors import HexadError
 from hexad.experience.batches import batches
 from hexad.experience.chunks import chunks
@@ -145,7 +146,7 @@ def is_low(concept: str) -> bool:
 
 @pytest.mark.row("H170", "H181")
 @pytest.mark.parametrize("permitted", [None, is_low])
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=ROWS)
 @example(
     rows=[

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import Hexad
 from hexad.interfaces.cli.browse import Browser
 from hexad.interfaces.cli.browse_model import State
@@ -75,7 +76,7 @@ def store() -> Iterator[Hexad]:
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(30),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock, Hexad, Memory, TimeSortedIds
 from reference_orderings import BACKENDS, order_for_kind, order_for_topic
 
@@ -79,7 +80,7 @@ options = st.fixed_dictionaries(
 )
 change = st.sampled_from(["pin", "unpin", "forget", "restore", "rewrite", "add", "other space"])
 SHARED = settings(
-    max_examples=60,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import CompressedRecord, CompressionLevel, FrozenClock, compress_records
 from hexad.experience.compression import bucket
 from hexad.experience.passes import Passes
@@ -31,7 +32,7 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
     return sum(one.timesteps for one in found), sum(one.token_count for one in found)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(st.one_of(spoken, passed), max_size=14))
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:

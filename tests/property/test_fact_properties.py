@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 
 import hexad
+from example_counts import examples
 from hexad import Hexad
 from hexad.model.facts import FactRow, predecessor, successor
 from hexad.model.memory import Status, Trust
@@ -61,7 +62,7 @@ def test_who_takes_a_place_is_later_and_trusted_as_much(line: list[FactRow]) -> 
         assert before is None or (before.order < one.order and before.trust.rank <= one.trust.rank)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Oslo", "Rome", "Bern"]), st.integers(0, 400)),

@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock
 from hexad.model.contract import Draft
 from hexad.model.memory import Relevance
@@ -78,7 +79,7 @@ def store_all(hx: hexad.Hexad, found: list[dict[str, Any]]) -> None:
     )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     found=memories,
     rules=st.lists(st.tuples(conditions, roles), max_size=3),
@@ -115,7 +116,7 @@ def test_a_role_sees_what_the_space_and_every_rule_about_it_admit(
         assert [] == hx.check()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     found=memories,
     ttl=st.none() | st.integers(1, 40),

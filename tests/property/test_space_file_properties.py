@@ -13,11 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import Citation
 from hexad.testing import temporary_store
 from hexad.text.normalize import clean
 
-FEW = settings(max_examples=25, deadline=None, derandomize=True)
+FEW = settings(max_examples=examples(12), deadline=None, derandomize=True)
 
 characters = st.characters(exclude_categories=["Cs"])
 any_text = st.text(characters, max_size=60)

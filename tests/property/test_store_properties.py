@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock, Hexad, Outcome, TimeSortedIds
 from hexad.ids import content_hash
 from hexad.testing import HashEmbedder
@@ -18,7 +19,7 @@ from hexad.text.normalize import clean, slug
 from hexad.text.redact import RedactionRules, redact
 
 SHARED = settings(
-    max_examples=40,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,
@@ -97,7 +98,7 @@ def test_any_question_has_an_answer_whose_parts_add_up(store: Hexad, question: s
 
 
 @pytest.mark.row("L002", "L004")
-@settings(SHARED, max_examples=12)
+@settings(SHARED, max_examples=examples(6))
 @given(corpus=st.lists(words, min_size=1, max_size=8), questions=st.lists(words, min_size=1, max_size=3))
 def test_reindex_changes_no_answer_and_no_id(corpus: list[str], questions: list[str]) -> None:
     with fresh() as hx:
@@ -122,7 +123,7 @@ def test_reindex_changes_no_answer_and_no_id(corpus: list[str], questions: list[
 
 
 @pytest.mark.row("L004", "L018")
-@settings(SHARED, max_examples=12)
+@settings(SHARED, max_examples=examples(6))
 @given(corpus=st.lists(texts, min_size=1, max_size=6))
 def test_the_same_calls_give_the_same_ids_and_records(corpus: list[str]) -> None:
     def run() -> list[Any]:
@@ -134,7 +135,7 @@ def test_the_same_calls_give_the_same_ids_and_records(corpus: list[str]) -> None
     assert run() == run()
 
 
-@settings(SHARED, max_examples=10)
+@settings(SHARED, max_examples=examples(5))
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(["write", "forget", "restore", "pin", "embed"]), st.integers(0, 3), words),

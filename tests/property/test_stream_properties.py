@@ -14,6 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import EventType, FrozenClock, Hexad, TimestepRecord
 from hexad.model.experience import StepQuery
 from hexad.model.ticks import Ranges, union
@@ -26,7 +27,9 @@ from hexad.storage.stream_event_ticks import EventPlace
 from hexad.text.search_terms import SearchTerms, search_terms
 
 # An example is a store with a history; smaller numbers say no more about it.
-SHARED = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+SHARED = settings(
+    max_examples=examples(2), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
 CONCEPTS = [f"pack::C{at}" for at in range(6)]
 KINDS = [EventType.INPUT, EventType.OUTPUT, EventType.SYSTEM]
 

@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock, Hexad, Outcome, TimeSortedIds
 from hexad.testing import HashEmbedder, ScriptedGenerator
 from hexad.text.normalize import clean, slug
 
 SHARED = settings(
-    max_examples=40,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,

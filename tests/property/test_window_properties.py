@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import Fidelity, FrozenClock, Hexad, HexadError
 from hexad.model.tiers import SubmissionStatus
 
@@ -129,7 +130,7 @@ class Life:
 
 
 @pytest.mark.row("H073", "H090")
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=st.lists(steps, min_size=1, max_size=14))
 def test_nothing_protected_is_lost_and_nothing_is_there_twice(store, plan):
     life = Life(*store)

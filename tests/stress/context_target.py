@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import hexad
 from hexad.storage import files
 
 WINDOW = 400
+PACE_S = 0.002
+"""What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""
 
 
 def record(project: Path, name: str, count: int) -> None:
@@ -27,6 +30,7 @@ def record(project: Path, name: str, count: int) -> None:
                 at += 1
             hx.xdb.flush()
             os.write(1, f"{at}\n".encode())
+            time.sleep(PACE_S)
 
 
 def compact(project: Path, _name: str, count: int) -> None:

@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 import hexad
@@ -16,6 +17,8 @@ from hexad.storage import files, segment_upkeep
 from hexad.storage.cold import ColdRanges
 from hexad.storage.sessions import Sessions
 
+PACE_S = 0.002
+"""What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""
 segment_upkeep.SMALL_SEGMENTS = 3  # so that there is much to do
 
 
@@ -31,6 +34,7 @@ def record(project: Path, count: int) -> None:
             ids = [hx.xdb.record("output", f"word {at} {n}", {f"c{n}": n / 10}) for n in range(5)]
             hx.xdb.flush()
             os.write(1, " ".join(one.rpartition("-")[2] for one in ids).encode() + b"\n")
+            time.sleep(PACE_S)
 
 
 def leave(project: Path, count: int) -> None:

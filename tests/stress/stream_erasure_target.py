@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import hexad
+
+PACE_S = 0.002
+"""What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""
 
 
 def opened(project: Path) -> hexad.Hexad:
@@ -27,6 +31,7 @@ def record(project: Path, session: str) -> None:
             hx.xdb.flush()
             os.write(1, " ".join(one.rpartition("-")[2] for one in ids).encode() + b"\n")
             at += 1
+            time.sleep(PACE_S)
 
 
 def hold(project: Path, session: str) -> None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import hexad
 from hexad.storage import files
+
+PACE_S = 0.002
+"""What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""
 
 
 def record(project: Path, name: str, count: int) -> None:
@@ -27,6 +31,7 @@ def record(project: Path, name: str, count: int) -> None:
                 at += 1
             hx.xdb.flush()
             os.write(1, f"{at}\n".encode())
+            time.sleep(PACE_S)
 
 
 def read(project: Path, _name: str, count: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import struct
 import time
@@ -14,12 +13,10 @@ from pathlib import Path
 
 from stress_target import open_store, write
 
+from programs import CONTEXT, preload
+
 _REPORT = struct.Struct("<qq")
 _FAILED = b"failed:"
-# Forked from a clean server: starting Python anew for each worker would be most of the time, and a fork of the
-# test process would inherit its threads.
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["hexad.storage.connection"])
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,9 @@ class Worker:
 
     @classmethod
     def start(cls, path: Path, *, worker: int, writes: range, operation: Operation) -> Worker:
-        reader, writer = _context.Pipe(duplex=False)
-        process = _context.Process(target=_work, args=(writer, path, operation, worker, writes), daemon=True)
+        preload()
+        reader, writer = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=_work, args=(writer, path, operation, worker, writes), daemon=True)
         process.start()
         writer.close()
         return cls(process, reader)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,17 +11,15 @@ import pytest
 
 import hexad
 from hexad.model.tag import TagSource
+from programs import Program
 
 TARGET = Path(__file__).with_name("stream_target.py")
 SHORT_CYCLES, LONG_CYCLES = 2, 60
 THRESHOLD = 0.5  # the writers' `c0` to `c49` reach it, each writer's own concept does not
 
 
-def start(what: str, project: Path, name: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), name, str(10**9)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(what: str, project: Path, name: str) -> Program:
+    return Program(TARGET, what, project, name, 10**9)
 
 
 def kill_cycle(project: Path, chance: random.Random, cycle: int) -> None:

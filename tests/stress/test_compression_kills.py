@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,17 @@ import pytest
 import hexad
 from hexad import CompressionLevel, Hexad, Stopped
 from hexad.experience.passes import Passes
+from programs import Program
 
 TARGET = Path(__file__).with_name("compression_target.py")
 SESSIONS = 24
 
 
-def start(what: str, project: Path, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), str(count)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(what: str, project: Path, count: int) -> Program:
+    return Program(TARGET, what, project, count)
 
 
-def finish(running: subprocess.Popen[str]) -> str:
+def finish(running: Program) -> str:
     said, complained = running.communicate(timeout=300)
     assert 0 == running.returncode, complained
     return said

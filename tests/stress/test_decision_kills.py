@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import hexad
+from programs import Program
 
 TARGET = Path(__file__).parent / "decision_target.py"
 
@@ -17,9 +16,7 @@ TARGET = Path(__file__).parent / "decision_target.py"
 @pytest.mark.parametrize("after", [3, 17])
 def test_an_acknowledged_decision_survives_a_kill_with_its_memory(tmp_path: Path, after: int) -> None:
     told: list[str] = []
-    with subprocess.Popen(
-        [sys.executable, str(TARGET), str(tmp_path)], stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as process:
+    with Program(TARGET, tmp_path) as process:
         assert process.stdout is not None
         for line in process.stdout:
             told.append(line.split()[1])

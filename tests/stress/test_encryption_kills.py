@@ -19,6 +19,7 @@ from canaries import Canaries, Key, opened, plant, plant_ledger, told
 from hexad import AccessDenied, HexadError, InvalidInput
 from hexad.storage import files
 from hexad.storage.encryption import read_record
+from programs import Program
 
 TARGET = Path(__file__).with_name("encryption_target.py")
 SHORT_STEPS, RANDOM_KILLS = 5, 2
@@ -29,9 +30,7 @@ class Target:
     """Runs changes of encryption in children that can be killed."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(TARGET)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._process = Program(TARGET)
 
     def __call__(self, what: str, number: int, project: Path) -> int:
         assert self._process.stdin is not None
@@ -41,11 +40,7 @@ class Target:
         return int(self._process.stdout.readline())
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(30)
-        self._process.stdout.close()
+        self._process.communicate(timeout=30)
 
 
 @pytest.fixture(scope="module")

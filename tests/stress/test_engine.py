@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -141,11 +142,10 @@ def failing(vfs: FailingVFS, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def fail_at(
-    folder: Path, operation: str, fault: str, *, at: int, monkeypatch: pytest.MonkeyPatch
+    origin: Path, folder: Path, operation: str, fault: str, *, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], bool]:
-    prepared(folder)
-    with engine_target.open_store(folder) as store:
-        before = state(store)
+    """Do an operation in a copy of `origin` with one failing call; return what is wrong, and whether it came so far."""
+    shutil.copytree(origin, folder)
     vfs = FailingVFS(*FAULTS[fault], at=at, lasting=False)
     refused = False
     with failing(vfs, monkeypatch):
@@ -155,6 +155,8 @@ def fail_at(
         except HexadError:
             refused = True
     wrong: list[str] = []
+    with engine_target.open_store(origin) as store:
+        before = state(store)
     with engine_target.open_store(folder) as store:
         wrong += store.check()
         after = state(store)
@@ -168,11 +170,13 @@ def fail_at(
 
 def fail_everywhere(directory: Path, operation: str, *, stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
+    origin = directory / "origin"
+    prepared(origin)
     for fault in FAULTS:
         at, reached = 1, True
         while reached:
             wrong, reached = fail_at(
-                directory / f"{fault}-{at}", operation, fault, at=at, monkeypatch=monkeypatch
+                origin, directory / f"{fault}-{at}", operation, fault, at=at, monkeypatch=monkeypatch
             )
             found += wrong
             reached = reached or at < 60

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLog, AuditLogWriter
+from programs import Program
 
 TARGET = Path(__file__).with_name("erasure_target.py")
 PEOPLE, OTHERS = 60, 60
@@ -45,11 +44,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(project: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), str(project)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(project: Path) -> Program:
+    return Program(TARGET, project)
 
 
 def files_with(project: Path) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import pytest
 
 import hexad
 from hexad import CopyState, FrozenClock
+from programs import Program
 
 _WORK = """
 import sys, hexad
@@ -28,10 +27,7 @@ with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
 
 @pytest.mark.parametrize("kill_after", [1, 7, 20])
 def test_what_was_acknowledged_before_a_kill_is_there(tmp_path, kill_after):
-    running = subprocess.Popen(
-        [sys.executable, "-c", _WORK, str(tmp_path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    running = Program(_WORK, tmp_path)
     assert running.stdout is not None
     _, document_id, step = running.stdout.readline().split()
     for _ in range(kill_after):

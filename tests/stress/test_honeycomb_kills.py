@@ -4,8 +4,6 @@ each ring has at most six edges, and the main ring holds the strongest."""
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,15 +11,13 @@ import pytest
 
 import hexad
 from hexad import FrozenClock
+from programs import Program
 
 TARGET = Path(__file__).with_name("honeycomb_target.py")
 
 
-def start(folder: Path, seed: int, count: int, hubs: list[int]) -> subprocess.Popen[str]:
-    running = subprocess.Popen(
-        [sys.executable, str(TARGET), str(folder), str(seed), str(count), *map(str, hubs)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(folder: Path, seed: int, count: int, hubs: list[int]) -> Program:
+    running = Program(TARGET, folder, seed, count, *hubs)
     assert running.stdout is not None
     assert "ready\n" == running.stdout.readline()
     return running

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 import hexad
 from hexad import Hexad
 from hexad.testing import HashEmbedder
+from programs import Program
 
 TARGET = Path(__file__).with_name("honeycomb_linking_target.py")
 TURNS = 300
@@ -49,23 +48,20 @@ def waiting(hx: Hexad) -> int:
     return hx._parts.stores.tasks.counts("link")[0]
 
 
-def start(hx: Hexad) -> subprocess.Popen[str]:
-    running = subprocess.Popen(
-        [sys.executable, str(TARGET), str(hx.path.parent)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(hx: Hexad) -> Program:
+    running = Program(TARGET, hx.path.parent)
     assert running.stdout is not None
     assert "ready\n" == running.stdout.readline()
     return running
 
 
-def go(running: subprocess.Popen[str]) -> None:
+def go(running: Program) -> None:
     assert running.stdin is not None
     running.stdin.write("\n")
     running.stdin.flush()
 
 
-def linked(running: subprocess.Popen[str]) -> int:
+def linked(running: Program) -> int:
     out, err = running.communicate(timeout=120)
     assert 0 == running.returncode, err
     return int(out.split()[1])

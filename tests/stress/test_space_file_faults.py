@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ import hexad
 from hexad import Hexad
 from hexad.errors import HexadError
 from hexad.storage import files
+from programs import Program
 
 SHORT_DAMAGES, LONG_DAMAGES = 400, 20_000
 MEMORIES = 60
@@ -94,7 +93,8 @@ def test_a_kill_at_any_step_leaves_the_old_file_or_the_new_one(hx: Hexad, what: 
     old = ids(path)
     outcomes = set()
     for fatal in range(1, 20):
-        done = subprocess.run([sys.executable, "-c", KILLED, str(hx.path), what, str(fatal)], check=False)
+        done = Program(KILLED, hx.path, what, fatal)
+        done.communicate()
         found = ids(path)
         assert found in (old, old | {"more"})
         outcomes.add((done.returncode == 0, found == old))
@@ -161,7 +161,7 @@ def test_several_processes_export_at_once_and_a_reader_always_finds_a_whole_file
     path = hx.spaces.export("docs").path
     plain = hx.spaces.write_file("docs")
     whole = plain.read_bytes()
-    writers = [subprocess.Popen([sys.executable, "-c", EXPORTS, str(hx.path), "15"]) for _ in range(3)]
+    writers = [Program(EXPORTS, hx.path, 15) for _ in range(3)]
     looks = 0
     try:
         while any(writer.poll() is None for writer in writers):
@@ -169,9 +169,9 @@ def test_several_processes_export_at_once_and_a_reader_always_finds_a_whole_file
             assert whole == plain.read_bytes()
             looks += 1
     finally:
-        codes = [writer.wait() for writer in writers]
+        errors = [writer.communicate()[1] for writer in writers]
 
-    assert [0, 0, 0] == codes
+    assert [0, 0, 0] == [writer.returncode for writer in writers], errors
     assert looks > 3
     assert {path.name} == {one.name for one in path.parent.iterdir()}
 
@@ -196,9 +196,7 @@ def large(path: Path, count: int) -> Path:
 
 def test_several_processes_read_one_file_and_each_object_is_created_once(hx: Hexad, tmp_path: Path) -> None:
     file = large(tmp_path / "large.json", 150)
-    command = [sys.executable, "-c", READS, str(hx.path), str(file)]
-
-    readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    readers = [Program(READS, hx.path, file) for _ in range(3)]
     reports = [json.loads(reader.communicate()[0]) for reader in readers]
 
     assert [0, 0, 150] == sorted(report["created"] for report in reports)
@@ -219,11 +217,10 @@ with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
 
 def test_a_kill_while_a_file_is_read_leaves_all_of_it_or_nothing(hx: Hexad, tmp_path: Path) -> None:
     file = large(tmp_path / "large.json", 300)
-    command = [sys.executable, "-c", READS_ALOUD, str(hx.path), str(file)]
     found: list[int | None] = []
     # While objects are prepared, and at several moments of the transaction that stores them.
     for lines, wait_s in ((1, 0.0), (2, 0.0), (2, 0.02), (2, 0.05), (2, 0.1), (2, 0.2), (2, 0.4)):
-        reader = subprocess.Popen(command, stdout=subprocess.PIPE)
+        reader = Program(READS_ALOUD, hx.path, file)
         assert reader.stdout is not None
         for _ in range(lines):
             reader.stdout.readline()

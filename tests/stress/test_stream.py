@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -15,20 +13,18 @@ import pytest
 import hexad
 from hexad.storage import files
 from hexad.storage.stream_log import read_log
+from programs import Program
 
 TARGET = Path(__file__).with_name("stream_target.py")
 SHORT_KILLS, LONG_KILLS = 2, 200
 ENDLESS = 10**9
 
 
-def start(what: str, project: Path, name: str = "-", count: int = ENDLESS) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), name, str(count)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(what: str, project: Path, name: str = "-", count: int = ENDLESS) -> Program:
+    return Program(TARGET, what, project, name, count)
 
 
-def finish(process: subprocess.Popen[str]) -> str:
+def finish(process: Program) -> str:
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     return output

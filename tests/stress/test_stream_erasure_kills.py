@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hexad
+from programs import Program
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from stream_canaries import Canaries, found_in
@@ -21,33 +21,25 @@ TARGET = Path(__file__).with_name("stream_erasure_target.py")
 SHORT_KILLS, LONG_KILLS = 3, 150
 
 
-def start(what: str, project: Path, argument: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), argument],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def start(what: str, project: Path, argument: str) -> Program:
+    return Program(TARGET, what, project, argument)
 
 
 def opened(project: Path) -> hexad.Hexad:
     return hexad.open(project, embedder=None, background=False)
 
 
-def line(process: subprocess.Popen[bytes]) -> bytes:
+def line(process: Program) -> str:
     assert process.stdout is not None
     said = process.stdout.readline()
     assert said, process.communicate(timeout=60)
     return said
 
 
-def end(process: subprocess.Popen[bytes]) -> bytes:
-    """End a program and return what it said since; `communicate` knows nothing of what was read ahead with a line."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.close()
-    said = process.stdout.read()
-    process.stdin = None
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors.decode()
+def end(process: Program) -> str:
+    """End a program and return what it said since."""
+    said, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
     return said
 
 
@@ -56,7 +48,7 @@ def test_what_a_live_program_holds_is_pending_unseen_and_gone_once_it_ends(tmp_p
         hx.xdb.start_session("calm", compaction=False)
         hx.xdb.record("output", "calm")
         holder = start("hold", tmp_path, "call")
-        assert b"recorded\n" == line(holder)
+        assert "recorded\n" == line(holder)
         hx.xdb.tag("private", tick_range=(1, 20), session_id="call")
 
         receipt = hx.forget(tag="private", purge=True, confirm=True)
@@ -68,9 +60,9 @@ def test_what_a_live_program_holds_is_pending_unseen_and_gone_once_it_ends(tmp_p
         hx.maintain()  # it still holds it
         assert found_in(hx.path)
         assert holder.stdin is not None
-        holder.stdin.write(b"\n")
+        holder.stdin.write("\n")
         holder.stdin.flush()
-        assert b"more\n" == line(holder)
+        assert "more\n" == line(holder)
         assert 20 == len(hx.xdb.recall(session_id="call"))
         end(holder)
         hx.maintain()
@@ -88,13 +80,13 @@ def test_what_a_live_program_goes_on_recording_to_an_erased_session_is_kept_unde
 ) -> None:
     with opened(tmp_path) as hx:
         holder = start("hold", tmp_path, "call")
-        assert b"recorded\n" == line(holder)
+        assert "recorded\n" == line(holder)
         hx.forget(session="call", purge=True, confirm=True)
         assert ([], []) == (hx.xdb.sessions(), hx.xdb.recall(session_id="*"))
         assert holder.stdin is not None
-        holder.stdin.write(b"\n")
+        holder.stdin.write("\n")
         holder.stdin.flush()
-        assert b"more\n" == line(holder)
+        assert "more\n" == line(holder)
         end(holder)
         hx.maintain()
         hx.xdb.seal()
@@ -112,7 +104,7 @@ def test_a_rule_that_comes_later_tags_nothing_of_what_was_erased_and_is_in_a_log
 ) -> None:
     with opened(tmp_path) as hx:
         holder = start("hold", tmp_path, "call")
-        assert b"recorded\n" == line(holder)
+        assert "recorded\n" == line(holder)
         hx.xdb.tag("private", tick_range=(5, 8), session_id="call")
         hx.forget(tag="private", purge=True, confirm=True)
         (hx.path / "hexad.toml").write_text("auto_tag_threshold = 0.4\n")
@@ -137,6 +129,7 @@ def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path:
                 some = [session.record("output", " later", {"c": 0.5}) for _ in range(5)]
                 hx.xdb.flush()
                 kept.update(int(one.rpartition("-")[2]) for one in some)
+                time.sleep(0.002)  # as a disk would take
 
         if where == "thread":
             writer = threading.Thread(target=record)
@@ -196,7 +189,7 @@ def test_a_program_that_is_killed_at_it_leaves_nothing_erased_or_all_of_it_to_be
                 hx.xdb.seal()
                 hx.xdb.check_and_compress(max_storage_bytes=0)
         process = start("forget", tmp_path, name)
-        assert b"open\n" == line(process)
+        assert "open\n" == line(process)
         time.sleep(chance.random() * 0.5)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)

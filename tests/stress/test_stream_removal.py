@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,20 +13,18 @@ import hexad
 from hexad.storage import segment_upkeep
 from hexad.storage.cold import ColdRanges
 from hexad.storage.sessions import Sessions
+from programs import Program
 
 TARGET = Path(__file__).with_name("removal_target.py")
 SHORT_KILLS, LONG_KILLS = 2, 100
 ENDLESS = 10**9
 
 
-def start(what: str, project: Path, count: int = ENDLESS) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), str(count)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(what: str, project: Path, count: int = ENDLESS) -> Program:
+    return Program(TARGET, what, project, count)
 
 
-def finish(process: subprocess.Popen[str]) -> str:
+def finish(process: Program) -> str:
     output, errors = process.communicate(timeout=240)
     assert process.returncode == 0, errors
     return output

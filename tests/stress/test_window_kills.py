@@ -6,8 +6,6 @@ import json
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,17 +14,15 @@ import pytest
 
 import hexad
 from hexad import Fidelity, FrozenClock, Hexad
+from programs import Program
 
 TARGET = Path(__file__).with_name("windows_target.py")
 SHORT_KILLS, SHORT_CYCLES, LONG_CYCLES = 4, 1, 60
 STEPS = 40
 
 
-def start(what: str, project: Path, name: str = "-", number: int = 0) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(TARGET), what, str(project), name, str(number)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def start(what: str, project: Path, name: str = "-", number: int = 0) -> Program:
+    return Program(TARGET, what, project, name, number)
 
 
 def opened(project: Path) -> Hexad:

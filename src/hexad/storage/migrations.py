@@ -31,18 +31,27 @@ def apply(database: Database, migrations: Sequence[Migration], clock: Clock) -> 
     """Bring the store up to date; return the numbers that this call applied, often none.
 
     Each migration commits together with its row, so a killed run goes on where it stopped, and of several
-    processes exactly one applies it. Raises `IntegrityError` for a store that a newer version has migrated.
+    processes exactly one applies it. A new store gets all of them in one commit, with one sync instead of one for
+    each. Raises `IntegrityError` for a store that a newer version has migrated.
     """
     numbers = [migration.number for migration in migrations]
     if numbers != list(range(1, len(numbers) + 1)):
         raise ValueError(f"migrations must be numbered 1, 2, 3, … without gaps, not {numbers}")
+    newest = _newest(database, len(migrations))
+    if newest == len(migrations):
+        return []
+    commits = [[migration] for migration in migrations] if newest else [migrations]
+    applied = [number for together in commits for number in _commit(database, together, clock)]
+    _newest(database, len(migrations))
+    return applied
+
+
+def _commit(database: Database, migrations: Sequence[Migration], clock: Clock) -> list[int]:
+    """Apply migrations in one transaction; return the numbers of those that were not applied yet."""
     applied: list[int] = []
-    if _newest(database, len(migrations)) == len(migrations):
-        return applied
     with database.transaction() as con:
         con.execute(_DDL)
-    for migration in migrations:
-        with database.transaction() as con:
+        for migration in migrations:
             # Asked again in line: another process may have applied it since.
             if con.execute(
                 "SELECT 1 FROM schema_migrations WHERE number = ?", (migration.number,)
@@ -54,7 +63,6 @@ def apply(database: Database, migrations: Sequence[Migration], clock: Clock) -> 
                 (migration.number, migration.name, clock.now().isoformat()),
             )
             applied.append(migration.number)
-    _newest(database, len(migrations))
     return applied
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.clock import FrozenClock
 from hexad.experience.auto_tags import AutoTagger
 from hexad.ids import TimeSortedIds
@@ -125,7 +126,9 @@ def test_inside_a_transaction_nothing_is_tagged_that_could_be_undone(store: Stor
     assert [(1, 2)] == store.ranges()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_whatever_the_order_of_frames_and_looks_each_tick_is_tagged_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

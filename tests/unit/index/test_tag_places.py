@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.clock import FrozenClock
 from hexad.errors import InvalidInput
 from hexad.index.concepts import ConceptPacks, WorkingSet
@@ -215,7 +216,7 @@ def test_ranges_are_sets_of_ticks(left, right):
     assert all(first > before[1] + 1 for before, (first, _) in pairwise(a))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("ab"), ranges), max_size=25),
     ticks,

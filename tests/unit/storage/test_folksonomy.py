@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.clock import FrozenClock, SystemClock
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, LimitExceeded, NotFound
 from hexad.model.tag import (
@@ -283,7 +284,7 @@ def _parameters(sql: str):
     return (None,) * sql.count("?") or dict.fromkeys(names)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 1 << 40), st.integers(0, 1 << 40)).map(lambda pair: (min(pair), max(pair))),

@@ -44,11 +44,24 @@ def test_migrations_run_in_order_once_and_are_listed(db: Database) -> None:
 
 
 def test_a_migration_that_fails_leaves_the_earlier_ones_and_can_be_run_again(db: Database) -> None:
+    apply(db, [ONE], FrozenClock())
+    with pytest.raises(IntegrityError, match="nowhere"):
+        apply(db, [ONE, TWO, make(3, "INSERT INTO nowhere VALUES(1)")], FrozenClock())
+
+    assert [(1,), (2,)] == db.query("SELECT number FROM schema_migrations ORDER BY number")
+    assert [3] == apply(db, [ONE, TWO, make(3, "DELETE FROM one")], FrozenClock())
+
+
+def test_a_new_store_gets_all_migrations_in_one_commit_or_none(db: Database) -> None:
     with pytest.raises(IntegrityError, match="nowhere"):
         apply(db, [ONE, BROKEN], FrozenClock())
+    assert [(0,)] == db.query("SELECT count(*) FROM sqlite_schema")
 
-    assert [(1,)] == db.query("SELECT number FROM schema_migrations")
-    assert [2] == apply(db, [ONE, TWO], FrozenClock())
+    began: list[str] = []
+    db.tracer = lambda sql, _seconds: began.append(sql)
+    assert [1, 2] == apply(db, [ONE, TWO], FrozenClock())
+    db.tracer = None
+    assert 1 == began.count("BEGIN IMMEDIATE")
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_unchanged(db: Database) -> None:

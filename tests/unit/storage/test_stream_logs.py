@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.storage import files, stream_log
 from hexad.storage.crypto import CACHE, STREAM, StoreKeys
@@ -98,7 +99,9 @@ def log(tmp_path, cipher):
     writer.close(clean=False)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(batches=st.lists(st.lists(steps, min_size=1, max_size=6), max_size=5))
 def test_what_is_appended_is_read_as_it_was(tmp_path, cipher, read_log, batches):
     writer = LogWriter(tmp_path, begun_at=0, sync=False, cipher=cipher)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.model.ticks import union
 from hexad.storage import stream_spans
 from hexad.storage.cold import range_columns
@@ -20,7 +21,7 @@ HELD = st.lists(st.dictionaries(st.integers(1, 6), TICKS, min_size=1, max_size=6
 
 @pytest.mark.row("H104")
 @pytest.mark.parametrize("most", [1, 2, 16])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(places=PLACES, held=HELD)
 def test_every_tagged_tick_of_a_segment_is_in_exactly_one_part(places, held, most):
     with pytest.MonkeyPatch.context() as patch:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock, Hexad
 from hexad.index.orderings.orderings import VIEWS_MOST, Orderings
 from hexad.index.orderings.raptor import CLUSTER_WORDS_MOST
@@ -85,7 +86,7 @@ def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
 
 @pytest.mark.row("L118", "L119", "L122", "L138")
 @settings(
-    max_examples=40,
+    max_examples=examples(20),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
