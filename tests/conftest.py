@@ -30,7 +30,7 @@ from ran import Ran, Run
 
 _TESTS = itertools.count()
 _MEMORY = Path("/dev/shm")
-_ROOM_BYTES = 4 << 30
+_ROOM_BYTES = 2 << 30
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -243,7 +243,7 @@ def test_compactions_and_the_summary_in_the_window_are_made_of_what_stays(
     assert "canary" not in str(hx.xdb.context())
     assert [] == hx.check()
     hx.xdb.set_summarizer(None)
-    say(hx, "third", 30, words=lambda: "kept")
+    say(hx, "third", 12, words=lambda: "kept")
     assert [] == hx.check()
 
 
