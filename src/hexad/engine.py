@@ -316,6 +316,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks. Consolidation runs
         where it is due: once a day for the project, once a month for the user layer (docs/consolidation.md).
         """
+        handouts = self._parts.handouts.flush()
         ingested = self._parts.writing.queue.run()
         self._parts.finish_erasures()
         self._parts.tend_sessions()
@@ -336,7 +337,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
             let_go=self._parts.let_go_when_due(),
             compressed=self._parts.compress(),
             freed_bytes=self._parts.tidy(),
-            handouts=self._parts.handouts.flush(),
+            handouts=handouts,
             consolidated=0 if consolidated is None else len(consolidated.changes),
             user_layer=self._parts.user_layer_state(learned),
         )
