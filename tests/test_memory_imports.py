@@ -378,3 +378,157 @@ def test_the_command_imports_says_what_it_left_out_and_makes_no_store_for_a_dry_
     done = run("ingest", "--from", "mem0", str(FILES["mem0"]), "--no-embed")
     assert "4 created, 1 repeated, 1 skipped" in done.out
     assert "not stored again" in done.out
+
+
+def exported(path: Path, *records: object) -> Path:
+    path.write_text(json.dumps(list(records)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"metadata": {"x": "y" * 200_000}},
+        {"metadata": {"x": json.loads("[" * 80 + "]" * 80)}},
+        {"metadata": {"x": float("nan"), "y": 10**500}},
+        {"metadata": {"\ud800": "\udfff"}, "user_id": "\udfff"},
+        {"id": "two\nlines\x1b[31m"},
+        {"id": "x" * 4_000},
+        {"user_id": "Zoe \U0001f468\u200d\U0001f469\u200d\U0001f467 \u202e" + "u" * 900},
+    ],
+    ids=["much", "deep", "numbers", "surrogates", "control", "long", "name"],
+)
+def test_what_is_odd_beside_a_text_costs_no_memory(hx, tmp_path, odd):
+    file = exported(tmp_path / "x.json", {"id": "a", "memory": "The pier was closed in May", **odd})
+    report = hx.ingest(file, kind="mem0")
+    again = hx.ingest(file, kind="mem0")
+
+    assert ["The pier was closed in May"] == [one.raw for one in hx.memories(status=None, limit=None)]
+    assert (1, 0, 0, 1) == (report.created, report.skips, again.created, again.unchanged)
+    assert 1 == hexad.export_quality(file, "mem0").memories
+
+
+def test_ids_that_are_long_and_begin_alike_stay_apart(hx, tmp_path):
+    long = "n" * 3_000
+    file = exported(
+        tmp_path / "x.json", *({"id": long + end, "memory": f"Pier {end} is open"} for end in "12")
+    )
+    assert 2 == hx.ingest(file, kind="mem0").created
+
+    graph = tmp_path / "graph.jsonl"
+    names = [long + "1", long + "2", "nl\nx\x1b[31m"]
+    lines = [{"type": "entity", "name": name, "entityType": "ship", "observations": []} for name in names]
+    lines.append({"type": "relation", "from": names[0], "to": names[2], "relationType": "tows"})
+    graph.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    report = hx.ingest(graph, kind="server-memory")
+    assert (3, 0, 1) == (report.created, report.skips, report.links)
+
+
+def test_a_secret_in_an_id_is_told_by_nothing_and_costs_no_memory(hx, tmp_path):
+    key = "sk-" + "ant-api03-" + "Zq8" * 31 + "AA"
+    file = tmp_path / "graph.jsonl"
+    lines = [
+        {"type": "entity", "name": key, "entityType": "key", "observations": ["It opens the gate"]},
+        {"type": "relation", "from": "Ghost " + key, "to": key, "relationType": "owns"},
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    report = hx.ingest(file, kind="server-memory")
+    told = json.dumps([report.to_dict(), *(one.to_dict() for one in hx.memories(status=None, limit=None))])
+
+    assert (2, 1) == (report.created, report.skips)
+    assert key not in told
+
+
+def test_what_a_shell_wrote_in_another_encoding_is_read(hx, tmp_path):
+    record = {"id": "a", "memory": "K\u00f6ln is open"}
+    (tmp_path / "a.json").write_bytes(json.dumps([record], ensure_ascii=False).encode("utf-16"))
+    (tmp_path / "b.jsonl").write_bytes(
+        (json.dumps({**record, "id": "b", "memory": "Lunde is open"}) + "\n").encode("utf-16")
+    )
+    (tmp_path / "c.json").write_bytes(
+        json.dumps([{**record, "id": "c"}], ensure_ascii=False).encode("cp1252")
+    )
+    (tmp_path / "MEMORY.md").write_bytes("# Ports\n- Pier: K\u00f6ln\n".encode("utf-16"))
+    (tmp_path / "room.md").write_bytes(b"\xef\xbb\xbf# W / R\r\n\r\n## d1\r\n> The gate is red\r\n")
+    for name, kind in (
+        ("a.json", "mem0"), ("b.jsonl", "mem0"), ("MEMORY.md", "memory-md"), ("room.md", "mempalace"),
+    ):  # fmt: skip
+        assert 1 == hx.ingest(tmp_path / name, kind=kind).created
+    assert 1 == hx.ingest(tmp_path / "c.json", kind="mem0").repeated
+    assert {"K\u00f6ln is open", "Lunde is open", "Pier: K\u00f6ln", "The gate is red"} == {
+        one.raw for one in hx.memories(limit=None)
+    }
+
+
+def test_a_link_to_a_database_leads_to_its_log_too(hx, tmp_path):
+    (tmp_path / "home").mkdir()
+    writer = apsw.Connection(str(tmp_path / "home" / "claude-mem.db"))
+    writer.execute("PRAGMA journal_mode = wal")
+    writer.execute("CREATE TABLE observations(id INTEGER PRIMARY KEY, project TEXT, type TEXT, text TEXT)")
+    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    writer.execute("INSERT INTO observations VALUES(1, 'harbour', 'change', 'The pier was closed')")
+    link = tmp_path / "mem.db"
+    link.symlink_to(tmp_path / "home" / "claude-mem.db")
+
+    assert 1 == hx.ingest(link, kind="claude-mem").created
+    writer.close()
+
+
+def test_a_database_that_was_cut_off_is_refused_and_not_read_as_empty(hx, tmp_path):
+    file = database(
+        tmp_path / "x.db",
+        "CREATE TABLE observations(id INTEGER PRIMARY KEY, project TEXT, type TEXT, text TEXT)",
+        "INSERT INTO observations VALUES(1, 'harbour', 'change', 'The pier was closed')",
+    )
+    file.write_bytes(file.read_bytes()[:5_000])
+    with pytest.raises(InvalidInput, match="cut off: it has 5,000 of"):
+        hx.ingest(file, kind="claude-mem")
+
+
+@pytest.mark.parametrize(("kind", "inside"), [("memory-md", "note.md"), ("mempalace", "wing/room.md")])
+def test_a_link_out_of_a_folder_is_not_followed(hx, tmp_path, kind, inside):
+    outside = tmp_path / "outside.md"
+    outside.write_text("# wing / room\n\n## d9\n> The safe is behind the door\n")
+    folder = tmp_path / "folder"
+    (folder / inside).parent.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("- The pier is open\n")
+    (folder / "wing").mkdir(exist_ok=True)
+    (folder / "wing" / "other.md").write_text("# wing / other\n\n## d1\n> The gate is red\n")
+    (folder / inside).symlink_to(outside)
+    report = hx.ingest(folder, kind=kind)
+
+    assert any(skip.source_id == inside and "leads out" in skip.reason for skip in report.skipped)
+    assert not any("safe" in one.raw for one in hx.memories(status=None, limit=None))
+
+
+def test_an_index_that_is_a_link_out_of_its_folder_is_refused(hx, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "other.md").write_text("- The safe is behind the door\n")
+    (tmp_path / "folder" / "MEMORY.md").symlink_to(tmp_path / "other.md")
+    with pytest.raises(InvalidInput, match="leads out"):
+        hx.ingest(tmp_path / "folder", kind="memory-md")
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        json.dumps,
+        lambda graph: json.dumps({"content": [{"type": "text", "text": json.dumps(graph, indent=2)}]}),
+        lambda graph: json.dumps({"content": [], "structuredContent": graph}),
+    ],
+    ids=["one line", "content", "structured"],
+)
+def test_an_answer_of_the_memory_server_is_read_in_every_form_that_clients_save(hx, tmp_path, wrap):
+    entity = {"type": "entity", "name": "Mara", "entityType": "person", "observations": ["Mara keeps bees"]}
+    file = tmp_path / "graph.json"
+    file.write_text(wrap({"entities": [entity], "relations": []}))
+
+    assert 2 == hx.ingest(file, kind="server-memory").created
+
+
+@pytest.mark.parametrize("line", ["<!--" * 100_000, "# " + "# " * 100_000 + "x"], ids=["comment", "heading"])
+def test_a_memory_file_that_is_made_to_cost_time_is_read_in_one_pass(hx, tmp_path, line):
+    (tmp_path / "MEMORY.md").write_text(f"- The pier is open\n\n{line}\n")
+    hx.ingest(tmp_path / "MEMORY.md", kind="memory-md")
+
+    assert "The pier is open" in {one.raw for one in hx.memories(limit=None)}

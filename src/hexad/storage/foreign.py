@@ -105,11 +105,13 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
         raise InvalidInput(
             f"{str(path)!r} is no SQLite database; name the program's database file, or its export."
         )
+    path = path.resolve()  # the log lies beside the file itself, not beside a link to it
     journal = path.with_name(path.name + "-journal")
     if journal.exists() and journal.stat().st_size > 0:
         raise InvalidInput(
-            f"{str(path)!r} was left in the middle of a change ({journal.name} lies beside it). Start the program that "
-            "wrote it and end it again, which repairs the file; then call again."
+            f"{str(path)!r} is being changed, or was left in the middle of a change ({journal.name} lies beside it). "
+            "Wait until the program that writes it is done, or start it and end it again, which repairs the file; then "
+            "call again."
         )
     log = path.with_name(path.name + "-wal")
     if log.exists() and log.stat().st_size > 0:
@@ -118,11 +120,27 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
             with _opened(copy, path, immutable=False) as database:
                 yield database
         return
+    _refuse_cut(path)
     before = _mark(path)
     with _opened(path, path, immutable=True) as database:
         yield database
     if _mark(path) != before or (log.exists() and log.stat().st_size > 0):
         raise Conflict(f"{str(path)!r} {_WRITTEN}.")
+
+
+def _refuse_cut(path: Path) -> None:
+    """Raise `InvalidInput` for a file that is shorter than it says: SQLite would read what is gone as empty."""
+    with path.open("rb") as file:
+        head = file.read(100)
+        held = file.seek(0, 2)
+    if len(head) < 100 or head[24:28] != head[92:96]:
+        return  # the number of pages is not to be relied on, or SQLite itself will refuse it
+    page = int.from_bytes(head[16:18], "big")
+    said = int.from_bytes(head[28:32], "big") * (1 << 16 if page == 1 else page)
+    if held < said:
+        raise InvalidInput(
+            f"{str(path)!r} is cut off: it has {held:,} of {said:,} bytes. Copy it again, or take it from a backup."
+        )
 
 
 def _copied(path: Path, log: Path, folder: Path) -> Path:

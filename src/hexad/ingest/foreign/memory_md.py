@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.ingest.foreign.taking import Placed, kept, refuse, short_hash
+from hexad.ingest.foreign.taking import LEADS_OUT, Placed, kept, leads_out, refuse, short_hash
+from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.frontmatter import read_front_matter
-from hexad.ingest.sources.place import memory_path, safe_id
+from hexad.ingest.sources.place import memory_path
 from hexad.model.source import Claim, Item, Skip
 from hexad.text.normalize import clean, fold, slug
 
 FORMAT: Final = "memory-md"
 INDEX: Final = "MEMORY.md"
 _FILE_BYTES: Final = 1 << 20
-_HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.*)$")
 _BULLET: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$")
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULER: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _POINTER: Final = re.compile(
     r"\[([^\[\]]{1,200})\]\(([^()\s]{1,300}\.md)\)[ \t]*(?:[-:\u2013\u2014]+[ \t]*(.*))?$", re.DOTALL
 )
@@ -52,11 +52,17 @@ def read_memory_md(path: Path) -> Iterator[Placed | Skip]:
         return
     if not (path / INDEX).is_file():
         refuse(path, "a folder of memories", f"there is no {INDEX} in it")
-    files = {
+    if leads_out(path / INDEX, path):
+        raise InvalidInput(
+            f"{str(path / INDEX)!r} is a link that leads out of its folder; name the file itself."
+        )
+    found = {
         one.relative_to(path).as_posix(): one
         for one in sorted(path.rglob("*.md"))
         if one.is_file() and not any(part.startswith(".") for part in one.relative_to(path).parts)
     }
+    files = {name: one for name, one in found.items() if not leads_out(one, path)}
+    yield from (Skip(source_id=name, reason=LEADS_OUT) for name in found if name not in files)
     pointers: dict[str, str] = {}
     for one in _notes(files[INDEX], INDEX, files):
         if isinstance(one, _Pointer):
@@ -80,7 +86,8 @@ def _text(path: Path, name: str) -> str | Skip:
     try:
         if path.stat().st_size > _FILE_BYTES:
             return Skip(source_id=name, reason=f"it has more than {_FILE_BYTES:,} bytes; ingest it as a file")
-        return clean(path.read_bytes().decode("utf-8-sig", "replace"))
+        text = decoded(path.read_bytes())
+        return Skip(source_id=name, reason="it is no text") if text is None else clean(text)
     except OSError as error:
         return Skip(source_id=name, reason=f"it cannot be opened: {error.strerror}")
 
@@ -125,7 +132,7 @@ def _item(original: str, block: _Block, name: str) -> Item:
     title = " > ".join(block.trail)
     record = {"file": name, "heading": title}
     return Item(
-        source_id=safe_id(original)[:1_000],
+        source_id=original,
         text=block.text,
         path=memory_path(Path(name).stem, *block.trail),
         title=title[:200] or None,
@@ -169,7 +176,7 @@ def _blocks(lines: Sequence[str], begin: int) -> Iterator[_Block]:
             block = None
         if heading is not None:
             depth = len(heading[1])
-            trail = [one for one in trail if one[0] < depth] + [(depth, heading[2].strip())]
+            trail = [one for one in trail if one[0] < depth] + [(depth, heading[2].rstrip(" \t#").strip())]
         elif ends:
             continue
         elif bullet is not None and not inside:
@@ -192,9 +199,13 @@ def _goes_on(block: _Block | None, lines: Sequence[str], number: int) -> bool:
 
 
 def _without_comments(lines: Sequence[str]) -> list[str]:
-    """Return the lines with comments blanked, each on the line where it was."""
-    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), "\n".join(lines))
-    return text.split("\n")
+    """Return the lines with comments blanked, each on the line where it was; one that never ends is none."""
+    text, at = "\n".join(lines), 0
+    kept: list[str] = []
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[at:start], "\n" * text.count("\n", start, end)]
+        at = end + 3
+    return "".join([*kept, text[at:]]).split("\n")
 
 
 def _file(path: Path, name: str, pointed: str) -> Iterator[Placed | Skip]:
@@ -223,7 +234,7 @@ def _file(path: Path, name: str, pointed: str) -> Iterator[Placed | Skip]:
     record = {**fields, "file": name, "index": pointed}
     kind = slug(fields.get("type", ""))
     item = Item(
-        source_id=safe_id(name)[:1_000],
+        source_id=name,
         text=body,
         path=memory_path("memory", path.stem),
         title=title[:200],
@@ -241,4 +252,4 @@ def _links(body: str, name: str) -> Iterator[tuple[str, str]]:
     for target in dict.fromkeys(match[1].strip() for match in _WIKI.finditer(body)):
         file = target if target.endswith(".md") else f"{target}.md"
         if file != name:
-            yield "related", safe_id(file)[:1_000]
+            yield "related", file

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.ingest.foreign.taking import Placed, Record, kept, refuse, string
+from hexad.ingest.foreign.taking import LEADS_OUT, Placed, Record, kept, leads_out, refuse, string
+from hexad.ingest.sources.decode import mark_of
 from hexad.ingest.sources.place import memory_path
 from hexad.ingest.sources.times import read_time
 from hexad.model.source import Claim, Item, Skip
@@ -45,13 +46,16 @@ def read_mempalace(path: Path) -> Iterator[Placed | Skip]:
     found = False
     for file in rooms:
         where = file.relative_to(path).as_posix()
+        if leads_out(file, path):
+            yield Skip(source_id=where, reason=LEADS_OUT)
+            continue
         name = _room_of(file)
         if name is None:
             yield Skip(source_id=where, reason="it is no room: its first line is not `# WING / ROOM`")
             continue
         found = True
         yield from _room(file, where, name)
-    if graph.is_file():
+    if graph.is_file() and not leads_out(graph, path):
         found = True
         yield from _graph(graph)
     if not found:
@@ -64,7 +68,7 @@ def read_mempalace(path: Path) -> Iterator[Placed | Skip]:
 
 def _room_of(path: Path) -> tuple[str, str] | None:
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with path.open(encoding=_encoding(path), errors="replace") as file:
             match = _ROOM.match(file.readline(1_000).rstrip("\n"))
     except OSError as error:
         raise InvalidInput(
@@ -73,11 +77,16 @@ def _room_of(path: Path) -> tuple[str, str] | None:
     return None if match is None else (match[1], match[2])
 
 
+def _encoding(path: Path) -> str:
+    with path.open("rb") as file:
+        return mark_of(file.read(4)) or "utf-8"
+
+
 def _room(path: Path, where: str, name: tuple[str, str]) -> Iterator[Placed | Skip]:
     """Give the drawers of a room: `## ID`, the text as a quotation, a table of what is known of it."""
     lines: list[str] = []
     begun, drawer = 0, ""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding=_encoding(path), errors="replace") as file:
         for number, line in enumerate(file, start=1):
             # Every line of a drawer's text is quoted, so that this one begins the next.
             if line.startswith("## "):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.ingest.foreign.claude_mem import count_claude_mem, read_claude_mem
+from hexad.ingest.foreign.fitting import fitting, fitting_skip
 from hexad.ingest.foreign.mem0 import read_mem0
 from hexad.ingest.foreign.memory_md import read_memory_md
 from hexad.ingest.foreign.mempalace import read_mempalace
@@ -38,9 +39,10 @@ def read_foreign(path: Path, *, kind: SourceKind, options: ReadOptions) -> Itera
 def _items(intake: Intake, found: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
     for one in found:
         if isinstance(one, Skip):
-            yield one
-        else:
-            yield from intake.take(one[1], where=one[0])
+            yield fitting_skip(one)
+            continue
+        for taken in intake.take(fitting(one[1]), where=one[0]):
+            yield fitting_skip(taken) if isinstance(taken, Skip) else taken
 
 
 def count_things(spec: SourceSpec, *, options: ReadOptions) -> int | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from hexad.errors import InvalidInput
 from hexad.ingest.foreign.taking import (
     Placed,
     json_lines,
@@ -18,12 +21,17 @@ from hexad.ingest.foreign.taking import (
     string,
     strings,
 )
-from hexad.ingest.sources.place import memory_path, safe_id
+from hexad.ingest.sources.decode import mark_of
+from hexad.ingest.sources.place import memory_path
 from hexad.model.source import Claim, Item, Skip
 from hexad.text.normalize import slug
 
 FORMAT: Final = "server-memory"
 _HEAD: Final = 1 << 16
+_RECORD: Final = re.compile(
+    r'\{\s*"(?:type"\s*:\s*"(?:entity|relation)"|(?:name|from|to|entityType|relationType)"\s*:)'
+)
+"""How a line of the server's file begins."""
 
 
 @dataclass(slots=True)
@@ -74,19 +82,43 @@ def read_server_memory(path: Path) -> Iterator[Placed | Skip]:
 
 def _records(path: Path) -> Iterator[tuple[str, object] | Skip]:
     """Give the records; also of what its tool `read_graph` answers, which is one JSON document."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD).decode("utf-8", "replace").split("\n", 1)[0]
-    if '"type"' in head or path.suffix.lower() != ".json":
+    if path.suffix.lower() != ".json" or _is_lines(path):
         yield from json_lines(path)
         return
-    value = json_value(path)
+    value = _graph_of(json_value(path))
     if not isinstance(value, Mapping) or not isinstance(value.get("entities"), list):
         refuse(path, "the memory server's file", keys_of(value))
     for name, kind in (("entities", "entity"), ("relations", "relation")):
         records = value.get(name)
         for number, record in enumerate(records if isinstance(records, list) else []):
             where = f"{name}[{number}]"
-            yield where, ({"type": kind, **record} if isinstance(record, Mapping) else record)
+            yield where, ({**record, "type": kind} if isinstance(record, Mapping) else record)
+
+
+def _is_lines(path: Path) -> bool:
+    """Whether a file that is called .json has a record a line, as the server writes it by default."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be opened: {error.strerror}.") from error
+    text = head.decode(mark_of(head) or "utf-8", "replace").lstrip()
+    return not text or _RECORD.match(text) is not None
+
+
+def _graph_of(value: object) -> object:
+    """Return the graph of an answer of the tool, which may lie in an envelope of the protocol."""
+    if isinstance(value, Mapping) and "entities" not in value:
+        if isinstance(value.get("structuredContent"), Mapping):
+            return value["structuredContent"]
+        content = value.get("content")
+        first = content[0] if isinstance(content, list) and content else None
+        if isinstance(first, Mapping) and isinstance(first.get("text"), str):
+            try:
+                return json.loads(first["text"])
+            except (ValueError, RecursionError):
+                return value
+    return value
 
 
 def _take(entities: dict[str, _Entity], record: Mapping[str, object], where: str) -> None:
@@ -146,7 +178,7 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
         yield (
             where,
             Item(
-                source_id=safe_id(f"observation/{name[:500]}/{short_hash(text)}"),
+                source_id=f"observation/{name}/{short_hash(text)}",
                 text=said,
                 kind="observation",
                 path=path,
@@ -157,4 +189,4 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
 
 
 def _entity_id(name: str) -> str:
-    return safe_id(f"entity/{name}")[:1_000]
+    return f"entity/{name}"

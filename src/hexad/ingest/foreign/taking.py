@@ -17,6 +17,7 @@ from hexad.text.normalize import clean
 IMPORTED: Final = "imported"
 """Name in a memory's metadata under which stands what the other system said of it."""
 LINES: Final = (".jsonl", ".ndjson")
+LEADS_OUT: Final = "it is a link that leads out of the folder: it is not followed"
 _TEXT_LIMIT: Final = 2_000
 
 Record = Mapping[str, object]
@@ -30,6 +31,11 @@ def refuse(path: Path, format: str, seen: str) -> NoReturn:
         f"{str(path)!r} does not look like {format}: {seen}. Check the format that you named (docs/imports.md), or "
         "ingest it as a plain file."
     )
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a file of a folder is a link to something outside of it, which nobody named."""
+    return not path.resolve().is_relative_to(folder.resolve())
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, object] | Skip]:

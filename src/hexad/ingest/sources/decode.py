@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +43,7 @@ def refuse(head: bytes) -> str | None:
     for signature, what in _SIGNATURES:
         if head.startswith(signature):
             return f"not text: {what}"
-    if _mark(head) in (None, "utf-8-sig") and b"\0" in head:
+    if mark_of(head) in (None, "utf-8-sig") and b"\0" in head:
         return "binary: it holds NUL bytes"
     return None
 
@@ -51,7 +52,7 @@ class Sniffer:
     """Reads a file's bytes in blocks and says at the end how they are to be decoded."""
 
     def __init__(self, head: bytes) -> None:
-        self._name = _mark(head) or "utf-8"
+        self._name = mark_of(head) or "utf-8"
         self._decoder = codecs.getincrementaldecoder(self._name)("replace")
         self._replaced = self._characters = self._foreign = 0
         self._has_nul = False
@@ -89,5 +90,20 @@ class Sniffer:
         return self._name.removesuffix("-sig")
 
 
-def _mark(head: bytes) -> str | None:
+def decoded(data: bytes) -> str | None:
+    """Return the text of a whole file: by its byte-order mark, else UTF-8 or an older Western one; None for no text."""
+    if refuse(data[:HEAD_BYTES]) is not None:
+        return None
+    with suppress(UnicodeDecodeError):
+        return data.decode(mark_of(data) or "utf-8")
+    sniffer = Sniffer(data[:HEAD_BYTES])
+    text = sniffer.feed(data, final=True)
+    if sniffer.refuse() is not None:
+        return None
+    name = sniffer.encoding().name
+    return data.decode(name, "replace") if name == "cp1252" else text
+
+
+def mark_of(head: bytes) -> str | None:
+    """Return the codec that a file's byte-order mark names; None where it has none."""
     return next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from hexad.errors import InvalidInput
+from hexad.ingest.sources.decode import decoded, mark_of
 from hexad.model.source import Skip
 
 LINE_BYTES_LIMIT: Final = 16 << 20
@@ -25,9 +27,14 @@ TooLong = int
 def lines_of(file: BinaryIO) -> Iterator[tuple[int, str | TooLong]]:
     """Give the lines that are not blank with their numbers, decoded; a byte-order mark is dropped.
 
-    Bytes that are no UTF-8 become U+FFFD: inside a string of JSON they cost a character, not the record.
+    Bytes that are no UTF-8 become U+FFFD: inside a string of JSON they cost a character, not the record. A file that
+    begins with the mark of UTF-16, as some shells write what is sent to a file, is read as such, whole.
     """
     number = 0
+    mark = mark_of(file.read(4))
+    file.seek(0)
+    if mark not in (None, "utf-8-sig"):
+        file = BytesIO((decoded(file.read(JSON_BYTES_LIMIT)) or "").encode("utf-8", "replace"))
     while data := file.readline(LINE_BYTES_LIMIT + 1):
         number += 1
         if len(data) > LINE_BYTES_LIMIT and not data.endswith(b"\n"):
@@ -76,8 +83,13 @@ def load_json(path: Path) -> object:
             f"{str(path)!r} has {size:,} bytes; one JSON document may have {JSON_BYTES_LIMIT:,}. "
             "Write it as JSON lines, which are read one at a time."
         )
+    text = decoded(path.read_bytes())
+    if text is None:
+        raise InvalidInput(f"{str(path)!r} is no text, and so no JSON; check which file you named.")
+    if not text.strip():
+        raise InvalidInput(f"{str(path)!r} is empty; write the export again.")
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig", "replace"))
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise InvalidInput(
             f"{str(path)!r} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
