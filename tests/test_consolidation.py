@@ -75,6 +75,147 @@ def test_what_differs_in_a_number_a_name_or_a_negation_stays_apart(hx, one, othe
     assert () == hx.consolidate("project").changes
 
 
+DATED = {"valid_from": "2026-02-05"}
+
+
+@pytest.mark.row("A078")
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ({}, {"tags": ["billing"]}, "tags of its own"),
+        ({"tags": ["ops"]}, {"tags": ["billing"]}, "tags of its own"),
+        ({}, {"metadata": {"ticket": "OPS-12"}}, "metadata of its own"),
+        ({}, {"path": "runbooks/export"}, "a path of its own"),
+        ({}, DATED, "another date"),
+        ({"valid_from": "2026-01-05"}, DATED, "another date"),
+        ({"valid_to": "2026-02-05"}, {}, "holds longer"),
+        ({"trust": "user"}, {"trust": "agent", "importance": 0.9}, "matters more"),
+    ],
+)
+def test_what_is_found_or_holds_in_another_way_is_no_duplicate(hx, one, other, why):
+    hx.remember(NOTE, **one)
+    hx.remember(AGAIN, **other)
+
+    report = hx.consolidate("project")
+
+    assert () == report.changes
+    assert [1] == [left.count for left in report.skipped]
+    assert why in report.skipped[0].reason
+
+
+@pytest.mark.row("A078")
+def test_of_duplicates_what_matters_most_is_kept(hx):
+    hx.remember(NOTE, importance=0.1)
+    kept = hx.remember(AGAIN, importance=0.9)
+
+    hx.consolidate("project")
+
+    assert [kept.id] == [one.id for one in hx.memories()]
+
+
+@pytest.mark.row("A078")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We deploy with Fly; the account is renewed on 2027-03-01.",
+        "We deploy with Fly, and Anna pays for it.",
+        "We deploy with Fly, never by hand.",
+    ],
+)
+def test_a_fact_whose_text_says_more_than_its_value_stays(hx, text):
+    key = {"subject": "shop", "attribute": "deploy tool", "value": "Fly"}
+    hx.remember("We deploy with Fly.", **key)
+    hx.remember(text, **key)
+
+    report = hx.consolidate("project")
+
+    assert () == report.changes
+    assert "each text says something" in report.skipped[0].reason
+
+
+def test_what_is_left_alone_is_counted_once_however_many_it_is_like(hx):
+    for sign in ("+", "€", "✅", "?"):
+        hx.remember(NOTE.replace("export", f"{sign} export"))
+
+    [left] = hx.consolidate("project").skipped
+
+    assert (3, 3) == (left.count, len(set(left.ids)))
+
+
+@pytest.mark.row("A078", "A101")
+def test_what_is_trusted_less_makes_nobody_surer(hx, clock):
+    draft = hx.project.observe(category="pattern", key="orm", value="Prisma", confidence=0.5)
+    subject = hx.get(draft.memory_id).subject
+    for text in ("Prisma it is.", "It is Prisma, again."):
+        clock.advance(hours=1)
+        hx.remember(
+            text,
+            space="project",
+            kind="pattern",
+            subject=subject,
+            attribute="orm",
+            value="Prisma",
+            trust="web",
+        )
+
+    assert {"merged": 2} == hx.consolidate("project").counts
+
+    assert 0.5 == hx.get(draft.memory_id).confidence
+
+
+@pytest.mark.row("A146")
+def test_what_was_made_of_experience_takes_no_memory_over_the_quota(opened, project):
+    (project / ".hexad").mkdir(exist_ok=True)
+    (project / ".hexad" / "hexad.toml").write_text("[consolidation]\nquotas = {project = 3}\n")
+    hx = opened(embedder=None)
+    for at in range(5):
+        hx.remember(f"Run {at} came to an end of its own.", space="experience")
+    hx.remember("The api answers in JSON.")
+
+    report = hx.consolidate("project")
+
+    assert (1, ()) == (report.before["project"].count, report.changes)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"base": "abc", "to": 0.6},
+        {"base": 5, "to": 0.6},
+        {"base": -3, "to": 0.6},
+        {"base": [1]},
+        "x",
+        [1],
+        None,
+    ],
+)
+def test_metadata_of_others_do_not_stand_in_the_way(hx, clock, note):
+    odd = hx.remember("A draft of somebody.", metadata={"draft": True, "decayed": note}, confidence=0.6)
+    hx.remember("Another.", metadata={"consolidated": note, "draft": note})
+    clock.advance(days=120)
+
+    hx.consolidate("project")
+
+    assert 0.3 == hx.get(odd.id).confidence
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A082", "A101")
+def test_a_draft_that_was_called_wrong_does_not_grow_old_twice(hx, clock):
+    draft = hx.project.observe(category="pattern", key="orm", value="Prisma", confidence=0.6)
+    clock.advance(days=120)
+    hx.consolidate("project")
+    assert 0.3 == hx.get(draft.memory_id).confidence
+
+    said = hx.feedback(draft.memory_id, "wrong")
+    assert () == hx.consolidate("project").changes
+    assert pytest.approx(0.24) == hx.get(draft.memory_id).confidence
+    hx.retract_feedback(said.id)
+
+    assert () == hx.consolidate("project").changes
+    assert pytest.approx(0.3) == hx.get(draft.memory_id).confidence
+
+
 @pytest.mark.row("A078")
 def test_two_values_of_one_key_are_never_merged(hx):
     hx.facts.declare("linter", many=True)

@@ -21,6 +21,16 @@ _LAYER: Final = (
     "CASE WHEN m.kind = 'decision' THEN 'governance' WHEN m.source_no IS NULL THEN 'project'"
     " ELSE 'vector' END"
 )
+SESSION: Final = "conversation_session"
+"""Name in a memory's metadata: the session that it is from. Erasing that session takes it along."""
+
+
+def _number(name: str) -> str:
+    """Return what a draft's note of its age says, where that is a number; anybody may write metadata."""
+    key = f"m.metadata, '$.{DECAYED}.{name}'"
+    return f"iif(json_type({key}) IN ('real', 'integer'), json_extract({key}), NULL)"
+
+
 _COLUMNS: Final = (
     "m.no, m.id, m.space_no, s.name, coalesce(m.audience_no, 0), m.kind, m.pinned, m.importance, m.confidence,"
     " m.trust, m.created_at, max(m.updated_at, m.created_at, coalesce(u.last_used_at, 0)), u.last_used_at,"
@@ -29,10 +39,13 @@ _COLUMNS: Final = (
     " m.tags, m.data_subjects, coalesce(m.metadata ->> '$.project', ''),"
     " coalesce(m.metadata ->> '$.draft', 0) = 1,"
     f" coalesce(m.metadata ->> '$.{CONSOLIDATED}.action', ''),"
-    f" m.metadata ->> '$.{DECAYED}.base', m.metadata ->> '$.{DECAYED}.to',"
+    f" {_number('base')}, {_number('to')},"
     " EXISTS (SELECT 1 FROM relations r JOIN memories d ON d.no = r.from_no"
     f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active'),"
-    f" {_LAYER}"
+    f" {_LAYER},"
+    " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
+    f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{SESSION}'),"
+    f" coalesce(m.metadata ->> '$.{SESSION}', ''), coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
 )
 _FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -44,8 +57,9 @@ _FROM: Final = (
 class Candidate(NamedTuple):
     """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
 
-    A draft's `base` is how sure it was before it grew old, `to` how sure it was made then. `rests` says that something
-    else rests on it.
+    A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
+    `rests` says that something else rests on it, `more` is what somebody noted among its metadata, `session` the one
+    that it is from.
     """
 
     no: int
@@ -78,6 +92,13 @@ class Candidate(NamedTuple):
     to: float | None
     rests: bool
     layer: str
+    path: str = ""
+    valid_to: datetime | None = None
+    more: str = "{}"
+    session: str = ""
+    subject: str = ""
+    attribute: str = ""
+    lowered_at: datetime | None = None
 
 
 class ConsolidationRows:
@@ -127,9 +148,12 @@ class ConsolidationRows:
         return {cast("int", no): (cast("int", count), from_micros(cast("int", at))) for no, count, at in rows}
 
     def sizes(self) -> dict[str, LayerSize]:
-        """Return how large the layers of the store are: what is recalled, and the bytes of its texts."""
+        """Return how large the layers of the store are: what is recalled, and the bytes of its texts.
+
+        What was made of recorded experience is not counted: it has limits of its own, and no quota takes it.
+        """
         rows = self._db.query(
-            f"SELECT {_LAYER}, count(*), sum(octet_length(m.raw)) FROM memories m WHERE m.status = 'active' GROUP BY 1"
+            f"SELECT {_LAYER}, count(*), sum(octet_length(m.raw)) {_FROM} GROUP BY 1"
             " UNION ALL SELECT 'session', count(*), coalesce(sum(octet_length(state)), 0) FROM working_sets"
             " UNION ALL SELECT 'graph', count(*),"
             "  coalesce(sum(octet_length(data)), 0) FROM honeycomb_contents"
@@ -220,5 +244,6 @@ def _candidate(row: Row) -> Candidate:
     values[9] = Trust(cast("str", values[9]))
     for at in (10, 11, 13):
         values[at] = from_micros(cast("int", values[at]))
-    values[12] = optional_time(values[12])
+    for at in (12, 31, 36):
+        values[at] = optional_time(values[at])
     return Candidate(*values)

@@ -4,41 +4,92 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from hexad.text.fingerprint import jaccard, shingles
-from hexad.text.normalize import fold
+from hexad.text.normalize import nfkc
 from hexad.text.sentences import sentences
 from hexad.text.stopwords import STOP_WORDS
 
 NEAR: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_TOKEN: Final = re.compile(
+    r"[^\W_]+(?:['.,:/\\_@-]+[^\W_]+)*"  # a word, a number, a path, a version
+    r"|(?<!\S)-(?=\d)"  # what makes a number negative
+    r"|_+|[^\w\s.,;:!()\[\]{}\"'“”‘„«»…`–—-]+"  # signs that say something: ≥, ++, €, %, ?
+)
+_LIST_MARK: Final = re.compile(r"^\s*(?:[#*+>-]+|\d+[.)])\s+")
+_FILLERS: Final = frozenset("a an the also too please simply really actually basically indeed".split())
 _TURNS: Final = frozenset(
     """
     no not none never neither nor without except unless until instead rather only but however longer stop stopped
     before after if when cannot can't don't doesn't didn't won't isn't aren't wasn't weren't shouldn't mustn't
-    was were had former formerly previously deprecated removed disabled
+    was were had former formerly previously deprecated removed disabled obsolete wrong false outdated
+    may must should shall might could would cant dont hardly barely seldom nobody nothing lack lacks refuse fail fails
+    nicht kein keine nie ohne außer pas jamais plus sans sauf no nunca sin non mai senza não sem niet geen zonder нет не
     """.split()
 )
 """Words that turn round what is said, or say when it holds; a text with one more of them says something else."""
-_MEANS_NOTHING: Final = STOP_WORDS - _TURNS
+_NEW_WORDS_LIMIT: Final = 3
 
 
-def adds_nothing(text: str, beside: str) -> bool:
-    """Return whether `text` says nothing that `beside` does not say: no other number, name, negation or order.
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word or a sign: as it was written, folded, and without its plural where it is no name."""
 
-    Each of its sentences must have its telling words, in their order, in a sentence of the other; what that says
-    besides may not turn it round.
+    said: str
+    folded: str
+    stem: str
 
-    >>> adds_nothing("Deploys happen on Tuesday.", "The deploys happen on Tuesdays, at noon.")
+    def like(self, other: _Word, *, cased: bool) -> bool:
+        if self.folded == other.folded:
+            return not cased or _is_short_name(self.said) == _is_short_name(other.said)
+        return bool(self.stem) and self.stem == other.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A text by what its sentences tell; made once for a text that is compared with many."""
+
+    sentences: tuple[tuple[_Word, ...], ...]
+    cased: bool
+
+    @property
+    def turns(self) -> frozenset[str]:
+        """The words among it that turn something round."""
+        return frozenset(word.folded for one in self.sentences for word in one if word.folded in _TURNS)
+
+
+def telling(text: str) -> Telling:
+    """Return what a text tells, sentence by sentence."""
+    text = nfkc(text).replace("’", "'")
+    cased = text not in (text.upper(), text.lower())
+    found = (_words(text[start:end], cased=cased) for start, end in sentences(text))
+    return Telling(tuple(one for one in found if one), cased=cased)
+
+
+def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
+    """Return whether `text` says nothing that `beside` does not say: no other word, number, sign or order.
+
+    Each of its sentences must be a sentence of the other, but for case, articles and the plural of what is no name;
+    what the other says besides may not turn it round.
+
+    >>> adds_nothing("The deploys happen on Friday.", "Deploys happen on Friday! Tell ops.")
     True
-    >>> adds_nothing("Retries stop after 5.", "Retries stop after 6."), adds_nothing("Use it.", "Never use it.")
+    >>> adds_nothing("Retries stop after 5.", "Retries stop after 6."), adds_nothing("Turn it on.", "Turn it off.")
     (False, False)
     """
-    others = [_telling(one) for one in _split(beside)]
-    mine = [_telling(one) for one in _split(text)]
-    return all(any(_within(words, other) for other in others) for words in mine if words) and any(mine)
+    mine = telling(text) if isinstance(text, str) else text
+    other = telling(beside) if isinstance(beside, str) else beside
+    cased = mine.cased and other.cased
+    rest = list(other.sentences)
+    for one in mine.sentences:
+        at = next((at for at, words in enumerate(rest) if _alike(one, words, cased=cased)), None)
+        if at is None:
+            return False
+        del rest[at]
+    return bool(mine.sentences) and not Telling(tuple(rest), cased).turns
 
 
 def says_the_same(text: str, beside: str) -> bool:
@@ -46,27 +97,56 @@ def says_the_same(text: str, beside: str) -> bool:
     return jaccard(shingles(text), shingles(beside)) >= NEAR and adds_nothing(text, beside)
 
 
-def _split(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentences(text)]
+def puts_otherwise(text: str, known: str) -> bool:
+    """Return whether `text` only puts in other words what is `known`: no other number, sign, name or negation, and
+    hardly another word.
+
+    >>> puts_otherwise("Deploys of the shop: Fly.", "We deploy with Fly. shop deploy tool")
+    True
+    >>> puts_otherwise("We deploy with Fly, as Anna pays for it.", "We deploy with Fly. shop deploy tool")
+    False
+    """  # fmt: skip
+    mine, other = telling(text), telling(known)
+    there = {key for one in other.sentences for word in one for key in (word.folded, _singular(word.folded))}
+    new: set[str] = set()
+    for one in mine.sentences:
+        for at, word in enumerate(one):
+            if word.folded in there or _singular(word.folded) in there:
+                continue
+            if word.folded in _TURNS:
+                return False
+            if word.folded in STOP_WORDS:
+                continue
+            name = at > 0 and mine.cased and word.said != word.said.lower()
+            if name or not word.folded.isalpha():
+                return False
+            new.add(word.folded)
+    return len(new) <= _NEW_WORDS_LIMIT
 
 
-def _telling(text: str) -> list[str]:
-    words = _WORD.findall(fold(text).replace("’", "'"))
-    return [_stem(word) for word in words if word not in _MEANS_NOTHING]
+def _words(text: str, *, cased: bool) -> tuple[_Word, ...]:
+    text = _LIST_MARK.sub("", text)
+    found: list[_Word] = []
+    for at, said in enumerate(_TOKEN.findall(text)):
+        folded = said.casefold()
+        if folded in _FILLERS and (said == folded or at == 0 or not cased):
+            continue  # the A of a plan A is no article
+        found.append(_Word(said, folded, _singular(folded) if said == folded else ""))
+    return tuple(found)
 
 
-def _stem(word: str) -> str:
+def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> bool:
+    return len(mine) == len(other) and all(
+        one.like(beside, cased=cased) for one, beside in zip(mine, other, strict=True)
+    )
+
+
+def _is_short_name(said: str) -> bool:
+    """Whether a word is a name of capitals, such as US and IT."""
+    return len(said) > 1 and said.isupper()
+
+
+def _singular(word: str) -> str:
     """Take the plural off; more would make one word of two."""
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
     return word[:-1] if plural and word.isalpha() else word
-
-
-def _within(words: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether words stand in another list in their order, and nothing between or around turns them round."""
-    at, extra = 0, []
-    for word in other:
-        if at < len(words) and words[at] == word:
-            at += 1
-        else:
-            extra.append(word)
-    return at == len(words) and not any(word in _TURNS or any(map(str.isdigit, word)) for word in extra)

@@ -25,6 +25,7 @@ from hexad.model.contract import AuditEvent, AuditSink, Draft
 from hexad.model.memory import JSONValue, Trust, format_time
 from hexad.model.policy import parse_stored
 from hexad.model.project_facts import risen
+from hexad.storage.codec import to_micros
 from hexad.storage.consolidation import Candidate, ConsolidationRows
 from hexad.storage.retention import RetentionRows
 from hexad.storage.stores import Stores
@@ -107,7 +108,9 @@ class ProjectConsolidation:
             elif step.change.action is ConsolidationAction.RESCORED:
                 assert step.change.after is not None
                 self._rows.set_confidence(step.row.no, step.change.after)
-                self._rows.note(step.row.no, DECAYED, {"base": step.base, "to": step.change.after})
+                self._rows.note(
+                    step.row.no, DECAYED, {"at": to_micros(now), "base": step.base, "to": step.change.after}
+                )
         if taken:
             self._fulltext.remove_memories(taken)
             self._archive.archive(taken, at=now)
@@ -121,7 +124,7 @@ class ProjectConsolidation:
         memories = self._stores.memories
         for _ in range(min(times, _EVIDENCE_MOST)):
             memories.add_evidence(keeper.no, at=now, trust=step.row.trust, note="merged")
-        if keeper.draft:
+        if keeper.draft and step.change.after is not None:
             held = memories.by_no([keeper.no])[keeper.no]
             self._rows.set_confidence(keeper.no, risen(held.confidence))
         self._stores.links.put(step.row.no, keeper.no, MERGED_INTO, at=now)

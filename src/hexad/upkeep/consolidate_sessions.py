@@ -16,7 +16,7 @@ from hexad.model.memory import JSONValue, Memory, Outcome, Status
 from hexad.model.policy import parse_stored
 from hexad.model.project_facts import DRAFT, risen
 from hexad.model.working_set import WorkingSet
-from hexad.storage.consolidation import ConsolidationRows
+from hexad.storage.consolidation import SESSION, ConsolidationRows
 from hexad.storage.facts import Facts
 from hexad.storage.stores import Stores
 from hexad.storage.working_sets import WorkingSets
@@ -30,8 +30,6 @@ from hexad.upkeep.session_harvest import TASK, Harvest, done_steps, harvest, obj
 SPACE: Final = "project"
 CONFIDENCE: Final = 0.5
 """How sure a draft is that was heard in a session."""
-SESSION: Final = "conversation_session"
-"""Name in a memory's metadata: the session that it is from. Erasing that session takes it along."""
 _CANDIDATES: Final = 32
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -6,7 +6,7 @@ One process at a time does it, by a lease in the store, and for the user layer b
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -84,7 +84,7 @@ class _Run:
     promoted: set[str] = field(default_factory=set)
     interrupted: bool = False
 
-    def leave(self, reasons: dict[str, list[str]]) -> None:
+    def leave(self, reasons: Mapping[str, Iterable[str]]) -> None:
         for reason, ids in reasons.items():
             self.alone.setdefault(reason, []).extend(ids)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from json import loads
 from typing import Final
 
 from hexad.model.consolidation import ConsolidationAction, ConsolidationChange, LayerSize, LeftAlone
@@ -17,7 +18,7 @@ from hexad.model.facts import family_of
 from hexad.model.project_facts import risen
 from hexad.storage.consolidation import Candidate
 from hexad.storage.user_preferences import look
-from hexad.text.sameness import adds_nothing
+from hexad.text.sameness import Telling, adds_nothing, puts_otherwise, telling
 
 IMPORTANT: Final = 0.5
 """What matters at least so much is not archived for its age."""
@@ -28,6 +29,7 @@ DRAFT_LEAST: Final = 0.1
 _WORTH_WRITING: Final = 0.01
 _IDS_LISTED: Final = 10
 _ARCHIVED_LAYERS: Final = ("project", "vector")
+_NOTHING_MORE: Final = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +52,11 @@ class Plan:
     """The steps, in the order in which they are done, and what a rule left alone: reason to ids."""
 
     steps: list[Step] = field(default_factory=list)
-    alone: dict[str, list[str]] = field(default_factory=dict)
+    alone: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def leave(self, row: Candidate, reason: str) -> None:
-        """Note what a rule would have taken."""
-        self.alone.setdefault(reason, []).append(row.id)
+        """Note what a rule would have taken; one that would have been taken twice counts once."""
+        self.alone.setdefault(reason, {})[row.id] = None
 
     @property
     def skipped(self) -> tuple[LeftAlone, ...]:
@@ -77,10 +79,10 @@ class Known:
     sizes: Mapping[str, LayerSize]
 
 
-def left_alone(reasons: Mapping[str, Sequence[str]]) -> tuple[LeftAlone, ...]:
+def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
     """Return what was left alone, each reason once."""
     return tuple(
-        LeftAlone(reason=reason, count=len(ids), ids=tuple(ids[:_IDS_LISTED]))
+        LeftAlone(reason=reason, count=len(ids), ids=tuple(ids)[:_IDS_LISTED])
         for reason, ids in sorted(reasons.items())
     )
 
@@ -112,7 +114,7 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
         for one, other, reason in (*_same_facts(known.rows), *_near(known, rows))
         if one in rows and other in rows
     ]
-    texts = known.texts({row.no for one, other, _ in pairs for row in (one, other)})
+    texts = _Texts(known.texts({row.no for one, other, _ in pairs for row in (one, other)}))
     beside: dict[int, list[tuple[Candidate, str]]] = {}
     for one, other, reason in pairs:
         beside.setdefault(one.no, []).append((other, reason))
@@ -124,11 +126,12 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
         for row, reason in sorted(beside[keeper.no], key=lambda found: found[0].no):
             if row.no in gone or _authority(row) < _authority(keeper):
                 continue
-            objection = _objection(row, keeper, known) or _more(row, keeper, texts)
+            objection = _objection(row, keeper, known) or texts.more(row, keeper)
             if objection is not None:
                 made.leave(row, objection)
                 continue
-            after = risen(confidence) if keeper.draft else None
+            # What is trusted less makes nobody surer of it.
+            after = risen(confidence) if keeper.draft and row.trust.rank >= keeper.trust.rank else None
             yield Step(
                 change=ConsolidationChange(
                     action=ConsolidationAction.MERGED,
@@ -176,7 +179,7 @@ def _near(known: Known, rows: Mapping[int, Candidate]) -> Iterator[tuple[int, in
 def _authority(row: Candidate) -> tuple[object, ...]:
     """Who is kept of several: who is trusted more, what was pinned or cited; of a source the latest, else the first."""
     latest = row.holds_since.timestamp() if row.layer == "project" else -row.holds_since.timestamp()
-    return (-row.trust.rank, not row.pinned, not row.cited, row.draft, latest, row.no)
+    return (-row.trust.rank, not row.pinned, not row.cited, row.draft, -row.importance, latest, row.no)
 
 
 def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
@@ -188,15 +191,61 @@ def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
         return "a duplicate that was brought back by hand"
     if row.look is not None and row.holds_since < keeper.holds_since:
         return "a fact that held before what is trusted more"  # else nobody could ask what held then
-    return _protection(row, known)
+    return _protection(row, known) or _loss(row, keeper)
 
 
-def _more(row: Candidate, keeper: Candidate, texts: Mapping[int, str]) -> str | None:
-    if row.look is not None:  # one value, however it is put
-        return None
-    if row.no in texts and keeper.no in texts and adds_nothing(texts[row.no], texts[keeper.no]):
-        return None
-    return "near-duplicates of which each says something that the other does not"
+def _loss(row: Candidate, keeper: Candidate) -> str | None:
+    """Return what would be lost with a duplicate beside its text, None for nothing."""
+    if not {*loads(row.tags)} <= {*loads(keeper.tags)}:
+        return "a duplicate with tags of its own"
+    if row.importance > keeper.importance:
+        return "a duplicate that matters more"
+    if keeper.valid_to is not None and row.valid_to != keeper.valid_to:
+        return "a duplicate that holds longer"
+    if keeper.session not in ("", row.session):
+        return "a duplicate of what goes with its session"  # erasing that would take all that remains
+    if row.layer != "project":
+        return None  # of near-identical items of a source the latest stays, whenever they were written
+    if row.more not in (_NOTHING_MORE, keeper.more):
+        return "a duplicate with metadata of its own"
+    if _own_path(row) not in ("", keeper.path):
+        return "a duplicate with a path of its own"
+    dated = row.holds_since != row.created_at or keeper.holds_since != keeper.created_at
+    if row.look is None and dated and row.holds_since != keeper.holds_since:
+        return "a duplicate of another date"
+    return None
+
+
+def _own_path(row: Candidate) -> str:
+    """Return the path that somebody chose, "" for one that was made of the text."""
+    parts = row.path.split("/")
+    return "" if len(parts) > 2 and parts[-2] == row.kind else row.path
+
+
+class _Texts:
+    """What memories say, each read once however many it is compared with."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = texts
+        self._telling: dict[int, Telling] = {}
+
+    def more(self, row: Candidate, keeper: Candidate) -> str | None:
+        """Return why what a memory says is not in what another says, None where it is."""
+        if row.no not in self._texts or keeper.no not in self._texts:
+            return "it was changed just now"
+        if row.look is not None:
+            known = f"{self._texts[keeper.no]}\n\n{keeper.subject} {keeper.attribute}\n\n{keeper.value or ''}"
+            if row.value == keeper.value and puts_otherwise(self._texts[row.no], known):
+                return None
+            return "the same fact, of which each text says something that the other does not"
+        if adds_nothing(self._of(row.no), self._of(keeper.no)):
+            return None
+        return "near-duplicates of which each says something that the other does not"
+
+    def _of(self, no: int) -> Telling:
+        if no not in self._telling:
+            self._telling[no] = telling(self._texts[no])
+        return self._telling[no]
 
 
 def _protection(row: Candidate, known: Known) -> str | None:
@@ -304,8 +353,7 @@ def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now:
         if not row.draft or row.pinned or row.no in gone or row.no in kept:
             continue
         _, seen = known.evidence.get(row.no, (0, row.created_at))
-        lowered = row.base is not None and row.to is not None and abs(row.confidence - row.to) < 1e-6
-        base = row.base if lowered and row.base is not None else row.confidence
+        base = _unaged(row, seen)
         days = max((now - max(seen, row.created_at) - DRAFT_GRACE).days, 0)
         after = decayed(base, days=days, half_life_days=DRAFT_HALF_LIFE_DAYS, least=min(base, DRAFT_LEAST))
         if abs(after - row.confidence) < _WORTH_WRITING:
@@ -327,6 +375,17 @@ def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now:
             row=row,
             base=base,
         )
+
+
+def _unaged(row: Candidate, seen: datetime) -> float:
+    """Return how sure a draft would be had it not grown old: what was done to it since counts in proportion."""
+    if row.base is None or not row.to or not 0.0 < row.base <= 1.0:
+        return row.confidence
+    if abs(row.confidence - row.to) < 1e-6:
+        return row.base
+    if row.lowered_at is not None and seen >= row.lowered_at:
+        return row.confidence  # evidence came since: it is as sure as that made it
+    return round(min(1.0, row.base * row.confidence / row.to), 6)
 
 
 def size_after(sizes: Mapping[str, LayerSize], steps: Iterable[Step]) -> dict[str, LayerSize]:
