@@ -210,6 +210,63 @@ def test_wrong_deletes_nothing_and_says_what_it_did(hx: Hexad) -> None:
     assert "boats" in ids(hx, "how many boats are in the harbour?")
 
 
+def test_no_number_of_verdicts_takes_all_of_a_confidence_and_all_of_it_comes_back(hx: Hexad) -> None:
+    draft = observed(hx, "Deploys of the harbour service are quiet.")
+    given = [hx.feedback(draft, "wrong", query=f"is number {at} quiet?") for at in range(12)]
+    assert pytest.approx(0.1) == hx.get(draft).confidence
+
+    for one in given:
+        hx.retract_feedback(one.id)
+
+    assert 0.5 == hx.get(draft).confidence
+
+
+def test_evidence_between_a_verdict_and_its_retraction_makes_nobody_surer_than_evidence_does(
+    hx: Hexad,
+) -> None:
+    draft = observed(hx, "Deploys of the harbour service are quiet.")
+    given = [hx.feedback(draft, "wrong", query=f"is number {at} quiet?") for at in range(6)]
+    for _ in range(3):
+        assert draft == observed(hx, "Deploys of the harbour service are quiet.")
+
+    for one in given:
+        hx.retract_feedback(one.id)
+
+    assert 0.5 < hx.get(draft).confidence <= 0.9
+
+
+def test_a_question_of_words_that_say_little_is_not_every_question(hx: Hexad) -> None:
+    hx.feedback("tuesday", "wrong", query="how is it?")
+
+    assert not any("feedback" in hit.parts for hit in hx.recall(QUESTION))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE feedback SET terms = 'no json'",
+        "UPDATE feedback SET terms = '[7]'",
+        "UPDATE feedback SET given_at = 9223372036854775807",
+        "DROP TABLE feedback",
+    ],
+)
+def test_damaged_verdicts_are_left_out_and_everything_else_answers(
+    hx: Hexad, tmp_path: Path, clock: FrozenClock, damage: str
+) -> None:
+    without = ids(hx)
+    hx.feedback("friday", "helpful", query=QUESTION)
+    with hx._parts.base.db.transaction() as con:
+        con.execute(damage)
+    hx.close()
+
+    with hexad.open(tmp_path / "p", embedder=None, clock=clock, background=False) as opened:
+        assert without == ids(opened)
+        context = opened.context(QUESTION, wait=True)
+
+    assert {} == context.failed
+    assert context.evidence_blocks or context.system_items
+
+
 def test_it_is_about_the_text_that_was_judged(hx: Hexad) -> None:
     hx.feedback("tuesday", "wrong", query=QUESTION)
 

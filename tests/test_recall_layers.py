@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,17 @@ def test_the_command_line_takes_layers_and_a_time(moved: Hexad, run: Run) -> Non
     assert ["Ann lives in Rome."] == [hit["text"] for hit in asked.data]
     assert 2 == run("recall", WHERE, "--layer", "cellar").code
     assert "no code graph" in run("recall", WHERE, "--layer", "graph").err
+
+
+@pytest.mark.parametrize(
+    ("when", "found"), [(datetime.max, 1), ("9999-12-31T23:59:59.999999Z", 1), (datetime.min, 0)]
+)
+def test_the_first_and_the_last_moment_of_all_may_be_asked_for(
+    hx: Hexad, when: datetime | str, found: int
+) -> None:
+    hx.remember("Ann lives in Oslo.", value="Oslo", **ANN)  # type: ignore[arg-type]
+
+    assert found == len(texts(hx, WHERE, as_of=when))
 
 
 # Facts whose time comes later -------------------------------------------------------------------------------------------

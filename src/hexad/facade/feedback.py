@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.clock import Clock
-from hexad.errors import InvalidInput, NotFound
+from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.ids import IdSource
 from hexad.model.feedback import Feedback, Verdict
 from hexad.model.layers import EvidenceBlock, MemoryItem, MemoryLayer, QueryClass, ScoredItem
 from hexad.model.memory import Memory
 from hexad.model.parse import parse_choice, parse_text, parse_whole, quoted
 from hexad.model.query import Hit
+from hexad.observe import log
 from hexad.recall.answer import layer_of
 from hexad.recall.classify import classify
 from hexad.recall.opinions import layer_factors
@@ -81,7 +82,8 @@ class FeedbackDesk:
             layer=judged.layer,
             verdict=chosen,
             query=kept,
-            terms=understand(kept, now=now).wanted if kept else (),
+            terms=understand(kept, now=now).wanted
+            or tuple(kept.casefold().split()),  # one of stop words has its own
             query_class=None if question is None else classify(question).query_class,
             note=needs.mask(said, space) if said and space is not None else "",
             given_by=needs.actor,
@@ -117,7 +119,12 @@ class FeedbackDesk:
 
     def factors(self, query_class: QueryClass) -> Mapping[MemoryLayer, float]:
         """Return what was said so far makes of the layers' authority for questions of a class."""
-        return layer_factors(self._stored.counted(query_class), now=self._needs.clock.now())
+        try:
+            counted = self._stored.counted(query_class)
+        except IntegrityError as error:  # a plan without it is better than none
+            log.warning("What was said of answers cannot be read, and is left out: %s", error)
+            return {}
+        return layer_factors(counted, now=self._needs.clock.now())
 
     def _found(self, feedback_id: str) -> Feedback:
         found = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None

@@ -15,7 +15,7 @@ DRAFT: Final = "draft"
 """Name in a memory's metadata: true while it is inferred, and nobody has said that it is so."""
 INFERRED_MOST: Final = 0.6
 """How sure an inferred fact is at most when it is seen for the first time."""
-_SURE_MOST: Final = 0.9
+SURE_MOST: Final = 0.9
 _RISE: Final = 0.25
 _SHOWN: Final = 12
 
@@ -51,7 +51,7 @@ def risen(confidence: float) -> float:
     >>> [round(risen(sure), 3) for sure in (0.4, 0.6, 0.9)]
     [0.525, 0.675, 0.9]
     """
-    return round(max(confidence, confidence + (_SURE_MOST - confidence) * _RISE), 4)
+    return round(max(confidence, confidence + (SURE_MOST - confidence) * _RISE), 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

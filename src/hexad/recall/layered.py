@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import log
 from typing import Final
 
@@ -25,6 +25,7 @@ OF_MEMORIES: Final = (MemoryLayer.PROJECT, MemoryLayer.GOVERNANCE, MemoryLayer.V
 ENDED_READ: Final = 2_000
 """Of memories that others took the place of, so many of the last changed are looked through."""
 _SHORT: Final = 200
+_LAST_MOMENT: Final = datetime.max.replace(tzinfo=UTC) - timedelta(microseconds=1)
 
 
 def fused(relevance: float) -> float:
@@ -145,7 +146,7 @@ class Then:
     def _ended(self, question: str, filters: Filters, now: datetime) -> list[Hit]:
         """Return what was superseded since and held then, where it has words of the question."""
         words = [search_terms(word) for word in understand(question, now=now).wanted]
-        until = self._when + timedelta(microseconds=1)
+        until = min(self._when, _LAST_MOMENT) + timedelta(microseconds=1)
         if filters.until is not None:
             until = min(until, filters.until)
         memories = self._stores.memories

@@ -59,8 +59,10 @@ def sways(
     asked = stems(terms)
     found: dict[int, list[tuple[float, bool]]] = {}
     for no, verdict, words, at in judged:
-        said = stems(json.loads(words))
-        weight = likeness(asked, said) if said else ANY_QUESTION
+        said = _words(words)
+        if said is None:
+            continue
+        weight = likeness(asked, stems(said)) if said else ANY_QUESTION
         if weight:  # one of another question says nothing here
             faded = weight * _fading(at, now)
             found.setdefault(no, []).append((faded, verdict == Verdict.HELPFUL))
@@ -73,6 +75,15 @@ def sways(
         )
         for no, some in found.items()
     }
+
+
+def _words(stored: str) -> list[str] | None:
+    """Return the words of a question as they are stored; None for a damaged row, which then says nothing."""
+    try:
+        words = json.loads(stored)
+    except ValueError:
+        return None
+    return words if isinstance(words, list) and all(isinstance(word, str) for word in words) else None
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:
@@ -115,5 +126,8 @@ def layer_factors(counted: Iterable[Counted], *, now: datetime) -> Mapping[Memor
 
 def _fading(at: int, now: datetime) -> float:
     """Return what is left of a verdict: half after 90 days, counted in whole days as ages are."""
-    days = max(0, (now - from_micros(at)).days)
+    try:
+        days = max(0, (now - from_micros(at)).days)
+    except OverflowError:  # a damaged time, beyond all calendars
+        return 0.0
     return float(0.5 ** (days / HALF_LIFE_DAYS))

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, cast
 from hexad.model.erasure import Erased, ErasureBook, Plan, Selection
 from hexad.model.feedback import Feedback, Verdict
 from hexad.model.layers import MemoryLayer, QueryClass
-from hexad.model.project_facts import DRAFT
+from hexad.model.project_facts import DRAFT, SURE_MOST
 from hexad.storage.changes import bump
 from hexad.storage.codec import dump, from_micros, to_micros
 from hexad.storage.connection import Connection, Database, Row, SQLValue
@@ -20,6 +20,8 @@ PLACE: Final = "feedback"
 """What a receipt of an erasure calls it."""
 LOWERED: Final = 0.8
 """What a `wrong` leaves of the confidence of something inferred."""
+LEAST: Final = 0.1
+"""Below this no `wrong` takes it, however many there are."""
 _COLUMNS: Final = (
     "f.id, m.id, f.layer, f.verdict, f.query, f.query_class, f.note, f.given_by, f.given_at, f.flagged,"
     " f.confidence"
@@ -168,8 +170,8 @@ def _doubt(con: Connection, feedback_id: str, no: int) -> None:
         first = float(cast("float", base[0] if base is not None else confidence))
         con.execute("UPDATE feedback SET confidence = ? WHERE id = ?", (first, feedback_id))
         con.execute(
-            "UPDATE memories SET confidence = confidence * ?, rev = ? WHERE no = ?",
-            (LOWERED, bump(con, "memories"), no),
+            "UPDATE memories SET confidence = max(confidence * ?, min(confidence, ?)), rev = ? WHERE no = ?",
+            (LOWERED, LEAST, bump(con, "memories"), no),
         )
     elif not flagged:
         con.execute("UPDATE feedback SET flagged = 1 WHERE id = ?", (feedback_id,))
@@ -206,14 +208,20 @@ def _believe(con: Connection, no: int, first: float) -> None:
     if left is None or row is None:
         return
     many, now = cast("int", left[0]), float(cast("float", row[0]))
-    lowered = first
-    for _ in range(many):
-        lowered *= LOWERED
-    untouched = abs(now - lowered * LOWERED) < 1e-9  # nobody else has changed it since
-    con.execute(
-        "UPDATE memories SET confidence = ?, rev = ? WHERE no = ?",
-        (lowered if untouched else min(1.0, now / LOWERED), bump(con, "memories"), no),
-    )
+    after, before = _lowered(first, many + 1), _lowered(first, many)
+    if abs(now - after) < 1e-9:  # nobody else has changed it since
+        back = before
+    else:  # in proportion, and never more than was taken, nor than evidence alone would have made of it
+        back = min(now * before / after, now + before - after, max(first, now, SURE_MOST))
+    con.execute("UPDATE memories SET confidence = ?, rev = ? WHERE no = ?", (back, bump(con, "memories"), no))
+
+
+def _lowered(first: float, times: int) -> float:
+    """Return what so many `wrong` make of a confidence."""
+    confidence = first
+    for _ in range(times):
+        confidence = max(confidence * LOWERED, min(confidence, LEAST))
+    return confidence
 
 
 def _feedback(row: Row) -> Feedback:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, cast
 
+from hexad.errors import IntegrityError
 from hexad.model.memory import Status
 from hexad.model.query import Filters
+from hexad.observe import log
 from hexad.storage.codec import from_micros, to_micros
 from hexad.storage.connection import Database
 from hexad.storage.memory_rows import filter_sql, seen_sql
@@ -106,12 +108,17 @@ class Places:
 
     def judged(self, numbers: Collection[int]) -> list[tuple[int, str, str, int]]:
         """Return `(row number, verdict, the question's words as JSON, when)` of what was said of these as they are."""
-        rows = self._db.query(
-            "SELECT f.memory_no, f.verdict, f.terms, f.given_at FROM feedback f JOIN memories m ON m.no = f.memory_no"
-            " WHERE EXISTS (SELECT 1 FROM feedback) AND f.memory_no IN (SELECT value FROM json_each(?))"
-            " AND f.content_hash = m.content_hash ORDER BY f.memory_no, f.no",
-            (json.dumps(sorted(numbers)),),
-        )
+        try:
+            rows = self._db.query(
+                "SELECT f.memory_no, f.verdict, f.terms, f.given_at FROM feedback f"
+                " JOIN memories m ON m.no = f.memory_no"
+                " WHERE EXISTS (SELECT 1 FROM feedback) AND f.memory_no IN (SELECT value FROM json_each(?))"
+                " AND f.content_hash = m.content_hash ORDER BY f.memory_no, f.no",
+                (json.dumps(sorted(numbers)),),
+            )
+        except IntegrityError as error:  # an answer without it is better than none
+            log.warning("What was said of answers cannot be read, and is left out: %s", error)
+            return []
         return cast("list[tuple[int, str, str, int]]", rows)
 
     def begun(self, numbers: Collection[int], *, now: datetime) -> list[tuple[str, int]]:
