@@ -5,99 +5,39 @@ Each rule is about all of a text, never about a part: a sentence that means some
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Final
 
+from hexad.text import junk_words as w
 from hexad.text.normalize import fold
-from hexad.text.salience import is_program_output
+from hexad.text.salience import is_log_line, is_program_output
 
 RULES: Final = {
     "empty": "it has no words, or nothing but what was taken out",
     "small_talk": "greetings, thanks and assent say nothing later",
-    "announcement": "it says what an agent was about to do",
+    "announcement": "it says what an agent was about to do, or how far it was",
     "boilerplate": "it is what models say to everybody, or are told to be",
-    "trace": "a stack trace or a log without a word about it",
-    "test": "it was written to see whether writing works",
+    "trace": "a stack trace or a program's output without a word about it",
+    "test": "it was written to see whether writing works, or is a form that nobody filled in",
     "heartbeat": "a program reported that it runs",
+    "tool": "a tool's call or its answer, without a word about it",
+    "nothing": "it says that there was nothing to say",
+    "page": "what stands on every web page",
+    "data": "an id, a time, a progress bar or encoded bytes, without a word about it",
+    "listing": "names of files, without a word about them",
 }
 """The rules by name, with why what they find is junk."""
 
 _LONG: Final = 600
+_CONSIDERED: Final = 8_000
 _ANNOUNCED: Final = 320
-_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_SENTENCE: Final = re.compile(r"(?<=[.!?…:])\s+|\n+")
+_LISTED_LEAST: Final = 3
+_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|\s*\n\s*|\s[|\u00b7\u2022]\s")
 _PLACEHOLDER: Final = re.compile(r"\[REDACTED:[a-z0-9_-]{1,64}\]")
-_SPEAKER: Final = re.compile(r"(?i)^\s*(?:user|assistant|human|ai|agent|bot|system)\s*:\s*")
-
-_TALK: Final = frozenset(
-    (
-        "hi hello hey hiya yo morning evening afternoon night good day dear thanks thank thx ty you your u"
-        " so much very a lot"
-        " many again all everyone everybody there ok okay k sure fine great perfect awesome cool nice"
-        " excellent wonderful"
-        " amazing lovely yes yeah yep no nope not alright right got it that that's this is sounds works for"
-        " me welcome you're"
-        " bye goodbye cheers see later soon have great one please sorry lol haha hahaha hmm ah oh wow well"
-        " done job problem"
-        " worries np anytime i'm glad to help my pleasure the help how are doing today going and too am i"
-        " it's been talk weekend"
-    ).split()
-)
-_MARKS: Final = frozenset(
-    "hi hello hey hiya yo morning thanks thank thx ty ok okay sure great perfect awesome cool nice yes"
-    " yeah yep no nope"
-    " alright welcome bye goodbye cheers lol haha hahaha wow sorry excellent wonderful amazing lovely np"
-    " anytime k fine".split()
-)
-_DOING: Final = (
-    r"check|look|read|search|run|examin|inspect|analy[sz]|review|explor|investigat|verify|open|fetch"
-)
-_ANNOUNCEMENT: Final = re.compile(
-    r"(?i)^(?:(?:ok(?:ay)?|sure|great|perfect|alright|now|next|first|good|got it|understood|absolutely)[,.!:]?\s+)*"
-    r"(?:(?:now|next|first|then),?\s+)?"
-    r"(?:i(?:'ll| will| am going to|'m going to| shall| need to| want to)\s+"
-    r"(?:now\s+|first\s+|also\s+|then\s+|next\s+|just\s+|quickly\s+)*"
-    r"(?:check|look|read|search|run|start|begin|take|examine|inspect|analy[sz]e|review|explore|try|see|verify|open|list"
-    r"|find|write|create|update|fix|implement|add|continue|proceed|go|do|help|get|fetch|make|test|investigate|think)\b"
-    r"|let me (?:now |first |also |just |quickly )*(?:see|start|begin|try|take|get|find|list|think|"
-    + _DOING
-    + r")\w*\b"
-    r"(?! (?:showed|shows|found|revealed)\b)"
-    r"|let's (?:start|begin|check|look|see|take|run|try|go|do)\b"
-    r"|i(?:'m| am) (?:now )?(?:" + _DOING + r")(?:n?ing|ing) \w+"
-    r"|(?:checking|looking|reading|searching|running) (?:on|for|at|into|through|the|it)\b)"
-)
-_OUTCOME: Final = re.compile(
-    r"(?i)\b(?:because|found|turns out|decided|must|never|always|so that|the (?:fix|cause|reason)|instead"
-    r" of|fails?|failed)\b"
-)
-_BOILERPLATE: Final = re.compile(
-    r"(?i)^(?:as an ai(?: language)? (?:model|assistant)\b|i(?:'m| am) (?:just )?an ai\b"
-    r"|i(?:'m| am) sorry,? (?:but )?i (?:can(?:'|no)?t|am unable|do not|don't)\b"
-    r"|i apologi[sz]e for (?:the|any) (?:confusion|inconvenience)\b|you(?:'re| are) absolutely right\b"
-    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)|don't hesitate)\b|is there anything else\b"
-    r"|how (?:can|may) i (?:help|assist)\b|what (?:can|would) (?:i|you) (?:help|like)\b|i hope (?:this|that) helps\b"
-    r"|you are (?:a|an) (?:helpful|expert|ai|friendly|professional)\b[^.]*\b(?:assistant|model|agent|engineer)\b"
-    r"|i'?(?:m| am) here to help\b|happy to help\b|certainly!?$|of course!?$"
-    r"|the user (?:said|says|greeted|thanked|asked for help|is chatting|wants to chat)\b[^.]{0,40}\.?$)"
-)
-_TEST: Final = re.compile(
-    r"(?i)^\W*(?:(?:this is (?:just )?|just |a |an )*(?:test(?:ing)?|dummy|sample|placeholder|example)"
-    r"(?: (?:memory|memories|entry|note|message|data|item|text|string|record|content|123|one|two|three"
-    r"|please ignore|run|\d+|only))*"
-    r"|hello,? world|foo(?:[ ,]*ba[rz])*|(?:asdf|qwerty|lorem ipsum|abc|xyz|123|blah)\b.*|todo|tbd|n/?a"
-    r"|none|null|undefined|nan)\W*$"
-)
-_HEARTBEAT: Final = re.compile(
-    r"(?i)^\W*(?:heartbeat(?:[_ ]ok)?|no[_ ]reply|ping|pong|still (?:alive|running|here)|nothing (?:new"
-    r" )?to (?:report|do)"
-    r"|no (?:new )?(?:changes?|updates?|messages?|tasks?)(?: (?:found|detected|since last (?:run|check)))?"
-    r"|(?:cron|scheduled|background|periodic|health|heartbeat)[ -](?:job|task|check|run)\b.{0,80}\b(?:ok"
-    r"|completed|succeeded|ran|passed"
-    r"|executed|finished|healthy)(?: (?:successfully|at [\d:. -]+|in [\d.]+ ?m?s))*"
-    r"|(?:all )?(?:systems?|services?|checks?)(?: are| is)? (?:ok|operational|nominal|healthy|green|passed)"
-    r"|status:? (?:ok|idle|running|alive))\W*$"
-)
+_SPEAKER: Final = re.compile(r"(?im)^\s*(?:user|assistant|human|ai|agent|bot|system)\s*:\s*")
 
 
 def junk_rule(text: str) -> str | None:
@@ -106,34 +46,129 @@ def junk_rule(text: str) -> str | None:
     >>> junk_rule("Thanks, sounds good!"), junk_rule("Deploys happen on Tuesday.")
     ('small_talk', None)
     """
-    bare = _SPEAKER.sub("", _PLACEHOLDER.sub(" ", text)).strip()
-    words = _WORD.findall(fold(bare[:_LONG]).replace("\u2019", "'"))
-    if not any(any(char.isalpha() for char in word) for word in words):
-        return "empty" if not words or bare != text.strip() else None
+    bare = _PLACEHOLDER.sub(" ", text).strip()
+    plain = _SPEAKER.sub("", bare[:_CONSIDERED]).strip().replace("\u2019", "'")
+    words = _WORD.findall(fold(plain[:_LONG]))
+    if not words:
+        return "empty"
+    if not any(char.isalpha() for char in plain) and bare != text.strip():
+        return "empty"
+    return _of_form(text, plain, words) or (_of_words(plain, words) if len(plain) <= _LONG else None)
+
+
+def _of_form(text: str, plain: str, words: list[str]) -> str | None:
+    """Return the rule for what is no speech at all, however long."""
     if is_program_output(text):
         return "trace"
-    if len(bare) > _LONG:
-        return None
-    plain = bare.replace("\u2019", "'")
-    if _TEST.match(plain):
-        return "test"
-    if _HEARTBEAT.match(plain):
-        return "heartbeat"
-    if len(words) <= 16 and _MARKS & set(words) and all(word in _TALK for word in words):
-        return "small_talk"
-    sentences = [one for one in map(str.strip, _SENTENCE.split(plain)) if one]
-    if all(_BOILERPLATE.match(one) or _is_talk(one) for one in sentences):
+    lines = [line for line in map(str.strip, plain.splitlines()) if line]
+    if all(w.PROGRAM_LINE.match(line) or is_log_line(line) for line in lines) and (
+        len(lines) > 1 or w.PROGRAM_LINE.match(lines[0])
+    ):
+        return "trace"
+    if w.WRAPPED.match(plain):
+        return "tool" if re.match(r"(?i)<(?:function|invoke|tool|local|command)", plain) else "boilerplate"
+    if w.PROMPT.match(plain):
         return "boilerplate"
-    if len(plain) <= _ANNOUNCED and not _OUTCOME.search(plain) and _announces(sentences):
+    if plain[:1] in "{[" and _is_tool_json(plain):
+        return "tool"
+    if all(w.ENCODED.match(line) and _is_mixed(line) for line in lines):
+        return "data"
+    if len(lines) >= _LISTED_LEAST and all(w.LISTED.match(line) for line in lines):
+        return (
+            "listing"
+            if sum(w.FILE_NAME.search(line) is not None for line in lines) * 2 >= len(lines)
+            else None
+        )
+    if plain.startswith("<") and plain.endswith(">"):
+        said = _WORD.findall(fold(w.MARKUP.sub(" ", plain)))
+        return "page" if all(word in w.PAGE_WORDS for word in said) else None
+    if (
+        w.BAR.search(plain)
+        and len([word for word in words if word.isalpha() and len(word) > 2]) <= w.BAR_WORDS
+    ):
+        return "data" if re.search(r"\d\s?%|it/s|[kMG]i?B/s|\d+/\d+", plain) else None
+    return None
+
+
+def _of_words(plain: str, words: list[str]) -> str | None:
+    if w.TEST.match(plain) or _is_test(plain):
+        return "test"
+    if w.HEARTBEAT.match(plain):
+        return "heartbeat"
+    if any(map(str.isdigit, plain)) and w.CLOCK.match(plain) and w.MOMENT.search(plain):
+        return "data"
+    if len(words) <= w.HOLLOW_MOST and "?" not in plain and all(word in w.HOLLOW for word in words):
+        return "small_talk"
+    if len(words) >= w.PAGE_LEAST and all(word in w.PAGE_WORDS for word in words):
+        return "page"
+    rules = [
+        rule
+        for one in _SENTENCE.split(plain)
+        if one.strip() and (rule := _of_sentence(one.strip())) != "talk"
+    ]
+    if not rules:
+        return "small_talk" if w.MARKS & set(words) or w.ASSENT.match(plain) else None
+    if None in rules or ("announcement" in rules and (len(plain) > _ANNOUNCED or w.OUTCOME.search(plain))):
+        return None
+    return rules[0]
+
+
+def _of_sentence(sentence: str) -> str | None:
+    """Return by which rule a sentence says nothing, `talk` for what goes with anything, None for what may mean more."""
+    asks, sentence = sentence.endswith("?"), sentence.rstrip(" .!?:;,\u2026")
+    words = _WORD.findall(fold(sentence))
+    if all(word in w.TALK for word in words):
+        return "talk"
+    if w.BOILERPLATE.match(sentence):
+        return "boilerplate"
+    if w.TOOL.match(sentence):
+        return "tool"
+    if w.NOTHING.match(sentence) and all(word in w.EMPTY for word in words) and len(words) > 1:
+        return "nothing"
+    if w.TALKER.match(sentence) and all(word in w.TALKED for word in words):
+        return "small_talk"
+    if w.FURNITURE.match(sentence) or (
+        len(words) >= w.PAGE_LEAST and all(word in w.PAGE_WORDS for word in words)
+    ):
+        return "page"
+    if (w.ANNOUNCEMENT.match(sentence) or _is_progress(words)) and not asks:
         return "announcement"
     return None
 
 
-def _is_talk(sentence: str) -> bool:
-    return all(word in _TALK for word in _WORD.findall(fold(sentence)))
+def _is_progress(words: list[str]) -> bool:
+    """Whether somebody says how far the work is, and not a word of which."""
+    said = set(words)
+    done = w.WORK_DONE & said
+    if not done or w.BINDING & said or not all(word in w.WORKING or word.isdigit() for word in words):
+        return False
+    return not {"is", "are"} & said or any(word in w.STANDING or word.endswith("ing") for word in done)
 
 
-def _announces(sentences: list[str]) -> bool:
-    """Whether all that is said is what somebody is about to do."""
-    told = [one for one in sentences if not _is_talk(one) and not _BOILERPLATE.match(one)]
-    return bool(told) and all(_ANNOUNCEMENT.match(one) and not one.endswith("?") for one in told)
+def _is_test(plain: str) -> bool:
+    """Whether nothing is said but that this is a test, or a form has blanks that nobody filled in."""
+    words = _WORD.findall(fold(plain.replace("_", " ")))
+    if (
+        w.TEST_MARKS & set(words)
+        and not w.BINDING & set(words)
+        and all(word in w.TEST_WORDS or word.isdigit() for word in words)
+    ):
+        return True
+    blanks = w.BLANKS.findall(plain)
+    return len(blanks) > 1 and len(_WORD.findall(w.BLANKS.sub(" ", plain))) <= 3 * len(blanks)
+
+
+def _is_mixed(line: str) -> bool:
+    """Whether a long word is none that anybody wrote: capitals, small letters and digits, or digits in most places."""
+    digits = sum(char.isdigit() for char in line)
+    both = any(map(str.islower, line)) and any(map(str.isupper, line))
+    return (both and digits > 0) or digits * 3 > len(line)
+
+
+def _is_tool_json(plain: str) -> bool:
+    try:
+        value = json.loads(plain)
+    except (ValueError, RecursionError):
+        return False
+    calls = value if isinstance(value, list) else [value]
+    return bool(calls) and all(isinstance(one, Mapping) and w.TOOL_KEYS & set(one) for one in calls)

@@ -69,8 +69,8 @@ _SIGNS: Final = tuple(
 )
 
 _TRACE = re.compile(
-    r"(?m)^Traceback \(most recent call last\)|^\s+File \"[^\"\n]+\", line \d+"
-    r"|^\s+at [\w$./<>-]+ ?\([^)\n]*:\d+(?::\d+)?\)|^stack backtrace:|^thread '[^'\n]*' panicked"
+    r"(?m)^Traceback \(most recent call last\)|^[^\S\n]+File \"[^\"\n]+\", line \d+"
+    r"|^[^\S\n]+at [\w$./<>-]+ ?\([^)\n]*:\d+(?::\d+)?\)|^stack backtrace:|^thread '[^'\n]*' panicked"
     r"|^goroutine \d+ \["
 )
 _LOG_LINE = re.compile(
@@ -80,7 +80,8 @@ _LOG_LINE = re.compile(
     r"|^(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}\b|^(?:npm|yarn|pip) (?:notice|warn|err)"
 )
 _OF_A_TRACE = re.compile(
-    r"^Traceback |^\s+File \"|^\s{2,}\S|^\s+at |^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
+    r"^Traceback |^\s+File \"|^\s{2,}\S|^\t\S|^panic: |^fatal error: |^[\w./*()]+\([^()]*\)$|^\s+at "
+    r"|^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
     r"|^\s*\d+: |^(?:Caused by: )?(?:[\w.$]+\.)?\w*(?:Error|Exception|Warning|Panic|Interrupt|Exit)\b"
     r"|^During handling of"
     r"|^The above exception|^note: run with"
@@ -126,6 +127,11 @@ def is_program_output(text: str) -> bool:
         return False
     said = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]
     return sum(len(line.split()) for line in said) <= _TRACE_WORDS
+
+
+def is_log_line(line: str) -> bool:
+    """Whether a line is one that a program writes to its log."""
+    return _LOG_LINE.match(line) is not None
 
 
 def _form(text: str) -> float:

@@ -78,7 +78,7 @@ class Examination:
         """Look at a memory."""
         self._number += 1
         self._secret(one)
-        rule = junk_rule(one.text)
+        rule = None if one.fact else junk_rule(one.text)  # a fact's value says it, however short the words
         if rule is not None:
             self.found(Flaw.JUNK, rule, [one.id], one.text, RULES[rule], self.forget(one.id))
         self._dates(one)

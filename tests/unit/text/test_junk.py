@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from hexad.text.junk import junk_rule
 from hexad.text.negation import without_negation
 
+DATA = Path(__file__).parents[2] / "data" / "memories"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    go()\nValueError: no'
 
 
@@ -25,6 +29,46 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    
 )  # fmt: skip
 def test_junk_is_known_by_its_rule(rule, text):
     assert rule == junk_rule(text)
+
+
+def test_what_agents_memories_fill_up_with_is_junk():
+    missed = [text for text in json.loads((DATA / "junk.json").read_text()) if junk_rule(text) is None]
+
+    assert [] == missed
+
+
+def test_what_only_looks_like_junk_is_left_alone():
+    taken = {
+        text: rule
+        for text in json.loads((DATA / "sound.json").read_text())
+        if (rule := junk_rule(text)) is not None
+    }
+
+    assert {} == taken
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("tool", "Ran command: ls -la"), ("tool", '{"tool": "search", "args": {"q": "auth"}, "status": "success"}'),
+        ("nothing", "No relevant information found."), ("page", "Home | About us | Contact | Sign in"),
+        ("data", "550e8400-e29b-41d4-a716-446655440000"), ("data", "[=====>              ] 27%"),
+        ("data", "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4"),
+        ("listing", "README.md\nsetup.py\nsrc/app.py"), ("trace", "added 214 packages in 9s"),
+        ("boilerplate", "You are Claude, an AI assistant created by Anthropic. " + "Use the tools with care. " * 40),
+        ("announcement", "Great, that worked. Now I'll update the docs."), ("small_talk", "User said hi."),
+    ],
+)  # fmt: skip
+def test_what_no_person_says_is_known_by_its_form(rule, text):
+    assert rule == junk_rule(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 400_000 + "x", "<a " * 100_000 + ">", "[" * 200_000, "1 " * 299, "tool " * 119, "a/" * 200_000],
+)
+def test_a_text_that_is_made_to_cost_time_costs_little(text):
+    assert junk_rule(text) in (None, "empty", "tool", "page", "small_talk", "data", "listing")
 
 
 @pytest.mark.parametrize(
