@@ -46,10 +46,22 @@ def test_a_plan_is_shown_and_no_layer_is_asked(shell: Shell) -> None:
     ran = shell("context", "How is the address book structured?", "--plan")
 
     assert "architectural question, to explain; decided by rules" in ran.out
-    assert [line.split()[0] for line in ran.out.splitlines()[-5:]] == [
-        "session", "project", "user", "graph", "vector",
+    assert [line.split()[0] for line in ran.out.splitlines()[-6:]] == [
+        "session", "project", "user", "governance", "graph", "vector",
     ]  # fmt: skip
     assert "mem_" not in ran.out
+
+
+@pytest.mark.row("A010")
+def test_what_is_understood_of_a_sentence_is_shown(shell: Shell) -> None:
+    assert (
+        "Understood as: kind:decision crane." in shell("context", "decisions about the crane", "--plan").out
+    )
+    ran = shell("context", "decisions about the crane")
+    assert ("mem_why" in ran.out, "mem_long" in ran.out) == (True, False)
+    assert "Understood as: kind:decision crane." in ran.err
+    ran = shell("context", "decisions about the crane", "--literal")
+    assert ("mem_long" in ran.out, "Understood" in ran.err) == (True, False)
 
 
 @pytest.mark.row("A010", "A058")

@@ -61,7 +61,8 @@ READS: dict[str, Call] = {
     "plan": lambda hx, _: hx.plan("when does the merger close").to_dict(),
     "context": lambda hx, _: [
         (found := hx.context(task, deterministic=True)).rendered["json"] + found.rendered["markdown"]
-        for task in ("when does it close", "canteen soup", "zan", "why plans kind:decision")
+        for task in ("when does it close", "canteen soup", "zan", "why plans kind:decision", "decisions about zan",
+                     "todos in space plans/merger tagged zan-tag", "notes under plans/merger")
     ],
     "query": lambda hx, _: [
         [one.item.id for one in hx.query(text, deterministic=True)] for text in ("when does it close", "zan", "since:9y")

@@ -144,11 +144,13 @@ class RoutedCalls:
         layers: Iterable[str] | None = None,
         deterministic: bool = False,
         model: str | None = None,
+        plain: bool = True,
     ) -> Plan:
         """Return what a question is and how `context` would answer it: layers, weights, tokens and deadlines.
 
         Rules decide, with reasons; `model` asks a text generator instead (`"default"`, or `provider:MODEL`), and the
-        rules again where it has no answer. Raises `InvalidInput` for a value that cannot be used.
+        rules again where it has no answer. `notes` says which filters a plain sentence is understood to carry; `plain`
+        False leaves its words as they are. Raises `InvalidInput` for a value that cannot be used.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -156,8 +158,15 @@ class RoutedCalls:
         ...     plan.query_class.value, plan.task_type.value
         ('architectural', 'explain')
         """
+        from hexad.facade.context import Narrowed
+
         return self._parts.router.plan(
-            query, max_tokens=max_tokens, layers=layers, deterministic=deterministic, model=model
+            query,
+            max_tokens=max_tokens,
+            layers=layers,
+            deterministic=deterministic,
+            model=model,
+            narrowed=Narrowed(plain=plain),
         )
 
     def context(
@@ -176,13 +185,16 @@ class RoutedCalls:
         as_of: datetime | str | None = None,
         wait: bool = False,
         model: str | None = None,
+        plain: bool = True,
     ) -> FusedContext:
         """Return what all layers know of a task, for a model: at most `max_tokens`, as data, with ids to cite.
 
         All layers are asked at once, each for 50 ms and 150 ms in all; `late`, `failed` and `absent` name those that
         gave nothing. `wait` waits for each of them; `deterministic` does too, and then the same state gives the same
         bytes. `task` is a sentence, or the query language (`layer:project kind:decision since:2w "auth"`:
-        docs/context.md). `layers` None asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the
+        docs/context.md). A sentence that asks for records may carry filters too ("decisions about auth since last
+        week"): `notes` says how it was understood, filters that leave nothing are left out, and `plain` False takes
+        its words as they are. `layers` None asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the
         smaller of the first two; `details` False keeps to summaries. `dropped` says what was left out, why, and what
         it would have cost.
 
@@ -202,7 +214,7 @@ class RoutedCalls:
             wanted=Wanted(
                 max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
             ),
-            narrowed=Narrowed(space=space, kinds=kinds, since=since, until=until, as_of=as_of),
+            narrowed=Narrowed(space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain),
             form=format,
             details=details,
             model=model,
@@ -217,16 +229,18 @@ class RoutedCalls:
         limit: int = 20,
         layers: Iterable[str] | None = None,
         deterministic: bool = False,
+        plain: bool = True,
     ) -> tuple[ScoredItem, ...]:
         """Return the items of all layers that answer best: scored, without duplicates, contradictions resolved.
 
-        `text` is a sentence, or the query language. Each score is the sum of its parts. Raises as `context` does.
+        `text` is a sentence, or the query language; `plain` as in `context`, and `plan` says what is understood. Each
+        score is the sum of its parts. Raises as `context` does.
         """
         from hexad.facade.context import Narrowed, parse_layers
         from hexad.recall.route import Wanted
 
         wanted = Wanted(layers=parse_layers(layers), deterministic=deterministic)
-        return self._parts.router.query(text, wanted=wanted, narrowed=Narrowed(), limit=limit)
+        return self._parts.router.query(text, wanted=wanted, narrowed=Narrowed(plain=plain), limit=limit)
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed in short: a block, an item, a hit of a recall, or an id.

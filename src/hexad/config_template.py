@@ -65,6 +65,7 @@ TEMPLATE: Final = """\
 # layer_ms = 50.0                   # how long one layer may take, and all of them
 # total_ms = 150.0
 # feedback = true                   # false: what was said of answers does not count for later ones
+# plain = true                      # false: a plain sentence carries no filters, whatever it says
 # quotas = {session = 0.4, project = 0.2, user = 0.1, vector = 0.15, graph = 0.1, governance = 0.05}
 # weights = {relevance = 0.7, recency = 0.05, authority = 0.15, confidence = 0.05, importance = 0.05, decay = 0.0231}
 

@@ -12,6 +12,7 @@ from hexad.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.facade.context_filters import NAMES, asks_decisions, filters_of, marked, passes
 from hexad.facade.context_filters import Narrowed as Narrowed
+from hexad.facade.context_plain import carried, loosened, told
 from hexad.model.layers import (
     EvidenceBlock,
     FusedContext,
@@ -59,11 +60,11 @@ class ContextNeeds:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question, taken apart and planned."""
+    """A question, taken apart and planned; `plain` are the filters that a plain sentence carries."""
 
-    text: str
     plan: Plan
     query: MemoryQuery
+    plain: QueryText | None = None
     timings: dict[str, float] = field(default_factory=dict)
 
 
@@ -105,7 +106,7 @@ class Contexts:
         started = self._needs.clock.monotonic()
         asked = self._asked(task, wanted, narrowed, model)
         asked.timings["plan"] = self._ms(started)
-        answered = self._answers(asked)
+        asked, answered = self._found(task, asked, wanted, narrowed, model)
         before = self._needs.clock.monotonic()
         found = pack(
             task,
@@ -125,8 +126,9 @@ class Contexts:
         """Return the items of all layers that answer best, without duplicates and contradictions."""
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
             raise InvalidInput(f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
-        asked = self._asked(text, replace(wanted, limit=max(limit, 20)), narrowed, None)
-        return fuse(self._answers(asked), asked.plan).items[:limit]
+        wanted = replace(wanted, limit=max(limit, 20))
+        asked, answered = self._found(text, self._asked(text, wanted, narrowed, None), wanted, narrowed, None)
+        return fuse(answered, asked.plan).items[:limit]
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed as a summary. Raises `NotFound` for an id that is not there."""
@@ -168,22 +170,38 @@ class Contexts:
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
             raise InvalidInput(f"{typed.refused[0]}.")
-        if not typed.narrows:
-            typed = QueryText(words=(question,))
+        if typed.narrows:
+            asked = self._planned(typed.text, typed, wanted, narrowed, model)
+            notes = tuple(f"{one}." for one in typed.problems)
+        else:
+            plain = self._carried(question, narrowed, wanted.layers)
+            asked = self._planned(question, plain or QueryText(words=(question,)), wanted, narrowed, model)
+            asked.plain, notes = plain, () if plain is None else (told(plain),)
+        asked.plan = replace(asked.plan, notes=(*asked.plan.notes, *notes))
+        return asked
+
+    def _carried(
+        self, question: str, narrowed: Narrowed, layers: tuple[MemoryLayer, ...] | None
+    ) -> QueryText | None:
+        if not (narrowed.plain and self._needs.settings.plain):
+            return None
+        return carried(question, narrowed, layers, now=self._needs.clock.now(), stores=self._needs.stores)
+
+    def _planned(
+        self, question: str, typed: QueryText, wanted: Wanted, narrowed: Narrowed, model: str | None
+    ) -> _Asked:
+        """Return how a question is answered whose filters are known; layers are asked for the words left."""
         now = self._needs.clock.now()
         if typed.layers and wanted.layers is None:
             wanted = replace(wanted, layers=_layers(typed.layers))
         if asks_decisions(typed, narrowed, wanted.layers):
             wanted = replace(wanted, also=(MemoryLayer.GOVERNANCE,))
-        text = question if not typed.narrows else typed.text
         generator = (
             None if model is None else self._needs.generator_for(None if model == "default" else model)
         )
-        found = plan(text, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
-        if typed.narrows:
-            found = replace(found, notes=(*found.notes, *(f"{one}." for one in typed.problems)))
+        found = plan(question, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
         query = MemoryQuery(
-            text=text,
+            text=typed.text,
             now=now,
             filters=filters_of(typed, narrowed, now=now, stores=self._needs.stores),
             task_type=found.task_type,
@@ -192,7 +210,23 @@ class Contexts:
             as_of=parse_time(narrowed.as_of, "as_of"),
             deterministic=wanted.deterministic,
         )
-        return _Asked(text=text, plan=found, query=query)
+        return _Asked(plan=found, query=query)
+
+    def _found(
+        self, question: str, asked: _Asked, wanted: Wanted, narrowed: Narrowed, model: str | None
+    ) -> tuple[_Asked, Answered]:
+        """Return what the layers know; where the filters of a plain sentence leave nothing, without them, and why."""
+        answered = self._answers(asked)
+        if asked.plain is None or answered.late or any(answered.items.values()):
+            return asked, answered
+        for typed, note in loosened(asked.plain):
+            again = self._planned(question, typed or QueryText(words=(question,)), wanted, narrowed, model)
+            again.timings.update(asked.timings)
+            found = self._answers(again)
+            if any(found.items.values()):
+                again.plan = replace(again.plan, notes=(*again.plan.notes, note))
+                return again, found
+        return asked, answered
 
     def _answers(self, asked: _Asked) -> Answered:
         planned = {layer.layer: layer for layer in asked.plan.layers}

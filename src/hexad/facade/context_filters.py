@@ -22,13 +22,17 @@ NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowed:
-    """What else may be asked of a context: filters as `recall` takes them, and how it answers."""
+    """What else may be asked of a context: filters as `recall` takes them, and how it answers.
+
+    `plain` lets a plain sentence carry filters of its own.
+    """
 
     space: str | Sequence[str] | None = None
     kinds: Sequence[str] | None = None
     since: datetime | str | None = None
     until: datetime | str | None = None
     as_of: datetime | str | None = None
+    plain: bool = True
 
 
 def filters_of(typed: QueryText, narrowed: Narrowed, *, now: datetime, stores: Stores) -> Filters:

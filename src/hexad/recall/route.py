@@ -77,7 +77,7 @@ class RouteModel(Protocol):
 class RouteSettings:
     """What may be set of the router; `quotas` are parts of 1, the deadlines milliseconds.
 
-    `feedback` lets what was said of answers count for later ones.
+    `feedback` lets what was said of answers count for later ones, `plain` lets plain sentences carry filters.
     """
 
     weights: Weights = DEFAULT_WEIGHTS
@@ -85,6 +85,7 @@ class RouteSettings:
     layer_ms: float = LAYER_MS
     total_ms: float = TOTAL_MS
     feedback: bool = True
+    plain: bool = True
 
 
 def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hexad.toml") -> RouteSettings:
@@ -93,7 +94,7 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
     >>> parse_settings({"quotas": {"session": 0.2}, "layer_ms": 80}).layer_ms
     80.0
     """
-    known = {"feedback", "weights", "quotas", "layer_ms", "total_ms"}
+    known = {"feedback", "plain", "weights", "quotas", "layer_ms", "total_ms"}
     for name in given:
         if name not in known:
             raise InvalidInput(f"{where}: unknown setting {name!r}; known are {', '.join(sorted(known))}.")
@@ -104,9 +105,6 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
     shares = {layer: quotas.get(layer.value, QUOTAS[layer]) for layer in MemoryLayer}
     if sum(shares.values()) <= 0 or max(shares.values()) > 1:
         raise InvalidInput(f"{where}: quotas are parts of 1, and one of them at least is above 0.")
-    feedback = given.get("feedback", True)
-    if not isinstance(feedback, bool):
-        raise InvalidInput(f"{where}: feedback = {feedback!r} should be true or false.")
     whole = max(1.0, sum(shares.values()))
     return RouteSettings(
         weights=normalised(
@@ -123,8 +121,16 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
         quotas={layer: share / whole for layer, share in shares.items()},
         layer_ms=_number(given.get("layer_ms", LAYER_MS), "layer_ms", where),
         total_ms=_number(given.get("total_ms", TOTAL_MS), "total_ms", where),
-        feedback=feedback,
+        feedback=_switch(given, "feedback", where),
+        plain=_switch(given, "plain", where),
     )
+
+
+def _switch(given: Mapping[str, object], name: str, where: str) -> bool:
+    value = given.get(name, True)
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{where}: {name} = {value!r} should be true or false.")
+    return value
 
 
 def _numbers(given: Mapping[str, object], table: str, names: Collection[str], where: str) -> dict[str, float]:

@@ -35,14 +35,18 @@ _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
     "--deterministic", is_flag=True, help="From the stored state alone: the same state, the same bytes."
 )
 @click.option("--deadlines", is_flag=True, help="Do not wait for slow layers: 50 ms each, 150 ms in all.")
+@click.option(
+    "--literal", is_flag=True, help="Take the words of a sentence as they are: no filters from them."
+)
 @click.option("--model", help="Let a model sort the task: default, or provider:MODEL. Without it rules do.")
 @click.option("--plan", "plan_only", is_flag=True, help="Show how it would be answered, and ask nothing.")
 @click.option("--explain", is_flag=True, help="Also say what was left out and why.")
-def context(task: str, *, plan_only: bool, explain: bool, **options: Any) -> None:
+def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **options: Any) -> None:
     """Print what all layers know of TASK, for a model.
 
-    TASK is a sentence, or the query language: 'layer:project kind:decision since:2w "auth"'. With --json the context
-    with all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
+    TASK is a sentence, or the query language: 'layer:project kind:decision since:2w "auth"'. Of a sentence such as
+    'decisions about auth since last week' the filters are understood, and said on stderr. With --json the context with
+    all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
     layers = several(options.pop("layers"))
     with state().opened(embeds=True) as hx:
@@ -54,6 +58,7 @@ def context(task: str, *, plan_only: bool, explain: bool, **options: Any) -> Non
                     layers=layers,
                     deterministic=options["deterministic"],
                     model=options["model"],
+                    plain=not literal,
                 )
             )
             return
@@ -70,6 +75,7 @@ def context(task: str, *, plan_only: bool, explain: bool, **options: Any) -> Non
             until=options["until"],
             wait=not options["deadlines"],
             model=options["model"],
+            plain=not literal,
         )
     if state().json:
         print_json(found.to_dict())
@@ -112,6 +118,9 @@ def _show_plan(plan: Plan) -> None:
             f"  {layer.layer:<11} {layer.share:>5.0%}  {count(layer.tokens, 'token'):>14}  "
             f"authority {plan.weights.layer[layer.layer]:.2f}  {until}"
         )
+    for one in plan.notes:
+        for line in hanging(clean(one), indent=0, room=room):
+            click.echo(line)
 
 
 @click.command(cls=Command)
