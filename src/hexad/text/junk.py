@@ -150,7 +150,7 @@ def _is_test(plain: str) -> bool:
     words = _WORD.findall(fold(plain.replace("_", " ")))
     if (
         w.TEST_MARKS & set(words)
-        and not w.BINDING & set(words)
+        and not {"first", "before", "always", "never", "must"} & set(words)
         and all(word in w.TEST_WORDS or word.isdigit() for word in words)
     ):
         return True
