@@ -175,6 +175,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.personal", "hexad.text.redact"): _LATE_USER,
     ("hexad.facade.user_desk", "hexad.text.redact"): "reading the layer of the person does without",
     ("hexad.personal", "hexad.upkeep.publishing"): _LATE_USER,
+    ("hexad.sessioning", "hexad.experience.said"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.facade.session"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.facade.session_desk"): _LATE_SESSION,
     ("hexad.sessioning", "hexad.facade.session_line"): _LATE_SESSION,

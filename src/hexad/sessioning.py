@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hexad.experience.said import Said
     from hexad.experiencing import Experiencing
     from hexad.facade.session import SessionFacade
     from hexad.facade.session_desk import Desk
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from hexad.text.masking import Masking
     from hexad.text.redact import RedactionRules
     from hexad.wiring import Base
-
-ALL_SESSIONS: Final = "*"
 
 
 class SessionUpkeep:
@@ -100,8 +99,13 @@ class SessionUpkeep:
     def _events(self) -> Callable[[str, int], Sequence[EventRecord]] | None:
         if not self.stores.meta.has_experience():
             return None
-        xdb = self.experiencing.xdb
-        return lambda text, most: xdb.recall_events(text, session_id=ALL_SESSIONS, limit=most)
+        return self._said.opened()
+
+    @cached_property
+    def _said(self) -> Said:
+        from hexad.experience.said import Said
+
+        return Said(self.base.db, self.experiencing.experience)
 
     def _event(self, step_id: str) -> EventRecord | None:
         xdb = self.experiencing.xdb

@@ -98,7 +98,7 @@ class Experience:
         self._duck = Duck(cipher, exports=exports)
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)
-        self._events = EventReader(needs.db, directory, self._duck, self.reader)
+        self.events = EventReader(needs.db, directory, self._duck, self.reader)
         self._tagger = None
         if needs.auto_tag_threshold is not None and not needs.db.readonly:
             self._tagger = AutoTagger(
@@ -289,7 +289,7 @@ class Experience:
             return []
         if question.text is not None:
             return self.sight.holding(
-                question, lambda asked: recall_text(self.reader, self._events, self._sessions, asked)
+                question, lambda asked: recall_text(self.reader, self.events, self._sessions, asked)
             )
         return self.sight.timesteps(self.reader.query(question))
 
@@ -297,7 +297,7 @@ class Experience:
         """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
         if not self._may_ask(question):
             return []
-        return self.sight.events(self._events.recall(question, terms))
+        return self.sight.events(self.events.recall(question, terms))
 
     def _may_ask(self, question: StepQuery) -> bool:
         self.recorder.flush()

@@ -6,26 +6,25 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import merge
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.errors import StorageFailure
-from hexad.model.experience import TICK_LIMIT, CompressionLevel, Fidelity, StepQuery, timestep_id
+from hexad.model.experience import TICK_LIMIT, CompressionLevel, StepQuery
 from hexad.model.ticks import union
-from hexad.model.tiers import CompressedRecord, EventRecord
-from hexad.storage.codec import from_micros
+from hexad.model.tiers import EventRecord
 from hexad.storage.compressed import Compressed, Match
 from hexad.storage.connection import Database
 from hexad.storage.duck import Duck
 from hexad.storage.event_pieces import PieceSources, create_events, held_by
+from hexad.storage.event_records import Event, cold_event_record, event_of, event_record, spell
 from hexad.storage.segment_events import KIND
 from hexad.storage.sessions import Sessions
 from hexad.storage.stream_filters import TickRanges, row_filter
-from hexad.storage.stream_frames import KIND_CODES, KINDS
-from hexad.storage.stream_keys import BREAK
+from hexad.storage.stream_frames import KIND_CODES
 from hexad.storage.stream_manifest import Manifest
 from hexad.storage.stream_query import Asked, Sources, StreamReader
 from hexad.storage.stream_records import scored
@@ -38,27 +37,11 @@ if TYPE_CHECKING:
 
 _ATTEMPTS: Final = 10
 _BATCH: Final = 200
+_CONTENT: Final = 8
 _OF_HITS: Final = (
     " SEMI JOIN hits ON hits.session = events.session AND hits.event IS NOT DISTINCT FROM events.event"
     " AND hits.first_tick <= events.last_tick AND hits.last_tick >= events.first_tick"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Event:
-    """An event of the stream, or the COLD record of one."""
-
-    session: int
-    first_tick: int
-    event_id: str | None = None
-    kind: int = 0
-    role: str | None = None
-    last_tick: int = 0
-    times: tuple[int, int] = (0, 0)
-    content: str = ""
-    tokens: int = 0
-    timesteps: int = 0
-    cold: CompressedRecord | None = None
 
 
 class EventReader:
@@ -71,20 +54,28 @@ class EventReader:
         self._sessions, self._windows, self._compressed = Sessions(db), Windows(db), Compressed(db)
         self._segments = directory / "segments"
 
-    def recall(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
+    def recall(
+        self, question: StepQuery, terms: SearchTerms | None, *, activations: bool = True
+    ) -> list[EventRecord]:
         """Return the events with a timestep for which all of `question` holds and whose text has all of `terms`.
 
-        They come whole, by session and first tick. Raises what `StreamReader.query` does.
+        They come whole, by session and first tick, with their activations or without. Raises what
+        `StreamReader.query` does.
         """
         end = question.offset + question.limit
 
-        def take(cursor: duckdb.DuckDBPyConnection, sql: str, sources: Sources) -> list[_Event]:
+        def take(cursor: duckdb.DuckDBPyConnection, sql: str, sources: Sources) -> list[Event]:
             hot = _stream(cursor, sql, question, terms, None if terms else end)
             cold = self._cold(sources.cold, terms)
             both = merge(hot, cold, key=lambda one: (one.session, one.first_tick))
             return list(islice(both, question.offset, end))
 
-        return self._records(self._with_events(question, terms, take))
+        return self.records(self._with_events(question, terms, take), activations=activations)
+
+    def cold(self, terms: SearchTerms) -> Iterator[Event]:
+        """Yield the replies among COLD records whose text has all of `terms`, by session and tick."""
+        needle = _needle(terms)
+        return self._cold(self._compressed.matches(StepQuery(text=needle), None), terms)
 
     def spelling(self, question: StepQuery, text: str, until: tuple[int, int] | None) -> dict[int, list[int]]:
         """Return the ticks of tokens that spell `text` together within an event, by session.
@@ -94,7 +85,7 @@ class EventReader:
         terms = SearchTerms((folded(text),), ())
         question = replace(question, event_types=None)
 
-        def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: Sources) -> list[_Event]:
+        def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: Sources) -> list[Event]:
             found = []
             for event in _stream(cursor, sql, question, terms, None):
                 if until is not None and (event.session, event.first_tick) > until:
@@ -111,20 +102,18 @@ class EventReader:
         self,
         question: StepQuery,
         terms: SearchTerms | None,
-        take: Callable[[duckdb.DuckDBPyConnection, str, Sources], list[_Event]],
+        take: Callable[[duckdb.DuckDBPyConnection, str, Sources], list[Event]],
         *,
         cold: bool = True,
-    ) -> list[_Event]:
+    ) -> list[Event]:
         scope = StepQuery(session_id=question.session_id, event_id=question.event_id)
-        needle = (
-            max((one for one in terms.needles if one.isascii()), key=len, default=None) if terms else None
-        )
+        needle = _needle(terms) if terms else None
         plain = replace(question, text=None)
         for _ in range(_ATTEMPTS):
             hits = self._hits(replace(plain, event_types=None))  # the type is the event's
             sources = self._reader.sources(scope, cold=replace(plain, text=needle) if cold else None)
             try:
-                with self._opened(scope, sources, hits) as (cursor, sql):
+                with self.opened(sources, event=scope.event_id, hits=hits) as (cursor, sql):
                     return take(cursor, sql, sources)
             except StorageFailure:
                 if not self._reader.outdated(sources):
@@ -132,15 +121,26 @@ class EventReader:
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     @contextmanager
-    def _opened(
-        self, scope: StepQuery, sources: Sources, hits: Mapping[str, Any] | None
+    def opened(
+        self,
+        sources: Sources,
+        *,
+        event: str | None = None,
+        ticks: tuple[int, int] | None = None,
+        hits: Mapping[str, Any] | None = None,
     ) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """Give a cursor, and the statement that gives each event of the sources once, whole.
+
+        One `event` alone is put together, rows of logs within `ticks`, and events that share a timestep with `hits`.
+        Raises `StorageFailure` when a segment was replaced meanwhile.
+        """
         gone = TickRanges(sources.gone) if sources.gone else None
         table = flat(
             sources.logs,
             concept_numbers=self._provisional,
-            keep=row_filter(scope, sources.session, None, gone),
-            events=None if scope.event_id is None else [scope.event_id],
+            keep=row_filter(StepQuery(ticks=ticks), sources.session, None, gone),
+            events=None if event is None else [event],
+            within=(sources.session, ticks),
         )
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(KIND)
@@ -152,7 +152,7 @@ class EventReader:
             table=table,
             gone=gone,
             session=sources.session,
-            event=scope.event_id,
+            event=event,
             name=self._duck.name,
         )
         with self._duck.cursor(self._segments, table) as cursor:
@@ -201,7 +201,7 @@ class EventReader:
 
         return self._reader.ask(question, read, light=True)
 
-    def _spelled(self, events: Sequence[_Event], text: str) -> dict[int, list[int]]:
+    def _spelled(self, events: Sequence[Event], text: str) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         tokens: dict[tuple[int, str | None, int], list[tuple[int, int, str]]] = {}
         for session, tick, at, kind, content in self._tokens(events):
@@ -209,16 +209,16 @@ class EventReader:
             tokens.setdefault((session, event.event_id, event.first_tick), []).append((tick, kind, content))
         for (session, _, _), some in tokens.items():
             some.sort()
-            found.setdefault(session, []).extend(_spell(some, text))
+            found.setdefault(session, []).extend(spell(some, text))
         return found
 
-    def _tokens(self, events: Sequence[_Event]) -> list[tuple[Any, ...]]:
+    def _tokens(self, events: Sequence[Event]) -> list[tuple[Any, ...]]:
         return self._of_chosen(
             events, "steps.session, steps.tick, chosen.place, steps.kind, steps.content", ""
         )[0]
 
     def _of_chosen(
-        self, events: Sequence[_Event], columns: str, after: str
+        self, events: Sequence[Event], columns: str, after: str
     ) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
         """Return columns of the timesteps of events, and what gives the ids of concepts."""
         import numpy as np
@@ -256,7 +256,7 @@ class EventReader:
 
     # Records ----------------------------------------------------------------------------------------------------
 
-    def _cold(self, matches: Sequence[Match], terms: SearchTerms | None) -> Iterator[_Event]:
+    def _cold(self, matches: Sequence[Match], terms: SearchTerms | None) -> Iterator[Event]:
         """Yield the replies among COLD records that match, by session and tick."""
         ordered = sorted(
             (one for one in matches if one.tick), key=lambda one: (one.session, one.tick, one.no)
@@ -269,13 +269,14 @@ class EventReader:
                 if record is None or record.level is not CompressionLevel.REPLY:
                     continue
                 if terms is None or terms.match(record.summary):
-                    yield _Event(session=one.session, first_tick=one.tick, cold=record)
+                    yield Event(session=one.session, first_tick=one.tick, cold=record)
 
-    def _records(self, events: Sequence[_Event]) -> list[EventRecord]:
+    def records(self, events: Sequence[Event], *, activations: bool = True) -> list[EventRecord]:
+        """Return events as records, with their activations or without."""
         hot = [one for one in events if one.cold is None]
         names = self._sessions.names(one.session for one in hot)
         peaks: dict[int, list[tuple[str, float]]] = {}
-        if hot:
+        if hot and activations:
             rows, concept = self._of_chosen(
                 hot,
                 "place, concept, max(score) FROM (SELECT chosen.place, unnest(concepts) AS concept,"
@@ -288,13 +289,18 @@ class EventReader:
         protected = self._windows.protected_by_session() if hot else {}
         places = {id(one): at for at, one in enumerate(hot)}
         return [
-            _cold_record(one.cold)
+            cold_event_record(one.cold)
             if one.cold is not None
-            else _record(
+            else event_record(
                 one, names[one.session], peaks.get(places[id(one)], []), protected.get(one.session, {})
             )
             for one in events
         ]
+
+
+def _needle(terms: SearchTerms) -> str | None:
+    """Return the longest part of ASCII that every text with all of `terms` has."""
+    return max((one for one in terms.needles if one.isascii()), key=len, default=None)
 
 
 def _stream(
@@ -303,7 +309,7 @@ def _stream(
     question: StepQuery,
     terms: SearchTerms | None,
     limit: int | None,
-) -> Iterator[_Event]:
+) -> Iterator[Event]:
     """Yield the events of the stream that match, by session and first tick."""
     conditions, params = ["true"], list[Any]()
     if question.event_types is not None:
@@ -320,81 +326,6 @@ def _stream(
         params,
     )
     while rows := cursor.fetchmany(_BATCH):
-        for session, event, kind, role, first, last, since, until, content, tokens, timesteps in rows:
-            if terms is None or terms.match(content):
-                yield _Event(
-                    session=session, first_tick=first, event_id=event, kind=kind, role=role, last_tick=last,
-                    times=(since, until), content=content, tokens=tokens, timesteps=timesteps,
-                )  # fmt: skip
-
-
-def _spell(tokens: Sequence[tuple[int, int, str]], text: str) -> Iterator[int]:
-    """Yield the ticks of the tokens that `text` is spread over, wherever it stands in them."""
-    kinds = [tokens[0][1], *(kind for _, kind, _ in tokens)]
-    low = [
-        (tick, folded(f"{BREAK if kind != before else ''}{content}"))
-        for before, (tick, kind, content) in zip(kinds, tokens, strict=False)
-    ]
-    joined = "".join(content for _, content in low)
-    starts, start = [], 0
-    for _, content in low:
-        starts.append(start)
-        start += len(content)
-    place = joined.find(text)
-    while place >= 0:
-        for (tick, content), start in zip(low, starts, strict=True):
-            if start < place + len(text) and start + len(content) > place and content:
-                yield tick
-        place = joined.find(text, place + 1)
-
-
-def _record(
-    one: _Event,
-    session_id: str,
-    peaks: Sequence[tuple[str, float]],
-    protected: Mapping[Fidelity, Sequence[tuple[int, int]]],
-) -> EventRecord:
-    covered = (
-        fidelity
-        for fidelity, ranges in protected.items()
-        if any(first <= one.last_tick and last >= one.first_tick for first, last in ranges)
-    )
-    return EventRecord(
-        id=timestep_id(session_id, one.first_tick),
-        session_id=session_id,
-        event_id=one.event_id,
-        event_type=KINDS[one.kind],
-        role=one.role,
-        start_tick=one.first_tick,
-        end_tick=one.last_tick,
-        start_time=from_micros(one.times[0]),
-        end_time=from_micros(one.times[1]),
-        content=one.content,
-        concept_activations=dict(sorted(peaks, key=lambda peak: (-peak[1], peak[0]))),
-        token_count=one.tokens,
-        timesteps=one.timesteps,
-        fidelity=next(covered, Fidelity.HOT),
-    )
-
-
-def _cold_record(record: CompressedRecord) -> EventRecord:
-    assert record.event_type is not None
-    assert record.start_tick is not None
-    assert record.end_tick is not None
-    return EventRecord(
-        id=record.id,
-        session_id=record.session_id or "",
-        event_id=record.event_id,
-        event_type=record.event_type,
-        role=record.role,
-        start_tick=record.start_tick,
-        end_tick=record.end_tick,
-        start_time=record.start_time,
-        end_time=record.end_time,
-        content=record.summary,
-        concept_activations=dict(record.peaks),
-        token_count=record.token_count,
-        timesteps=record.timesteps,
-        fidelity=Fidelity.COLD,
-        compression_level=record.level,
-    )
+        for row in rows:
+            if terms is None or terms.match(row[_CONTENT]):
+                yield event_of(row)

@@ -247,7 +247,7 @@ class End(Enum):
 class Frames:
     """What was read of a log: its frames, its strings by number, and where the next frame would begin.
 
-    `cipher` opens the frames of a sealed one.
+    `cipher` opens the frames of a sealed one; `name` says which log it is.
     """
 
     frames: list[Columns]
@@ -255,6 +255,7 @@ class Frames:
     offset: int
     end: End
     cipher: FrameCipher | None = None
+    name: str = ""
 
 
 class Header(NamedTuple):
@@ -297,7 +298,7 @@ def begun(header: Header | None, cipher: FileCipher | None, name: str) -> Frames
     Raises `IntegrityError` for a plain log of an encrypted store, and for a sealed one of a plain store.
     """
     if header is None:
-        return Frames(frames=[], strings=[""], offset=0, end=End.TORN)
+        return Frames(frames=[], strings=[""], offset=0, end=End.TORN, name=name)
     if header.sealed != (cipher is not None):
         says = (
             "is encrypted, though its store is not"
@@ -306,7 +307,7 @@ def begun(header: Header | None, cipher: FileCipher | None, name: str) -> Frames
         )
         raise IntegrityError(f"{name} {says}: it was put there by somebody else. Move it away.")
     opened = None if cipher is None else FrameCipher(cipher, header.data)
-    return Frames(frames=[], strings=[""], offset=len(header.data), end=End.OPEN, cipher=opened)
+    return Frames(frames=[], strings=[""], offset=len(header.data), end=End.OPEN, cipher=opened, name=name)
 
 
 def read_frames(data: bytes, found: Frames, name: str) -> Frames:

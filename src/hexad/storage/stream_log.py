@@ -131,6 +131,16 @@ def log_sizes(directory: Path, *, without: Path | None) -> tuple[tuple[str, int]
     return tuple(found)
 
 
+def log_states(directory: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the logs that are there, with their sizes and when they were written last."""
+    found = []
+    for path in list_logs(directory):
+        with contextlib.suppress(FileNotFoundError):
+            about = path.stat()
+            found.append((path.name, about.st_size, about.st_mtime_ns))
+    return tuple(found)
+
+
 def lock_if_left(path: Path) -> int | None:
     """Return a descriptor with the log's lock when no process writes to it and it is still there, else None."""
     try:

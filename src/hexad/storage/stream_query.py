@@ -91,7 +91,7 @@ class StreamReader:
         self._manifest = Manifest(db)
         self._sessions = Sessions(db)
         self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
-        self._log_directory, self._segments = directory / "log", directory / "segments"
+        self.log_directory, self._segments = directory / "log", directory / "segments"
         self._sealed = SealedCounts(duck)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
@@ -303,7 +303,7 @@ class StreamReader:
     def _read_logs(self) -> dict[str, Frames]:
         found: dict[str, Frames] = {}
         with self._lock:
-            for path in list_logs(self._log_directory):
+            for path in list_logs(self.log_directory):
                 # Taken out while it is read: after an error it is read anew.
                 log = read_log(path, self._known.pop(path.name, None), cipher=self.duck.cipher)
                 if log is not None:
