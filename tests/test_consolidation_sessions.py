@@ -225,3 +225,44 @@ def test_a_long_step_has_a_key_that_can_be_used(hx):
     [todo] = hx.project.get_todos()
     assert len(todo.key) <= KEY_CHARS_LIMIT
     assert hx.project.done(todo.key).status is hexad.Status.ARCHIVED
+
+
+@pytest.mark.row("A075")
+def test_what_somebody_corrected_is_not_written_over_by_the_session_that_goes_on(hx, clock):
+    one = hx.session.start("login", steps=["tokens", "tests"])
+    hx.session.mark_step("tokens")
+    hx.session.add_turn("user", "We always run the linter first.")
+    hx.session.end()
+    corrected = {
+        memory.id: f"{memory.kind}: this is what Ann made of it."
+        for memory in hx.memories(space="project", limit=None)
+    }
+    clock.advance(minutes=1)
+    for name, text in corrected.items():
+        hx.remember(text, id=name, space="project")
+    clock.advance(hours=1)
+    hx.session.resume(one.id)
+    hx.session.note("still at it")
+    hx.session.end()
+
+    assert corrected == {memory.id: memory.raw for memory in hx.memories(status=None, limit=None)}
+
+
+@pytest.mark.row("A075")
+def test_a_todo_that_was_brought_back_stays(hx, clock):
+    hx.session.start("first", steps=["x", "write tests"])
+    hx.session.mark_step("x")
+    hx.session.end()
+    [todo] = [one for one in hx.memories(space="project", limit=None) if one.kind == "todo"]
+    one = hx.session.start("second", steps=["write tests"], fresh=True)
+    hx.session.mark_step("write tests")
+    hx.session.end()
+    assert "archived" == hx.get(todo.id).status.value
+
+    hx.restore(todo.id)
+    clock.advance(hours=1)
+    hx.session.resume(one.id)
+    hx.session.note("still at it")
+    hx.session.end()
+
+    assert "active" == hx.get(todo.id).status.value

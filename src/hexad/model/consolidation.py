@@ -15,6 +15,8 @@ CONSOLIDATED: Final = "consolidated"
 """Name in a memory's metadata: what consolidation did with it, why, and what remains of it elsewhere."""
 DECAYED: Final = "decayed"
 """Name in a draft's metadata: how sure it was before it grew old, and how sure it was made."""
+PROMOTED: Final = "promoted"
+"""Name in the metadata of what a session left: when it was written last by that session and by nobody else."""
 MERGED_INTO: Final = "merged-into"
 """Kind of the link from what was merged to what remains."""
 

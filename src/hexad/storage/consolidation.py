@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
 
-from hexad.model.consolidation import CONSOLIDATED, DECAYED, LayerSize
+from hexad.model.consolidation import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
 from hexad.model.memory import Trust
 from hexad.storage.changes import bump
 from hexad.storage.codec import from_micros, optional_time, to_micros
@@ -44,7 +44,8 @@ _COLUMNS: Final = (
     f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active'),"
     f" {_LAYER},"
     " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
-    f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{SESSION}'),"
+    f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
+    f"  '$.{SESSION}'),"
     f" coalesce(m.metadata ->> '$.{SESSION}', ''), coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
 )
 _FROM: Final = (

@@ -36,15 +36,16 @@ _NEW_WORDS_LIMIT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word or a sign: as it was written, folded, and without its plural where it is no name."""
+    """A word or a sign: as it was written, folded, without its plural where it is no name; `capitals` for US and IT."""
 
     said: str
     folded: str
     stem: str
+    capitals: bool
 
     def like(self, other: _Word, *, cased: bool) -> bool:
         if self.folded == other.folded:
-            return not cased or _is_short_name(self.said) == _is_short_name(other.said)
+            return not cased or self.capitals == other.capitals
         return bool(self.stem) and self.stem == other.stem
 
 
@@ -131,19 +132,19 @@ def _words(text: str, *, cased: bool) -> tuple[_Word, ...]:
         folded = said.casefold()
         if folded in _FILLERS and (said == folded or at == 0 or not cased):
             continue  # the A of a plan A is no article
-        found.append(_Word(said, folded, _singular(folded) if said == folded else ""))
+        stem = _singular(folded) if said == folded else ""
+        found.append(_Word(said, folded, stem, capitals=len(said) > 1 and said.isupper()))
     return tuple(found)
 
 
 def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> bool:
-    return len(mine) == len(other) and all(
-        one.like(beside, cased=cased) for one, beside in zip(mine, other, strict=True)
-    )
-
-
-def _is_short_name(said: str) -> bool:
-    """Whether a word is a name of capitals, such as US and IT."""
-    return len(said) > 1 and said.isupper()
+    if len(mine) != len(other):
+        return False
+    # Near-duplicates mostly differ late: of a run or a number at the end.
+    for one, beside in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
+        if not one.like(beside, cased=cased):
+            return False
+    return True
 
 
 def _singular(word: str) -> str:

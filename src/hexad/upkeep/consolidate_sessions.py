@@ -10,9 +10,9 @@ from typing import Final
 from hexad.clock import Clock
 from hexad.ids import content_hash
 from hexad.index.catalog import Catalog
-from hexad.model.consolidation import CONSOLIDATED, ConsolidationAction, ConsolidationChange
+from hexad.model.consolidation import CONSOLIDATED, PROMOTED, ConsolidationAction, ConsolidationChange
 from hexad.model.contract import AuditEvent, AuditSink, Draft, MemoryWriter
-from hexad.model.memory import JSONValue, Memory, Outcome, Status
+from hexad.model.memory import JSONValue, Memory, Outcome, Status, format_time
 from hexad.model.policy import parse_stored
 from hexad.model.project_facts import DRAFT, risen
 from hexad.model.working_set import WorkingSet
@@ -98,6 +98,10 @@ class SessionPromotion:
             changes = self._changes(one, found)
             written = self._needs.writer().write(found.drafts) if found.drafts else []
             changes = _as_written(changes, written)
+            for memory in written:
+                if memory.receipt is None or memory.receipt.outcome is not Outcome.UNCHANGED:
+                    no = self._stores.memories.number(memory.id)
+                    self._rows.note(no, PROMOTED, {"at": format_time(memory.updated_at)})
             for memory in found.confirmed:
                 no = self._stores.memories.number(memory.id)
                 self._stores.memories.add_evidence(no, at=now, trust=memory.trust, note=self._note(one))
@@ -143,7 +147,9 @@ class SessionPromotion:
             there = self._stores.memories.get(name)
             if there.status is not Status.ACTIVE:
                 return "promoted before, and taken out of recall since"
-            return "promoted before" if there.raw == each.text else None
+            if there.raw == each.text:
+                return "promoted before"
+            return "promoted before, and changed by hand since" if _was_edited(there) else None
         if each.kind == TASK:
             return None
         known = self._known(each)
@@ -199,8 +205,12 @@ class SessionPromotion:
                 [] if look is None else self._facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
             ):
                 memory = self._stores.memories.by_no([fact.no])[fact.no]
-                if memory.kind == "todo" and memory.metadata.get(DRAFT) is True and not memory.pinned:
-                    found.append(memory)
+                if memory.kind != "todo" or memory.metadata.get(DRAFT) is not True or memory.pinned:
+                    continue
+                before = memory.metadata.get(CONSOLIDATED)
+                if isinstance(before, dict) and before.get("action") == ConsolidationAction.DONE:
+                    continue  # somebody brought it back
+                found.append(memory)
         return found
 
     # Making -----------------------------------------------------------------------------------------------------
@@ -277,6 +287,12 @@ class SessionPromotion:
         return hmac.digest(
             self._needs.key(), "\0".join(("consolidation", *parts)).encode("utf-8", "replace"), "sha256"
         )
+
+
+def _was_edited(there: Memory) -> bool:
+    """Whether somebody changed a memory since it was promoted last: then it is theirs."""
+    note = there.metadata.get(PROMOTED)
+    return isinstance(note, dict) and note.get("at") != format_time(there.updated_at)
 
 
 def _value(each: Harvest) -> JSONValue:

@@ -196,7 +196,7 @@ def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
 
 def _loss(row: Candidate, keeper: Candidate) -> str | None:
     """Return what would be lost with a duplicate beside its text, None for nothing."""
-    if not {*loads(row.tags)} <= {*loads(keeper.tags)}:
+    if row.tags != keeper.tags and not {*loads(row.tags)} <= {*loads(keeper.tags)}:
         return "a duplicate with tags of its own"
     if row.importance > keeper.importance:
         return "a duplicate that matters more"
