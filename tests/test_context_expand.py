@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Event
+from time import sleep
 
 import pytest
 
@@ -116,6 +118,40 @@ def test_every_layer_is_made_warm_before_its_first_deadline_begins(hx, layer):
     finally:
         contexts.close()
     assert 1 == cold.warmed
+
+
+class Hanging(Cold):
+    """A layer of a test that does not get warm before it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = Event()
+
+    def warm(self) -> None:
+        self.let.wait(60)
+        super().warm()
+
+
+@pytest.mark.row("A147", "A107")
+def test_a_layer_that_hangs_while_it_is_made_warm_is_late_and_is_asked_when_it_is_done(hx):
+    hx.remember("Deploys happen on Tuesday.")
+    hanging, needs = Hanging(), hx._parts.router._needs
+    contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: lambda: hanging}))
+    try:
+        for _ in range(2):
+            found = contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed())
+            assert (MemoryLayer.SESSION,) == found.late
+            assert "Deploys" in found.render()
+        hanging.let.set()
+        while contexts.busy():
+            sleep(0.001)
+        assert MemoryLayer.SESSION not in (
+            contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed()).late
+        )
+    finally:
+        hanging.let.set()
+        contexts.close()
+    assert 1 == hanging.warmed
 
 
 @pytest.mark.row("A147")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Final
 
@@ -77,6 +78,7 @@ class Contexts:
         self._lock = Lock()
         self._built: dict[MemoryLayer, LayerSource | None] = {}
         self._warm: set[MemoryLayer] = set()
+        self._warming: set[MemoryLayer] = set()
 
     def plan(
         self,
@@ -232,12 +234,15 @@ class Contexts:
         planned = {layer.layer: layer for layer in asked.plan.layers}
         sources, broken = self._sources(planned)
         first: list[MemoryLayer] = []
+        cold: list[MemoryLayer] = []
         if not asked.query.deterministic:
             before = self._needs.clock.monotonic()
-            if first := self._make_warm(sources):
+            first, cold = self._make_warm(sources, waits=asked.plan.deadline_ms is None)
+            if first or cold:
                 asked.timings["warm"] = self._ms(before)
         asks: dict[MemoryLayer, Ask] = {
             layer: _ask(source, asked.query, planned[layer].limit) for layer, source in sources.items()
+            if layer not in cold
         }
         if asked.plan.deadline_ms is None:
             fetched = in_turn(asks, clock=self._needs.clock)
@@ -250,6 +255,7 @@ class Contexts:
                 total_ms=max(asked.plan.deadline_ms, FIRST_MS if first else 0.0),
                 patience_ms=FIRST_MS,
             )
+        fetched.late.extend(cold)
         asked.timings.update(fetched.timings_ms)
         return _answered(asked.query, fetched, broken, planned, sources)
 
@@ -269,13 +275,35 @@ class Contexts:
             found = {layer: built for layer in wanted if (built := self._built.get(layer)) is not None}
         return found, broken
 
-    def _make_warm(self, sources: Mapping[MemoryLayer, LayerSource]) -> list[MemoryLayer]:
-        """Let layers load what only their first answer has to wait for, before the clock runs; return which did."""
-        cold = [layer for layer in sources if layer not in self._warm]
-        for layer in cold:
+    def _make_warm(
+        self, sources: Mapping[MemoryLayer, LayerSource], *, waits: bool
+    ) -> tuple[list[MemoryLayer], list[MemoryLayer]]:
+        """Let layers load what only their first answer has to wait for, before the clock runs.
+
+        Returns those that did, and those that still do so after `FIRST_MS`: they go on by themselves, and are not
+        asked before they are done. With `waits` all are waited for.
+        """
+        with self._lock:
+            cold = [layer for layer in sources if layer not in self._warm]
+            begun = [layer for layer in cold if layer not in self._warming]
+            self._warming.update(begun)
+        if waits:
+            for layer in cold:
+                self._warm_up(layer, sources[layer])
+            return cold, []
+        warming: dict[MemoryLayer, Ask] = {
+            layer: partial(self._warm_up, layer, sources[layer]) for layer in begun
+        }
+        if warming:
+            self._pool.fetch(warming, deadlines_ms=dict.fromkeys(warming, FIRST_MS), total_ms=FIRST_MS)
+        return [layer for layer in cold if layer in self._warm], [one for one in cold if one not in self._warm]
+
+    def _warm_up(self, layer: MemoryLayer, source: LayerSource) -> Sequence[MemoryItem]:
+        attempted(source.warm)  # what goes wrong the question itself will say
+        with self._lock:
             self._warm.add(layer)
-            attempted(sources[layer].warm)  # what goes wrong the question itself will say
-        return cold
+            self._warming.discard(layer)
+        return ()
 
     def _ms(self, started: float) -> float:
         return round((self._needs.clock.monotonic() - started) * 1000, 3)
