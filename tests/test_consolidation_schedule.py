@@ -104,11 +104,11 @@ def test_of_several_programs_one_does_it(tmp_path):
         subprocess.Popen(
             [sys.executable, "-c", _ONE_OF_SEVERAL, str(tmp_path)], stdout=subprocess.PIPE, text=True
         )
-        for _ in range(3)
+        for _ in range(2)
     ]
     told = sorted(int(one.communicate(timeout=120)[0]) for one in running)
 
-    assert [0, 0, 5] == told
+    assert [0, 5] == told
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert 5 == merged(hx)
         runs = [

@@ -111,7 +111,7 @@ def set_(key: str, value: str, also: bool) -> None:
 @prefs.command()
 @click.option("--limit", type=int, default=10, show_default=True, help="How many at most.")
 def suggest(limit: int) -> None:
-    """Suggest defaults for what this project has not decided, with what they rest on."""
+    """Suggest defaults for what is undecided here, with what they rest on."""
     with state().opened(user=True) as hx:
         found = hx.user.suggestions(limit=limit)
     if state().json:
@@ -231,7 +231,7 @@ def rule(text: str) -> None:
 @prefs.command()
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 def learn(dry_run: bool) -> None:
-    """Publish what this project uses, and learn from what all projects use.
+    """Publish what this project uses, and learn from all projects.
 
     `hexad maintain` does it too. A project with [user] learning = false in its hexad.toml takes no part: what it had
     published goes.
@@ -256,7 +256,10 @@ def learn(dry_run: bool) -> None:
 @prefs.command()
 @click.argument("row_id", metavar="ID")
 def forget(row_id: str) -> None:
-    """Remove one thing that is known, by its id, for good; `hexad memory wipe --scope user` removes all."""
+    """Remove one thing that is known for good, by its id.
+
+    `hexad memory wipe --scope user` removes all.
+    """
     with state().opened(user=True) as hx:
         hx.user.forget(row_id)
     if state().json:
