@@ -111,7 +111,7 @@ def set_(key: str, value: str, also: bool) -> None:
 @prefs.command()
 @click.option("--limit", type=int, default=10, show_default=True, help="How many at most.")
 def suggest(limit: int) -> None:
-    """Suggest defaults for what is undecided here, with what they rest on."""
+    """Suggest defaults for what is undecided, with their evidence."""
     with state().opened(user=True) as hx:
         found = hx.user.suggestions(limit=limit)
     if state().json:
