@@ -15,6 +15,7 @@ from typing import Final
 
 from hexad.model.layers import QueryClass, TaskType
 from hexad.recall.question_rules import RULES
+from hexad.recall.question_tenses import TENSE_RULES
 from hexad.recall.question_words import (
     CONTRACTIONS,
     DECISION,
@@ -170,7 +171,7 @@ def _class(bare: str, task: TaskType, *, asks: bool) -> tuple[QueryClass, str]:
         return QueryClass.ARCHITECTURAL, "something is to be designed"
     if task is TaskType.RESEARCH:
         return QueryClass.GENERAL, "something is to be found out"
-    for rule in RULES:
+    for rule in (*RULES, *TENSE_RULES):
         if rule.pattern.search(bare) and rule.weight > scores.get(rule.query_class, 0.0):
             scores[rule.query_class] = rule.weight
             reasons[rule.query_class] = rule.reason

@@ -208,7 +208,7 @@ RULES: Final[Sequence[Rule]] = (
     _rule(
         QueryClass.HISTORICAL,
         3.0,
-        r"^(?:did|was|were|had|have|has) (?:we|i|you|they|anyone|anybody|somebody|someone|the|it|there)\b",
+        r"^(?:did|was|were|had) (?:we|i|you|they|anyone|anybody|somebody|someone|the|it|there)\b",
         "it asks whether something was",
     ),
     _rule(
@@ -237,7 +237,7 @@ RULES: Final[Sequence[Rule]] = (
     _rule(
         QueryClass.HISTORICAL,
         3.0,
-        r"\b(?:originally|formerly|previously|no longer|used to|in the past|back then)\b"
+        r"\b(?:originally|formerly|previously|no longer|in the past|back then)\b"
         r"|\bbefore the (?:\w+ )?(?:rewrite|refactoring|refactor|migration|move|change|release|switch"
         r"|redesign)\b|\b(?:previous|former|old|original) (?:value|name|version|behaviou?r|setting|owner"
         r"|default)\b",
