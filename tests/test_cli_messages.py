@@ -263,3 +263,9 @@ def test_a_record_that_does_not_wait_is_told_with_the_list_of_those_that_do(port
         assert 3 == ran.code
         assert "`hexad memory quarantine list`" in ran.err
         assert "`hexad memory list`" not in ran.err
+
+
+def test_a_name_that_is_not_found_reaches_no_terminal_raw(port):
+    ran = port("forget", "x\x1b[31m\u202ey\n2")
+
+    assert "'x\\x1b[31m\\u202ey\\n2' not found" in ran.err

@@ -162,6 +162,7 @@ if TYPE_CHECKING:
     from hexad.providers.orderings import ExternalOrdering
     from hexad.recall.hook import ContextHook
     from hexad.storage.exports import verify_export
+    from hexad.text.instructions import instructions_in
     from hexad.upkeep.reindex import ReindexReport
 
 __version__: Final = "0.1.0"
@@ -220,6 +221,7 @@ _HOMES: Final = {
         "QueryClass", "ScoredItem", "TaskType", "Weights",
     ),
     "hexad.facade.quality": ("export_quality",),
+    "hexad.text.instructions": ("instructions_in",),
     "hexad.model.quality": ("Flaw", "MemoryQuality", "QualityFinding"),
     "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
     "hexad.model.query_text": ("QueryText", "parse_query_text"),
@@ -284,8 +286,8 @@ __all__ = [
     "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
     "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
     "calculate_relevance", "compress_records", "cosine_similarity", "decrypt", "encrypt",
-    "encryption_state", "export_json", "export_quality", "init", "listen", "open", "parse_query_text",
-    "parse_receipt", "rekey", "temporal_decay", "verify_export",
+    "encryption_state", "export_json", "export_quality", "init", "instructions_in", "listen", "open",
+    "parse_query_text", "parse_receipt", "rekey", "temporal_decay", "verify_export",
 ]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ class MemoryNames:
         """
         if not is_text(id_or_path):
             raise InvalidInput(f"The id or path {quoted(id_or_path)} is no text; give a string.")
-        where = f" in space '{space}'" if space is not None else ""
+        where = f" in space {space!r}" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
         # Paths have an index within each space, so the spaces come first; ids have one of their own.
         for within, name, order in (
@@ -71,7 +71,7 @@ class MemoryNames:
             )
             if row is not None:
                 return cast("int", row[0])
-        raise NotFound(f"Memory '{id_or_path}' not found{where}")
+        raise NotFound(f"Memory {id_or_path!r} not found{where}")
 
     def resolve_one(
         self, id_or_path: str, *, space: str | None = None, archived: bool = False, spaces: bool = True

@@ -49,7 +49,8 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
     all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
     layers = several(options.pop("layers"))
-    with state().opened(embeds=True) as hx:
+    about_user = not plan_only and (layers is None or "user" in layers)
+    with state().opened(embeds=True, user=about_user) as hx:
         if plan_only:
             _show_plan(
                 hx.plan(
@@ -128,7 +129,7 @@ def _show_plan(plan: Plan) -> None:
 @click.option("--max-tokens", type=int, help="Cut the text to so many.")
 def expand(id: str, max_tokens: int | None) -> None:
     """Print the whole of what a context showed in short, by its ID."""
-    with state().opened() as hx:
+    with state().opened(user=id.startswith("user:")) as hx:
         item = hx.expand(id, max_tokens=max_tokens)
     if state().json:
         print_json(item.to_dict())

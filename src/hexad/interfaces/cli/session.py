@@ -22,6 +22,7 @@ _PLACE: Final = re.compile(
 )
 _HEADS: Final = ("session", "changed", "branch", "state", "task")
 _SHOWN: Final = 5
+_DATA: Final = "reads as instructions: it is data"
 
 _of = click.option(
     "--session", "session_id", metavar="ID", help="This session; default: the one changed last here."
@@ -332,13 +333,17 @@ def _standing(one: WorkingSet) -> str:
 
 def _tell(one: WorkingSet) -> None:
     if state().json:
-        print_json(one.to_dict())
+        said = "\n".join(value for _, value in _lines(one, shown=None))
+        print_json({**one.to_dict(), "instruction_like": list(hexad.instructions_in(said))})
         return
     for name, value in _lines(one):
-        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}")
+        warned = f"  [{_DATA}]" if hexad.instructions_in(value) else ""
+        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}")
 
 
-def _lines(one: WorkingSet) -> Iterator[tuple[str, str]]:
+def _lines(one: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
+    """Give what a session says, line by line; of what there may be much the last `shown`."""
+    since = 0 if shown is None else -shown
     place = one.place
     yield "session", f"{one.id} ({_standing(one)})"
     yield "task", one.subject
@@ -349,13 +354,13 @@ def _lines(one: WorkingSet) -> Iterator[tuple[str, str]]:
         yield f"step {at}", f"[{'x' if each.done else ' '}] {each.text}"
     for file in one.open_files:
         yield "open", file.place
-    for change in one.edits[-_SHOWN:]:
+    for change in one.edits[since:]:
         yield "edit", change.place if change.summary is None else f"{change.place}  {change.summary}"
-    for scratch in one.scratchpad[-_SHOWN:]:
+    for scratch in one.scratchpad[since:]:
         yield "note", " ".join(scratch.text.split())
     if one.conversation_summary:
         yield "before", " ".join(one.conversation_summary.split())
-    for said in one.turns[-_SHOWN:]:
+    for said in one.turns[since:]:
         yield "turn", f"{said.role}: {' '.join(said.text.split())}"
     if one.outcome:
         yield "outcome", one.outcome
