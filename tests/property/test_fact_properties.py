@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import hypothesis.strategies as st
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 import hexad
 from example_counts import examples
 from hexad import Hexad
-from hexad.model.facts import FactRow, predecessor, successor
+from hexad.model.facts import FactRow, displaced, predecessor, predecessors, successor
 from hexad.model.memory import Status, Trust
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -60,6 +61,36 @@ def test_who_takes_a_place_is_later_and_trusted_as_much(line: list[FactRow]) -> 
         after, before = successor(one, line), predecessor(one, line)
         assert after is None or (after.order > one.order and after.trust.rank >= one.trust.rank)
         assert before is None or (before.order < one.order and before.trust.rank <= one.trust.rank)
+
+
+@given(
+    lines(), st.lists(st.sampled_from(["Oslo", "Rome", None]), min_size=8, max_size=8), st.integers(0, 400)
+)
+def test_a_whole_line_comes_to_what_its_facts_come_to_one_by_one(
+    line: list[FactRow], values: list[str | None], today: int
+) -> None:
+    now = START + timedelta(days=today)
+    # Some at the same time, some without a value, some that are gone.
+    line = [
+        replace(
+            one,
+            value=value,
+            content_hash=str(at % 2),
+            valid_from=START + (one.valid_from - START) // 100 * 100,
+            status=Status.ACTIVE if at % 3 else Status.SUPERSEDED,
+        )
+        for at, (one, value) in enumerate(zip(line, values, strict=False))
+    ]
+
+    begun = [[other for other in line if other.valid_from <= max(now, one.valid_from)] for one in line]
+    fallen = [
+        one
+        for one, there in zip(line, begun, strict=True)
+        if one.status is Status.ACTIVE and successor(one, there) is not None
+    ]
+
+    assert fallen == displaced(line, now)
+    assert [predecessor(one, line) for one in line] == [predecessors(line).get(one.no) for one in line]
 
 
 @settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])

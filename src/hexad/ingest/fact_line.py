@@ -12,7 +12,7 @@ from datetime import datetime
 
 from hexad.index.catalog import Catalog
 from hexad.model.decision import DECISION, said_of
-from hexad.model.facts import FactRow, displaced, family_of, predecessor, successor
+from hexad.model.facts import FactRow, displaced, family_of, predecessor, predecessors, successor
 from hexad.model.memory import Memory, Outcome, Status
 from hexad.storage.decisions import Decisions
 from hexad.storage.facts import Facts
@@ -58,8 +58,9 @@ class FactLine:
         for one in fallen:
             self.supersede(one.no, now=now)
         gone, ours = {one.no for one in fallen}, {one.id for one in line}
+        before = predecessors(line)
         for one in line:
-            older = predecessor(one, line)
+            older = before.get(one.no)
             if older is not None and (one.supersedes is None or one.supersedes in ours):
                 self.facts.set_supersedes(one.no, older.id)
         return [one for one in line if one.status is Status.ACTIVE and one.no not in gone]

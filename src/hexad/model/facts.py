@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -172,15 +172,55 @@ def successor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
 def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
     """Return the active facts whose place another one has taken by now: what is still to come displaces nothing yet.
 
-    Of two that are both to come at the same time, the later one to be recorded counts.
+    Of two that are both to come at the same time, the later one to be recorded counts. Takes time in proportion to
+    the line.
     """
-    return [
-        one
-        for one in line
-        if one.status is Status.ACTIVE
-        and successor(one, [other for other in line if other.valid_from <= max(now, one.valid_from)])
-        is not None
-    ]
+    fallen: set[int] = set()
+    seen: dict[datetime, _Said] = {}
+    for one in sorted(line, key=lambda each: each.order, reverse=True):
+        later = seen.setdefault(max(now, one.valid_from), _Said())
+        if one.status is Status.ACTIVE and later.otherwise(one, of=lambda rank, own: rank >= own) is not None:
+            fallen.add(one.no)
+        later.add(one)
+    return [one for one in line if one.no in fallen]
+
+
+def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
+    """Return, by row number, the fact that each of a line took the place of, in time in proportion to the line."""
+    found: dict[int, FactRow] = {}
+    seen = _Said()
+    for one in sorted(line, key=lambda each: each.order):
+        before = seen.otherwise(one, of=lambda rank, own: rank <= own)
+        if before is not None:
+            found[one.no] = before
+        seen.add(one)
+    return found
+
+
+class _Said:
+    """The facts of a line that were gone through: of each rank of trust the last, and the last that said otherwise."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, list[tuple[int, FactRow]]] = {}
+        self._count = 0
+
+    def add(self, one: FactRow) -> None:
+        """Go through one more."""
+        rank = one.trust.rank
+        kept = [row for row in self._last.get(rank, ()) if row[1].differs(one)][:1]
+        self._last[rank] = [(self._count, one), *kept]
+        self._count += 1
+
+    def otherwise(self, one: FactRow, *, of: Callable[[int, int], bool]) -> FactRow | None:
+        """Return the last that says otherwise, of the ranks that fit to that of `one`."""
+        fit = [
+            row
+            for rank, rows in self._last.items()
+            if of(rank, one.trust.rank)
+            for row in rows
+            if row[1].differs(one)
+        ]
+        return max(fit, key=lambda row: row[0])[1] if fit else None
 
 
 def predecessor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
