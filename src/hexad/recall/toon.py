@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
+from types import NoneType
 from typing import Final, TypeGuard
 
 from hexad.model.memory import JSONValue
@@ -61,7 +62,7 @@ def _list(name: str, value: Sequence[JSONValue], depth: int, *, tables: bool = T
         yield f"{margin}{name}: []" if name else f"{margin}[]"
         return
     head = f"{margin}{name}[{len(value)}]"
-    if all(not isinstance(one, Mapping) and not _is_list(one) for one in value):
+    if all(map(_is_plain, value)):
         yield f"{head}: {','.join(map(_plain, value))}"
         return
     fields = _fields(value) if tables else None
@@ -99,12 +100,20 @@ def _fields(rows: Sequence[JSONValue]) -> tuple[str, ...] | None:
     if not isinstance(first, Mapping) or not first:
         return None
     fields = tuple(first)
+    names = first.keys()
     for row in rows:
-        if not isinstance(row, Mapping) or set(row) != set(fields):
+        if not isinstance(row, Mapping) or row.keys() != names:
             return None
-        if any(isinstance(one, Mapping) or _is_list(one) for one in row.values()):
+        if not all(map(_is_plain, row.values())):
             return None
     return fields
+
+
+def _is_plain(value: JSONValue) -> bool:
+    # Nearly all values are plain, and what they are is told faster than that they are no collection.
+    return isinstance(value, (str, int, float, NoneType)) or not (
+        isinstance(value, Mapping) or _is_list(value)
+    )
 
 
 def _is_list(value: JSONValue) -> TypeGuard[Sequence[JSONValue]]:
