@@ -104,6 +104,19 @@ def test_what_is_found_or_holds_in_another_way_is_no_duplicate(hx, one, other, w
 
 
 @pytest.mark.row("A078")
+def test_what_stands_by_itself_is_not_merged_into_what_goes_with_its_premise(hx):
+    premise = hx.remember("The orders are exported, says the contract.")
+    derived = hx.remember(NOTE, derived_from=[premise.id])
+    own = hx.remember(AGAIN)
+
+    assert () == hx.consolidate("project").changes
+    hx.forget(premise.id, purge=True, confirm=True)
+
+    assert [own.id] == [one.id for one in hx.memories()]
+    assert derived.id not in [one.id for one in hx.memories(status=None)]
+
+
+@pytest.mark.row("A078")
 def test_of_duplicates_what_matters_most_is_kept(hx):
     hx.remember(NOTE, importance=0.1)
     kept = hx.remember(AGAIN, importance=0.9)
@@ -532,6 +545,7 @@ def test_bad_input_is_refused_and_changes_nothing(hx):
         lambda: hx.consolidate("night"),
         lambda: hx.consolidate(archive_months=-1),
         lambda: hx.consolidate(dry_run="yes"),
+        lambda: hx.consolidate(stop="soon"),
     ):
         with pytest.raises(hexad.InvalidInput):
             call()

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from hexad.errors import AccessDenied, HexadError
+from hexad.errors import AccessDenied, HexadError, InvalidInput
 from hexad.facade.access import require_owner
 from hexad.index.catalog import Catalog
 from hexad.model.checked import all_flags_checked
 from hexad.model.consolidation_settings import parse_consolidation
-from hexad.model.parse import parse_choice
+from hexad.model.parse import parse_choice, quoted
 from hexad.model.query import Filters
 from hexad.observe import log
 from hexad.storage.meta import MaintenanceLog
@@ -247,6 +247,10 @@ class ConsolidationCalls:
             else (parse_choice(ConsolidationScope, scope, "scope"),)
         )
         settings = _settings(parts.base.settings.consolidation, archive_months)
+        if not callable(stop):
+            raise InvalidInput(
+                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end."
+            )
         if not parts.base.db.readonly:
             parts.handouts.flush()  # what was read counts
             parts.tend_sessions()

@@ -181,4 +181,8 @@ _UNDO: Final = (
         frozenset({ConsolidationAction.RESCORED}),
         "Evidence brings confidence back: hx.project.observe or confirm, and accept or prefer of hx.user.",
     ),
+    (
+        frozenset({ConsolidationAction.REMOVED}),
+        "What was removed does not come back; [consolidation] session_days = 0 and no quota of sessions keep working sets.",
+    ),
 )

@@ -46,7 +46,9 @@ _COLUMNS: Final = (
     " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
     f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
     f"  '$.{SESSION}'),"
-    f" coalesce(m.metadata ->> '$.{SESSION}', ''), coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
+    f" coalesce(m.metadata ->> '$.{SESSION}', '') || coalesce((SELECT group_concat(source_id) FROM"
+    "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
+    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
 )
 _FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -59,8 +61,8 @@ class Candidate(NamedTuple):
     """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
 
     A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
-    `rests` says that something else rests on it, `more` is what somebody noted among its metadata, `session` the one
-    that it is from.
+    `rests` says that something else rests on it, `more` is what somebody noted among its metadata, `origins` what
+    takes it along when it is erased: the session that it is from, and what it was derived from.
     """
 
     no: int
@@ -96,7 +98,7 @@ class Candidate(NamedTuple):
     path: str = ""
     valid_to: datetime | None = None
     more: str = "{}"
-    session: str = ""
+    origins: str = ""
     subject: str = ""
     attribute: str = ""
     lowered_at: datetime | None = None

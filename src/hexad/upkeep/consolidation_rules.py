@@ -202,8 +202,8 @@ def _loss(row: Candidate, keeper: Candidate) -> str | None:
         return "a duplicate that matters more"
     if keeper.valid_to is not None and row.valid_to != keeper.valid_to:
         return "a duplicate that holds longer"
-    if keeper.session not in ("", row.session):
-        return "a duplicate of what goes with its session"  # erasing that would take all that remains
+    if keeper.origins not in ("", row.origins):
+        return "a duplicate of what goes with its session or its sources"  # erasing those would leave nothing
     if row.layer != "project":
         return None  # of near-identical items of a source the latest stays, whenever they were written
     if row.more not in (_NOTHING_MORE, keeper.more):
