@@ -10,6 +10,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, InvalidInput, MemoryLayer, NotFound
+from ran import Run
 
 QUESTION = "when do we deploy the harbour service?"
 ALIKE = "when do we deploy the harbour service now?"
@@ -342,3 +343,12 @@ def test_whoever_has_a_role_is_shown_its_own(hx: Hexad, tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             dev.retract_feedback(hx.feedbacks()[-1].id)
     assert 2 == len(hx.feedbacks())
+
+
+def test_a_question_or_a_note_without_a_verdict_is_not_taken_for_a_list(run: Run) -> None:
+    run("remember", "Deploys happen on Tuesday.")
+
+    for words in (["feedback", "--note", "x"], ["feedback", "deploys", "--query", "when?"]):
+        refused = run(*words)
+        assert (2, "") == (refused.code, refused.out)
+        assert "go with a verdict" in refused.err

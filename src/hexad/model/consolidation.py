@@ -183,6 +183,6 @@ _UNDO: Final = (
     ),
     (
         frozenset({ConsolidationAction.REMOVED}),
-        "What was removed does not come back; [consolidation] session_days = 0 and no quota of sessions keep working sets.",
+        "What was removed does not come back; session_days = 0 without a quota of sessions keeps working sets.",
     ),
 )

@@ -30,6 +30,10 @@ def feedback(
     """
     if retract and (id is None or verdict is not None):
         raise click.UsageError("--retract takes the id of the feedback alone; `hexad feedback` lists them.")
+    if verdict is None and (query is not None or remark is not None):
+        raise click.UsageError(
+            "--query and --note go with a verdict: `hexad feedback ID helpful`, or `wrong`."
+        )
     with state().opened() as hx:
         if retract and id is not None:
             found, said = [hx.retract_feedback(id)], "Taken back."
