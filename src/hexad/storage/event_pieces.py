@@ -73,12 +73,18 @@ def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str
     """
     spans = list(_spans(given))
     mixed = _mixed(spans) | _left(cursor, given)
+    sources: dict[int, int] = defaultdict(int)
+    for _, session, _, _ in spans:
+        sources[session] += session not in mixed
+    divided = sorted(session for session, count in sources.items() if count > 1)
     relations, params = _fresh(given, mixed)
+    parts = list[str]()
     if relations:
-        cursor.execute(f"CREATE TEMP TABLE fresh AS {' UNION ALL '.join(relations)}", params)
-        parts = [f"SELECT {PIECE_COLUMNS}, source FROM fresh"]
-    else:
-        parts = []
+        fresh = f"({' UNION ALL '.join(relations)})"
+        if divided or params:
+            cursor.execute(f"CREATE TEMP TABLE fresh AS {fresh}", params)
+            fresh = "fresh"
+        parts.append(f"SELECT {PIECE_COLUMNS}, source FROM {fresh}")
     if given.sides:
         conditions = [_one_of("session", mixed, negated=True), *_scope(given)]
         paths = ", ".join(_literal(given.name(one)) for one in given.sides.values())
@@ -88,13 +94,10 @@ def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str
         )
     if not parts:
         return f"SELECT {_COLUMNS} FROM ({_NOTHING})"
-    cursor.execute(f"CREATE TEMP VIEW pieces AS {' UNION ALL '.join(parts)}")
-    sources: dict[int, int] = defaultdict(int)
-    for _, session, _, _ in spans:
-        sources[session] += session not in mixed
-    divided = sorted(session for session, count in sources.items() if count > 1)
-    if not divided:
-        return f"SELECT {_COLUMNS} FROM pieces"
+    every = " UNION ALL ".join(parts)
+    if not divided:  # asked once: every statement costs some milliseconds
+        return f"SELECT {_COLUMNS} FROM ({every})"
+    cursor.execute(f"CREATE TEMP VIEW pieces AS {every}")
     return _joined(cursor, divided)
 
 

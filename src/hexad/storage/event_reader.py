@@ -34,6 +34,7 @@ from hexad.text.search_terms import SearchTerms, folded
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 _ATTEMPTS: Final = 10
 _BATCH: Final = 200
@@ -135,13 +136,7 @@ class EventReader:
         Raises `StorageFailure` when a segment was replaced meanwhile.
         """
         gone = TickRanges(sources.gone) if sources.gone else None
-        table = flat(
-            sources.logs,
-            concept_numbers=self._provisional,
-            keep=row_filter(StepQuery(ticks=ticks), sources.session, None, gone),
-            events=None if event is None else [event],
-            within=(sources.session, ticks),
-        )
+        table = self.of_logs(sources, gone, event=event, ticks=ticks)
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(KIND)
         of = ((path, side) for path in held for side in sides.get(Path(path).name, ()))
@@ -165,6 +160,23 @@ class EventReader:
                 cursor.register("hits", hits)
                 sql = f"{sql}{_OF_HITS}"
             yield cursor, sql
+
+    def of_logs(
+        self,
+        sources: Sources,
+        gone: TickRanges | None,
+        *,
+        event: str | None = None,
+        ticks: tuple[int, int] | None = None,
+    ) -> dict[str, NDArray[Any]] | None:
+        """Return the rows of logs that `opened` puts together; None where there are none."""
+        return flat(
+            sources.logs,
+            concept_numbers=self._provisional,
+            keep=row_filter(StepQuery(ticks=ticks), sources.session, None, gone),
+            events=None if event is None else [event],
+            within=(sources.session, ticks),
+        )
 
     @staticmethod
     def _provisional(ids: Sequence[str]) -> list[int]:

@@ -21,8 +21,10 @@ from hexad.model.experience import TICK_LIMIT, StepQuery
 from hexad.model.ticks import Ranges
 from hexad.model.tiers import EventRecord
 from hexad.storage.connection import Database
+from hexad.storage.event_joining import FEW, joined
 from hexad.storage.event_reader import EventReader
 from hexad.storage.event_records import Event, event_of
+from hexad.storage.stream_filters import TickRanges
 from hexad.storage.stream_frames import Frames
 from hexad.storage.stream_log import log_states
 from hexad.storage.stream_manifest import Manifest
@@ -120,7 +122,7 @@ class _Kept:
             place = bisect_right(self.starts, at) - 1
             end = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.low)
             text = self.low[self.starts[place] : end - 1]
-            if all(one in text for one in terms.needles) and all(one.search(text) for one in terms.patterns):
+            if terms.match_folded(text):
                 yield event_of(self.rows[place])
             at = self.low.find(needle, end)
 
@@ -251,8 +253,14 @@ class EventTexts:
         if number in segments and segments[number][1] >= tick:
             return False
         known = kept.until(place)
-        for some in self._whole(replace(sources, session=number, paths=()), (tick, TICK_LIMIT)).values():
-            known.add(some.rows)
+        own, ticks = replace(sources, session=number, paths=()), (tick, TICK_LIMIT)
+        gone = TickRanges({number: sources.gone[number]}) if number in sources.gone else None
+        table = self._events.of_logs(own, gone, ticks=ticks)
+        if table is not None and len(table["tick"]) <= FEW:
+            known.add(joined(table, number))
+        elif table is not None:
+            for some in self._whole(own, ticks).values():
+                known.add(some.rows)
         sessions[number] = known
         return True
 

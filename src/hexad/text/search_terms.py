@@ -25,7 +25,10 @@ class SearchTerms:
 
     def match(self, text: str) -> bool:
         """Whether all of it is in the text."""
-        low = folded(text)
+        return self.match_folded(folded(text))
+
+    def match_folded(self, low: str) -> bool:
+        """Whether all of it is in a text that is `folded` already."""
         return all(one in low for one in self.needles) and all(one.search(low) for one in self.patterns)
 
 

@@ -18,7 +18,7 @@ from hexad.recall.score import relevance_of_share
 from hexad.recall.terms import understand
 from hexad.storage.session_texts import SaidText, SessionTexts
 from hexad.text.instructions import instructions_in
-from hexad.text.search_terms import SearchTerms, search_terms
+from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 _TASK_SHARE: Final = 0.7
 """What is being done now speaks to every question, as much as a text with so much of its words."""
@@ -151,8 +151,7 @@ class SessionLayer:
             if share := asked.share(said.text):
                 yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
         # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
-        # all words is among that, unless there is too much of it. Each question to the stream
-        # costs a third of a deadline.
+        # all words is among that, unless there is too much of it.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
         events = [find(word, _EVENTS) for word in telling]
         if len(asked.words) > 1 and any(len(some) == _EVENTS for some in events):
@@ -178,7 +177,8 @@ class _Asked:
         """Return which share of the words a text has, whatever simple endings they have there."""
         if not self._terms:
             return 0.0
-        return sum(terms.match(text) for terms in self._terms) / len(self._terms)
+        low = folded(text)
+        return sum(terms.match_folded(low) for terms in self._terms) / len(self._terms)
 
     def days(self, at: datetime) -> float:
         """Return how old something is."""
