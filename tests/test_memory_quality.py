@@ -262,3 +262,20 @@ def test_a_frozen_clock_decides_what_is_stale(opened):
     first.remember("The kettle in the office is white.", importance=0.1)
 
     assert 0 == first.memory_quality().flawed
+
+
+def test_what_is_over_contradicts_nothing_that_holds_now(tmp_path):
+    file = tmp_path / "x.json"
+    over = {"created_at": "2020-01-01", "expiration_date": "2021-01-01"}
+    texts = ["Mara lives in Oslo", "Mara no longer lives in Oslo"]
+    file.write_text(
+        json.dumps([{"id": text, "memory": text, **over} for text in texts[:1]] + [{"memory": texts[1]}])
+    )
+
+    assert Flaw.CONTRADICTION not in hexad.export_quality(file, "mem0").counts
+
+
+def test_a_fact_is_no_junk_however_short_its_words(hx):
+    hx.remember("None", subject="shop", attribute="discount", value="none")
+
+    assert Flaw.JUNK not in hx.memory_quality().counts

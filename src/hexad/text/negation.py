@@ -8,9 +8,18 @@ from typing import Final
 from hexad.text.normalize import fold
 
 _WORDS_LIMIT: Final = 40
-_WORDS_LEAST: Final = 3
+_WORDS_LEAST: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
-_NEGATIONS: Final = frozenset({"not", "never", "cannot"})
+_NEGATIONS: Final = frozenset({"not", "never", "cannot", "no"})
+_OPPOSITES: Final = {
+    "dislike": "like", "dislikes": "like", "disliked": "liked", "hate": "like", "hates": "like", "hated": "liked",
+    "disagree": "agree", "disagrees": "agree", "disagreed": "agreed", "disable": "enable", "disables": "enable",
+    "disabled": "enabled", "disallow": "allow", "disallows": "allow", "disallowed": "allowed", "forbid": "allow",
+    "forbids": "allow", "forbidden": "allowed", "unable": "able", "unsupported": "supported", "lacks": "has",
+    "unavailable": "available",
+}  # fmt: skip
+"""Words that say "not" of another."""
+_ANSWER: Final = re.compile(r"^(?:no|yes)\b[,.!]*\s")
 _HELPERS: Final = frozenset(
     {"do", "does", "did", "will", "always", "any", "longer", "the", "a", "an", "is", "are", "be"}
 )
@@ -29,7 +38,11 @@ def without_negation(text: str) -> tuple[str, bool] | None:
     view = _NO_LONGER.sub(
         "not", _SHORTENED.sub(" not", fold(text).replace("can't", "can not").replace("won't", "will not"))
     )
-    words = _WORD.findall(view)
+    words = [
+        word
+        for one in _WORD.findall(_ANSWER.sub("", view))
+        for word in (("not", _OPPOSITES[one]) if one in _OPPOSITES else (one,))
+    ]
     if not _WORDS_LEAST <= len(words) <= _WORDS_LIMIT:
         return None
     negations = sum(word in _NEGATIONS for word in words)

@@ -69,7 +69,7 @@ class Examination:
         self._by_rule: Counter[str] = Counter()
         self._number = 0
         self._hashes: dict[int, int] = {}
-        self._bands: dict[int, list[int]] = {}
+        self._bands: dict[int, int | tuple[int, ...]] = {}  # most bands have one group: no list for each
         self._groups: list[list[tuple[str, tuple[bool, int, int]]]] = []
         self._near: set[int] = set()
         self._said: dict[int, tuple[str, bool]] = {}
@@ -87,7 +87,8 @@ class Examination:
             remedy = "keep its source when you import it" if self._imported else f"hexad memory show {one.id}"
             self.found(Flaw.UNSUPPORTED, "provenance", [one.id], one.text, why, remedy)
         self._alike(one)
-        self._negated(one)
+        if one.valid_to is None or one.valid_to > self._now:
+            self._negated(one)  # what is over says nothing against what holds now
 
     def forget(self, *ids: str) -> str:
         """Return how to be rid of memories, or not to take them over."""
@@ -178,7 +179,7 @@ class Examination:
             self._groups[group].append((one.id, one.worth))
             return
         marks = [hash64(f"{one.scope}\0{band}") for band in bands(minhash(one.text))]
-        near = list(dict.fromkeys(group for mark in marks for group in self._bands.get(mark, ())))[:_LEADERS]
+        near = list(dict.fromkeys(group for mark in marks for group in self._of_band(mark)))[:_LEADERS]
         if near and not one.fact:
             mine = shingles(one.text)
             for group in near:
@@ -187,12 +188,16 @@ class Examination:
                     self._near.add(group)
                     self._hashes[exact] = group
                     return
-        self._hashes[exact] = len(self._groups)
-        for mark in marks:
-            held = self._bands.setdefault(mark, [])
-            if len(held) < _LEADERS and not one.fact:
-                held.append(len(self._groups))
+        number = self._hashes[exact] = len(self._groups)
+        for mark in () if one.fact else marks:
+            held = self._of_band(mark)
+            if len(held) < _LEADERS:
+                self._bands[mark] = (*held, number) if held else number
         self._groups.append([(one.id, one.worth)])
+
+    def _of_band(self, mark: int) -> tuple[int, ...]:
+        held = self._bands.get(mark, ())
+        return (held,) if isinstance(held, int) else held
 
     def _group(self, group: list[tuple[str, tuple[bool, int, int]]], *, near: bool) -> None:
         keep = max(group, key=lambda member: member[1])[0]

@@ -98,6 +98,10 @@ def test_a_statement_and_its_opposite_have_the_same_words():
         ("We deploy on Fridays.", "We do not deploy on Fridays."),
         ("Mara likes tea", "Mara doesn't like tea"),
         ("The api uses Redis.", "The api no longer uses Redis."),
+        ("Use tabs.", "Do not use tabs."),
+        ("Mara has a car", "Mara has no car"),
+        ("The user likes tea", "The user dislikes tea"),
+        ("The cache is enabled", "The cache is disabled"),
     )
     for left, right in pairs:
         one, other = without_negation(left), without_negation(right)
