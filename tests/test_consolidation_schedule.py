@@ -152,3 +152,15 @@ def test_doctor_says_which_layer_is_over_its_quota(run, tmp_path):
     assert "The layer governance is over its quota." in run("doctor", "--quick").out.replace(
         "\n", " "
     ).replace("  ", "")
+
+
+@pytest.mark.parametrize(
+    "at", ["garbage", "", "2026-01-01", "2026-01-01T00:00:00", "9999-12-31T23:59:59-12:00"]
+)
+def test_a_damaged_note_of_the_last_run_does_not_stop_the_next(opened, at):
+    hx = opened(embedder=None)
+    duplicate(hx)
+    hx._parts.stores.meta.put("consolidated_at", at)
+
+    assert "last_run" in hx.status().consolidation
+    assert 1 == hx.consolidate().counts["merged"]

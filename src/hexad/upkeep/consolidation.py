@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.clock import Clock
-from hexad.errors import HexadError, NotFound, StoreLocked
+from hexad.errors import HexadError, InvalidInput, NotFound, StoreLocked
 from hexad.index.fulltext import FullText
 from hexad.model.consolidation import (
     ConsolidationAction,
@@ -26,6 +26,7 @@ from hexad.model.consolidation import (
 from hexad.model.consolidation_settings import ConsolidationSettings
 from hexad.model.contract import AuditSink, Draft
 from hexad.model.memory import JSONValue, format_time
+from hexad.model.parse import parse_time
 from hexad.model.user_answers import LearnedChange
 from hexad.storage.consolidation import ConsolidationRows
 from hexad.storage.leases import Lease
@@ -314,8 +315,8 @@ class Consolidation:
         """Return when the project was consolidated last."""
         text = self._needs.everything.meta.get(CONSOLIDATED_AT)
         try:
-            return None if text is None else datetime.fromisoformat(text)
-        except ValueError:
+            return parse_time(text, CONSOLIDATED_AT)
+        except InvalidInput:
             return datetime.min.replace(tzinfo=UTC)  # damaged: as if it were long ago
 
     def sizes(self, settings: ConsolidationSettings) -> dict[str, LayerSize]:
