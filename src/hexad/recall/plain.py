@@ -137,7 +137,8 @@ def _noun(reading: _Reading, at: int) -> int | None:
     own = False
     for match in _WORD.finditer(text, begins):
         word = match[0].lower()
-        after = text[match.end() :]
+        ends, beside = _beside(text, match.end()) if word in words.KIND_OF else (match.end(), ())
+        after = text[ends:]
         if re.fullmatch(r"(?i)what (?:is|are)\s*", text[at : match.start()]) and not after.strip():
             return None  # "What are notes?" asks what notes are
         name = word in words.KIND_OF or word in words.ANY_KIND or word in words.PREFERENCES
@@ -152,8 +153,10 @@ def _noun(reading: _Reading, at: int) -> int | None:
                 for one in topic
                 if one not in words.PLAIN_ADJECTIVES and one not in ("pinned", "unpinned")
             ]
-            reading.take(at, match.end(), **more, words=tuple(kept))
-            return match.end()
+            if beside:
+                more["kinds"] = tuple(dict.fromkeys((words.KIND_OF[word], *beside)))
+            reading.take(at, ends, **more, words=tuple(kept))
+            return ends
         if word in words.DETERMINERS or word.isdigit():
             own = own or word == "my"
             if topic:
@@ -170,6 +173,15 @@ def _noun(reading: _Reading, at: int) -> int | None:
     return None
 
 
+def _beside(text: str, at: int) -> tuple[int, tuple[str, ...]]:
+    """Return where a list of nouns for records ends that goes on at a place, and the kinds that it adds."""
+    kinds: list[str] = []
+    while more := words.AND_MORE.match(text, at):
+        kinds.append(words.KIND_OF[more["noun"].lower()])
+        at = more.end()
+    return at, tuple(kinds)
+
+
 def _ends(word: str, after: str, how: str, topic: list[str]) -> bool:
     """Whether a noun ends its phrase, so that it is what is asked for, and not part of another's name."""
     if any(one in words.OTHER_NOTES for one in topic):
@@ -179,6 +191,13 @@ def _ends(word: str, after: str, how: str, topic: list[str]) -> bool:
     if word in words.SINGULAR and following not in words.TOPICAL | {"tagged", "with"}:
         return False
     if not how and word in words.NO_TITLES:
+        return False
+    if (
+        after.startswith(",")
+        and not how
+        and following != "please"
+        and not after.lower().startswith(", please")
+    ):
         return False
     if not following or after.startswith(","):
         return how != "shown" or word in words.KIND_OF

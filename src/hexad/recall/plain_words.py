@@ -64,6 +64,12 @@ AFTER_SHOWN: Final = frozenset(
 """`show notes …` is an order to a program's author as often; only these go on as one speaks of records."""
 IN_QUESTIONS: Final = frozenset("did do have has had were was are is exist".split())
 
+_NOUN: Final = "|".join(sorted(KIND_OF, key=len, reverse=True))
+AND_MORE: Final = re.compile(
+    rf"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)(?:(?:the|my|our|all|any)\s+)*(?P<noun>{_NOUN})\b",
+    re.IGNORECASE,
+)
+"""Another noun for records beside one: "decisions, notes and todos"."""
 ASKED_OF: Final = re.compile(
     r"\s*(?:(?:did|do|have|had|has)\s+(?:we|i|you|they|the team)\b|exist\b"
     r"|(?:were|was|have been|has been|are|is)\s+(?:\w+ly\s+)?"
@@ -90,8 +96,13 @@ HEADS: Final = re.compile(
 
 _WHO: Final = r"(?:(?i:we|i|you|they|(?:the|our) team|everybody|everyone)|[A-Z][a-z]+)"
 _OFTEN: Final = r"(?:\s+(?:already|ever|finally|just|last|actually|all))?"
+_TOLD: Final = (
+    r"(?i:(?:(?:show|tell|remind)\s+(?:me|us)(?:\s+again)?|do\s+you\s+(?:remember|know)|i\s+forgot)\s+)?"
+)
 DECIDED: Final = re.compile(
-    rf"(?:(?i:what(?: all)?)\s+(?:(?:did|have|had|has)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
+    rf"(?:{_TOLD}(?i:what(?: all)?)\s+"
+    rf"(?:(?:did|have|had|has)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
+    rf"|{_WHO}(?:\s+(?:have|had|has))?{_OFTEN}\s+(?:decided|agreed|settled)"
     rf"|(?:was|were|has been|have been|had been){_OFTEN}\s+(?:decided|agreed|settled))"
     rf"|(?i:did|have|had)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
     r"(?=\s+(?:on|about|whether|anything|something)\b))\b"
