@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 import hexad
 from hexad.interfaces.cli.base import print_json, state
-from hexad.interfaces.cli.render import clean, clip, width
+from hexad.interfaces.cli.render import clean, clip, count, width
 
 if TYPE_CHECKING:
     from hexad import Flaw, MemoryQuality, QualityFinding
@@ -75,12 +75,12 @@ def show_quality(
 
 def _show(found: MemoryQuality, listed: int) -> None:
     click.echo(
-        f"{clean(found.source)}: {found.memories:,} memories, {found.flawed:,} with a flaw ({found.share():.1%}), "
-        f"looked at in {found.seconds:.1f} s"
+        f"{clean(found.source)}: {count(found.memories, 'memory', 'memories')}, {found.flawed:,} with a flaw"
+        f" ({found.share():.1%}), looked at in {found.seconds:.1f} s"
     )
     if found.skips:
         click.echo(
-            f"  {found.skips:,} records could not be read; `hexad ingest --from … --dry-run` names them"
+            f"  {count(found.skips, 'record')} could not be read; `hexad ingest --from … --dry-run` names them"
         )
     for flaw in hexad.Flaw:
         number = found.counts.get(flaw, 0)

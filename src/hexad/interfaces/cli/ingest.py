@@ -271,7 +271,8 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
         yield clip(f"  not stored again {repeat.source_id}: {repeat.reason}", width())
     shown = report.skipped if verbose else report.skipped[:skips]
     for skip in shown:
-        yield clip(f"  skipped {skip.source_id}: {skip.reason}", width())
+        place = "" if skip.reason.startswith(f"{skip.source_id}:") else f"{skip.source_id}: "
+        yield clip(f"  skipped {place}{skip.reason}", width())
     if report.skips > len(shown) > 0:
         more = "; --verbose names them" if not verbose else ""
         yield f"  … and {report.skips - len(shown):,} more skipped{more}"
