@@ -62,7 +62,8 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
     if isinstance(words, str):
-        raise InvalidInput(f"{name} = {quoted(words)} must be a list of strings; write [{quoted(words)}].")
+        shown = quoted(words)
+        raise InvalidInput(f'{name} = {shown} must be a list of strings; write ["{shown[1:-1]}"].')
     found = value_list(words, name, of="strings")
     for word in found:
         if not isinstance(word, str):
