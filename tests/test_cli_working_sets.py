@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_said_in_the_words_of_commands(
 
 def test_without_a_store_there_is_no_session(run: Run) -> None:
     assert 3 == run("session").code
-    assert 3 == run("session", "start", "x").code
+    assert 3 == run("session", "note", "x").code
 
 
 def test_what_of_a_session_reads_as_instructions_is_marked_where_it_stands(store: Run) -> None:

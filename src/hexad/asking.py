@@ -247,6 +247,7 @@ class RoutedCalls:
 
         `max_tokens` cuts its text, and a note says so. Raises `NotFound` for an id that is not there.
         """
+        self._parts.base.db.require_open()
         return self._parts.router.expand(what, max_tokens=max_tokens)
 
     def feedback(

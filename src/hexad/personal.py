@@ -78,6 +78,7 @@ class UserUpkeep:
                 purpose=actor.agent or "library",
                 naming=self._note_named,
                 noted=self._note_learning,
+                require_open=base.db.require_open,
             )
         )
 

@@ -34,7 +34,7 @@ class UserNeeds:
     """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
     `place` is where it is in its repository, None outside of one; `facts` are the project's, `hidden` the spaces that
     hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that names the
-    project, `noted` when the project published or left.
+    project, `noted` when the project published or left. `require_open` raises once the store is closed.
     """
 
     folder: Path
@@ -58,6 +58,7 @@ class UserNeeds:
     purpose: str
     naming: Callable[[], None]
     noted: Callable[[], None]
+    require_open: Callable[[], None]
 
 
 class UserDesk:
@@ -72,7 +73,10 @@ class UserDesk:
     # Opening ----------------------------------------------------------------------------------------------------
 
     def reading(self) -> UserStore | None:
-        """Return the layer to read from; None where there is none yet. Raises what opening a store raises."""
+        """Return the layer to read from; None where there is none yet. Raises what opening a store raises, and
+        `InvalidInput` once the project's store is closed.
+        """
+        self.needs.require_open()
         self._require_owner()
         with self._lock:
             if self._store is None:
@@ -87,8 +91,9 @@ class UserDesk:
         """Return the layer to write to, made where it is not there. What only `removes` may do so in every layer.
 
         Raises `AccessDenied` for an actor that is not the owner, and for an encrypted project where the layer is
-        plain; `StorageFailure` in a store that was opened read-only.
+        plain; `StorageFailure` in a store that was opened read-only, `InvalidInput` once it is closed.
         """
+        self.needs.require_open()
         self._require_owner()
         if self.needs.readonly:
             raise StorageFailure(

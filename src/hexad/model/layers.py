@@ -8,7 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from hexad.errors import InvalidInput
 from hexad.model.memory import Citation, JSONValue, Trust, format_time
+from hexad.model.parse import quoted
 from hexad.model.query import Filters
 
 
@@ -333,8 +335,16 @@ class FusedContext:
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def render(self, form: str | None = None) -> str:
-        """Return the context for a model as `toon`, `json` or `markdown`; None is the form that it was packed for."""
-        return self.rendered[form or self.format]
+        """Return the context for a model as `toon`, `json` or `markdown`; None is the form that it was packed for.
+
+        Raises `InvalidInput` for another form.
+        """
+        if form is None:
+            form = self.format
+        if not isinstance(form, str) or form not in self.rendered:
+            known = ", ".join(self.rendered)
+            raise InvalidInput(f"form = {quoted(form)} is not known; choose one of {known}, or None.")
+        return self.rendered[form]
 
     def __str__(self) -> str:
         return self.render()

@@ -169,9 +169,10 @@ def said_by(error: BaseException, given: Iterable[str]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the beginning of a value as it is written in Python, also of one that Python refuses to write."""
+    """Return a value as it is written in Python, shortened within, also of one that Python refuses to write."""
     try:
-        return repr(value)[:80]
+        written = repr(value)
+        return written if len(written) <= 80 else f"{written[:78]}…{written[-1]}"
     except (ValueError, RecursionError):
         return shown(value)
 

@@ -82,7 +82,8 @@ def notes_of(one: ScoredItem) -> str:
         notes.insert(0, "pinned")
     if one.duplicates:
         notes.append(f"also said by {', '.join(one.duplicates)}")
-    return line_of(" ".join(notes))
+    said = [note if note.endswith((".", "!", "?")) else f"{note};" for note in notes[:-1]]
+    return line_of(" ".join([*said, *notes[-1:]]))
 
 
 def _warning(item: MemoryItem) -> str:

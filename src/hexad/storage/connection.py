@@ -157,15 +157,18 @@ class Database:
             self._queue.release()
         self._queue.attach_wal(required=self.durability is Durability.GROUP)
 
+    def require_open(self) -> None:
+        """Raise `InvalidInput` once it is closed."""
+        if self._closed:
+            raise InvalidInput(f"The store {self.path} is closed; open it again.")
+
     def _connection(self) -> Connection:
         """Return this thread's connection, opened on its first use."""
         if os.getpid() != self._pid:
             raise InvalidInput(
-                f"The store {self.path} was opened before a fork and cannot be used in the child process; "
-                "open it again there."
+                f"The store {self.path} was opened before a fork; open it again in the child process to use it."
             )
-        if self._closed:
-            raise InvalidInput(f"The store {self.path} is closed; open it again.")
+        self.require_open()
         con: Connection | None = getattr(self._local, "con", None)
         if con is None:
             con = self._local.con = self._connect()
@@ -348,10 +351,7 @@ class Database:
         return self._connection().execute(sql, params).fetchone()
 
     def data_version(self) -> int:
-        """Return a number that changes when another connection has committed.
-
-        This thread's own changes do not count. Compare it only with numbers got on the same thread.
-        """
+        """Return a number that changes when another connection has committed; compare it on one thread only."""
         row = self.query_one("PRAGMA data_version")
         return int(row[0]) if row and isinstance(row[0], int) else 0
 

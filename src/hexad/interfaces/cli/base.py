@@ -220,12 +220,20 @@ def shared_options() -> list[click.Parameter]:
     ]
 
 
+_WHOLE_SENTENCE: Final = 400
+"""Characters; no command's first sentence has as many."""
+
+
 class Command(click.Command):
     """A command with the shared options after its own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params = [*self.params, *shared_options()]
+
+    def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
+        """Return the first sentence of the help, whole: a list of commands wraps what is longer than its line."""
+        return super().get_short_help_str(max(limit, _WHOLE_SENTENCE))
 
 
 class Group(click.Group):
@@ -240,6 +248,10 @@ class Group(click.Group):
         super().__init__(*args, **{"invoke_without_command": True, "callback": _show_help, **kwargs})
         self._lazy = dict(lazy or {})
         self.params = [*self.params, *shared_options()]
+
+    def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
+        """Return the first sentence of the help, whole."""
+        return super().get_short_help_str(max(limit, _WHOLE_SENTENCE))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were given, those of the group's own module first."""

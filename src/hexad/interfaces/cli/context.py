@@ -40,7 +40,9 @@ _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
 )
 @click.option("--model", help="Let a model sort the task: default, or provider:MODEL. Without it rules do.")
 @click.option("--plan", "plan_only", is_flag=True, help="Show how it would be answered, and ask nothing.")
-@click.option("--explain", is_flag=True, help="Also say what was left out and why.")
+@click.option(
+    "--explain", is_flag=True, help="Also say why what is in it is there, and what was left out and why."
+)
 def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **options: Any) -> None:
     """Print what all layers know of TASK, for a model.
 
@@ -97,10 +99,14 @@ def _notes(found: FusedContext, *, explain: bool) -> None:
         note("Nothing is known of it.")
     for line in found.notes:
         note(clean(line))
-    if found.absent:
-        note(f"This store has no layer {', '.join(found.absent)}.")
+    for layer in found.absent if explain or not shown else ():
+        note("The layer graph is not built yet." if layer == "graph" else f"This store has no layer {layer}.")
     if found.dropped and not explain:
         note(f"{count(len(found.dropped), 'item')} left out; --explain says why.")
+    blocks = (*found.system_items, *found.evidence_blocks) if explain else ()
+    for block in sorted(blocks, key=lambda block: -block.scored.score):
+        parts = " + ".join(f"{name} {part:.2f}" for name, part in block.scored.parts.items() if part)
+        note(clean(f"in it: {block.item.id} ({block.item.layer}): {parts} = {block.scored.score:.2f}"))
     for left in found.dropped if explain else ():
         note(clean(f"left out: {left.id} ({left.layer}, {count(left.tokens, 'token')}): {left.reason}"))
 

@@ -13,7 +13,7 @@ from hexad.interfaces.cli.base import Command, Function, confirm, note, print_js
 from hexad.interfaces.cli.completing import session_ids
 from hexad.interfaces.cli.emptying import DRY_RUN
 from hexad.interfaces.cli.progress import meter
-from hexad.interfaces.cli.render import clean, count, memory_table, table_room
+from hexad.interfaces.cli.render import clean, count, hanging, memory_table, table_room
 from hexad.interfaces.cli.space_files import export as export_space
 
 if TYPE_CHECKING:
@@ -87,7 +87,13 @@ def _list_user(*, limit: int, offset: int) -> None:
         return
     for section, row in rows:
         said = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
-        click.echo(f"{section}  {clean(said)}")
+        room = table_room()
+        for line in (
+            [f"{section}  {clean(said)}"]
+            if room is None
+            else hanging(f"{section}  {said}", indent=0, room=room)
+        ):
+            click.echo(line)
     if not rows:
         note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
     if len(rows) == limit:

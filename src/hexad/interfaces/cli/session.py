@@ -12,7 +12,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.base import Command, Group, note, print_json, read_stdin, state
-from hexad.interfaces.cli.render import clean, count, table, table_room
+from hexad.interfaces.cli.render import clean, clip, count, fits, table, table_room
 
 if TYPE_CHECKING:
     from hexad import Hexad, WorkingSet
@@ -95,7 +95,14 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
     if not rows:
         note("No sessions; `hexad session start TASK` begins one.")
         return
-    for line in table(rows, heads=_HEADS, room=table_room(), whole=("session", "changed", "state")):
+    room, whole = table_room(), ("session", "changed", "state")
+    if room is None or fits(rows, heads=_HEADS, room=room):
+        lines = table(rows, heads=_HEADS, room=room, whole=whole)
+    else:  # the task takes a line of its own
+        head, *first = table([row[:-1] for row in rows], heads=_HEADS[:-1], room=room, whole=whole)
+        under = [clip(f"    {row[-1]}", room) for row in rows]
+        lines = [head, *(line for pair in zip(first, under, strict=True) for line in pair)]
+    for line in lines:
         click.echo(line)
 
 
@@ -124,8 +131,11 @@ def start(
     session_id: str | None,
     subjects: tuple[str, ...],
 ) -> None:
-    """Go on with what was left here, or begin with TASK."""
-    with state().opened() as hx:
+    """Go on with what was left here, or begin with TASK.
+
+    Where there is no store yet, one is made.
+    """
+    with state().opened(create=True) as hx:
         found = hx.session.start(
             task,
             ticket=ticket,
@@ -345,7 +355,7 @@ def _lines(one: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str
     """Give what a session says, line by line; of what there may be much the last `shown`."""
     since = 0 if shown is None else -shown
     place = one.place
-    yield "session", f"{one.id} ({_standing(one)})"
+    yield "session", f"{one.id}, {_standing(one)}"
     yield "task", one.subject
     if one.ticket:
         yield "ticket", one.ticket
