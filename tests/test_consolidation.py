@@ -350,6 +350,19 @@ def test_what_was_untouched_for_a_year_is_archived_unless_it_matters(hx, clock):
 
 
 @pytest.mark.row("A083")
+def test_what_others_were_derived_from_or_cite_stays_as_long_as_they_do(hx, clock):
+    sources = [hx.remember(f"Ground {at} of a thing.", importance=0.1) for at in range(2)]
+    derived = hx.remember("So it is.", importance=0.9, derived_from=[sources[0].id])
+    hx.link(derived.id, sources[1].id, kind="cites")
+    clock.advance(days=400)
+
+    assert () == hx.consolidate("project").changes
+    hx.forget(derived.id)
+
+    assert {"dropped": 2} == hx.consolidate("project").counts
+
+
+@pytest.mark.row("A083")
 def test_the_time_to_archive_is_a_setting_and_may_be_given_once(opened, project, clock):
     (project / ".hexad").mkdir(exist_ok=True)
     (project / ".hexad" / "hexad.toml").write_text("[consolidation]\narchive_months = 6\n")

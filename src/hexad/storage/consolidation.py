@@ -16,7 +16,7 @@ from hexad.storage.duplicates import NEAR_DUPLICATE
 
 EXPERIENCE: Final = "experience"
 """The space of what was made of recorded experience: that grows old by rules of its own."""
-_RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on')"
+_RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on', 'link:cites')"
 _LAYER: Final = (
     "CASE WHEN m.kind = 'decision' THEN 'governance' WHEN m.source_no IS NULL THEN 'project'"
     " ELSE 'vector' END"
@@ -41,7 +41,9 @@ _COLUMNS: Final = (
     f" coalesce(m.metadata ->> '$.{CONSOLIDATED}.action', ''),"
     f" {_number('base')}, {_number('to')},"
     " EXISTS (SELECT 1 FROM relations r JOIN memories d ON d.no = r.from_no"
-    f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active'),"
+    f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active')"
+    " OR EXISTS (SELECT 1 FROM derivations v JOIN memories d ON d.no = v.memory_no"
+    "  WHERE v.source_id = m.id AND d.status = 'active'),"
     f" {_LAYER},"
     " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
     f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
