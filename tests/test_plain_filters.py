@@ -180,6 +180,17 @@ def test_words_are_taken_as_they_are_where_that_is_asked_for(hx):
         parse_settings({"plain": 1})
 
 
+def test_what_was_said_of_an_answer_to_a_sentence_counts_for_that_sentence():
+    sentence = "decisions about auth since last week"
+    with hexad.open(":memory:", embedder=None) as store:
+        for name in ("first", "second"):
+            store.remember(f"The {name} gate asks for auth.", kind="decision", id=f"mem_{name}")
+        worse = store.query(sentence)[-1]
+        store.feedback(worse.item, "helpful", query=sentence)
+
+        assert worse.item.memory_id == store.query(sentence)[0].item.memory_id
+
+
 def test_what_the_call_says_goes_before_what_the_sentence_says(hx):
     assert {"mem_note"} == _ids(hx.context("decisions about sign-in", kinds=["note"], wait=True))
     assert {"mem_web"} == _ids(hx.context("todos in space default", space="web", wait=True))

@@ -176,18 +176,13 @@ class Contexts:
             asked = self._planned(typed.text, typed, wanted, narrowed, model)
             notes = tuple(f"{one}." for one in typed.problems)
         else:
-            plain = self._carried(question, narrowed, wanted.layers)
+            plain, now = None, self._needs.clock.now()
+            if narrowed.plain and self._needs.settings.plain:
+                plain = carried(question, narrowed, wanted.layers, now=now, stores=self._needs.stores)
             asked = self._planned(question, plain or QueryText(words=(question,)), wanted, narrowed, model)
             asked.plain, notes = plain, () if plain is None else (told(plain),)
         asked.plan = replace(asked.plan, notes=(*asked.plan.notes, *notes))
         return asked
-
-    def _carried(
-        self, question: str, narrowed: Narrowed, layers: tuple[MemoryLayer, ...] | None
-    ) -> QueryText | None:
-        if not (narrowed.plain and self._needs.settings.plain):
-            return None
-        return carried(question, narrowed, layers, now=self._needs.clock.now(), stores=self._needs.stores)
 
     def _planned(
         self, question: str, typed: QueryText, wanted: Wanted, narrowed: Narrowed, model: str | None
@@ -211,6 +206,7 @@ class Contexts:
             asks_why=found.asks_why,
             as_of=parse_time(narrowed.as_of, "as_of"),
             deterministic=wanted.deterministic,
+            asked=None if question == typed.text else question,
         )
         return _Asked(plan=found, query=query)
 
@@ -241,7 +237,8 @@ class Contexts:
             if first or cold:
                 asked.timings["warm"] = self._ms(before)
         asks: dict[MemoryLayer, Ask] = {
-            layer: _ask(source, asked.query, planned[layer].limit) for layer, source in sources.items()
+            layer: _ask(source, asked.query, planned[layer].limit)
+            for layer, source in sources.items()
             if layer not in cold
         }
         if asked.plan.deadline_ms is None:
@@ -296,7 +293,9 @@ class Contexts:
         }
         if warming:
             self._pool.fetch(warming, deadlines_ms=dict.fromkeys(warming, FIRST_MS), total_ms=FIRST_MS)
-        return [layer for layer in cold if layer in self._warm], [one for one in cold if one not in self._warm]
+        return [layer for layer in cold if layer in self._warm], [
+            one for one in cold if one not in self._warm
+        ]
 
     def _warm_up(self, layer: MemoryLayer, source: LayerSource) -> Sequence[MemoryItem]:
         attempted(source.warm)  # what goes wrong the question itself will say

@@ -60,6 +60,7 @@ class MemoryQuery:
 
     `filters` are those of the caller, with the roles that it has: a layer gives nothing that they keep out.
     `now` is the time of the call; `as_of` the time whose state is asked for, None for the present one.
+    `asked` is the sentence of which `text` is what its filters left, None where they are one.
     `deterministic` asks for an answer that depends on the stored state alone: no feedback, no clock of its own.
     """
 
@@ -72,6 +73,7 @@ class MemoryQuery:
     """Whether it asks for a reason or a decision: the only queries that governance answers within its quota."""
     as_of: datetime | None = None
     deterministic: bool = False
+    asked: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

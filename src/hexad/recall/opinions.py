@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.model.feedback import Verdict
 from hexad.model.layers import MemoryLayer
+from hexad.recall.terms import understand
 from hexad.storage.codec import from_micros
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ def heed(
     fusion: Fusion,
     order: Sequence[int],
     *,
+    asked: str | None,
     now: datetime,
 ) -> None:
-    """Let what was said of the candidates in `order` count for this question."""
-    found.sways = sways(judged, found.terms.wanted, now=now)
+    """Let what was said of the candidates in `order` count for this question, or for the sentence it was `asked` in."""
+    terms = found.terms if asked is None else understand(asked, now=now)
+    found.sways = sways(judged, terms.wanted, now=now)
     seats = {no: seat for seat, no in enumerate(order)}
     fusion.sway({seats[no]: one.strength for no, one in found.sways.items()}, share=SHARE)
 

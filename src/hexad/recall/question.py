@@ -17,7 +17,8 @@ QUERY_CHARACTERS_MOST: Final = 100_000
 class RecallOptions:
     """How a recall answers. `max_tokens` bounds the texts of the hits together; `semantic` None decides itself.
 
-    `folds` leaves out what says word for word the same as a better hit; `feedback` heeds what was said of answers.
+    `folds` leaves out what says word for word the same as a better hit; `feedback` heeds what was said of answers:
+    to `asked`, where that is a sentence of which the question is only what its filters left.
     """
 
     filters: Filters = field(default_factory=Filters)
@@ -28,6 +29,7 @@ class RecallOptions:
     follow_links: bool = False
     folds: bool = True
     feedback: bool = True
+    asked: str | None = None
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:

@@ -259,7 +259,7 @@ class Recaller:
         if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
             from hexad.recall.opinions import heed
 
-            heed(judged, found, fusion, order, now=self._clock.now())
+            heed(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

@@ -64,7 +64,11 @@ class SharedRecall:
             if asked.hits is None:
                 # Of repeats the layers decide which one stays, not the rank.
                 options = RecallOptions(
-                    filters=query.filters, limit=SHARED, folds=False, feedback=not query.deterministic
+                    filters=query.filters,
+                    limit=SHARED,
+                    folds=False,
+                    feedback=not query.deterministic,
+                    asked=query.asked,
                 )
                 asked.hits = self.recaller.recall(query.text, options)
             return asked.hits
@@ -109,7 +113,9 @@ class RecalledLayer:
         found = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found if hit.layer == self._name.value][:limit]
         if len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer: ask for our own
-            options = RecallOptions(filters=filters, limit=limit, feedback=not query.deterministic)
+            options = RecallOptions(
+                filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
+            )
             hits = self._shared.recaller.recall(query.text, options)
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
