@@ -532,3 +532,26 @@ def test_a_memory_file_that_is_made_to_cost_time_is_read_in_one_pass(hx, tmp_pat
     hx.ingest(tmp_path / "MEMORY.md", kind="memory-md")
 
     assert "The pier is open" in {one.raw for one in hx.memories(limit=None)}
+
+
+def test_what_cannot_be_read_today_is_not_taken_for_gone(hx, tmp_path):
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("- The pier is open\n")
+    (folder / "notes.md").write_text("- The gate is red\n- The lock is new\n")
+    hx.ingest(folder, kind="memory-md")
+    (folder / "notes.md").write_bytes(b"\x00\xff" * 100)
+    (folder / "MEMORY.md").write_text("- The pier is closed\n")
+    assert 1 == hx.ingest(folder, kind="memory-md", dry_run=True).archived
+    assert 1 == hx.ingest(folder, kind="memory-md").archived
+
+    graph = tmp_path / "graph.jsonl"
+    names = ("Mara", "Ann")
+    lines = [{"type": "entity", "name": name, "entityType": "person", "observations": []} for name in names]
+    graph.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    hx.ingest(graph, kind="server-memory")
+    whole = graph.read_text()
+    graph.write_text(whole[:-20])
+    cut = hx.ingest(graph, kind="server-memory")
+    graph.write_text(whole.splitlines()[0])
+    assert ((0, 1), 1) == ((cut.archived, cut.skips), hx.ingest(graph, kind="server-memory").archived)

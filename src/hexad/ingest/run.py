@@ -160,12 +160,14 @@ class _Run:
         redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
         redaction.update(ingestor._rules)
         self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
-        # What was erased is known by names that tell nothing.
-        self._erased = any(map(is_masked, self._states))
+        self._erased = any(
+            map(is_masked, self._states)
+        )  # what was erased is known by names that tell nothing
         self._items: list[Item] = []
         self._seen: list[tuple[str, ItemState]] = []
         self._size = 0
         self._met: set[str] = set()  # of a dry run, which notes nothing in the store
+        self._vanishes = spec.kind in _KINDS_THAT_VANISH
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -239,13 +241,12 @@ class _Run:
     def finish(self) -> None:
         self._flush()
         if self._options.dry_run:
-            if self._spec.kind in _KINDS_THAT_VANISH:
-                gone = [
-                    state for name, state in self._states.items() if name not in self._met | {OVERVIEW_ID}
-                ]
+            if self._vanishes:
+                met = self._met | {OVERVIEW_ID}
+                gone = [state for name, state in self._states.items() if name not in met]
                 self.report.archived = sum(one.memory_no is not None and not one.hidden for one in gone)
             return
-        if self._spec.kind in _KINDS_THAT_VANISH:
+        if self._vanishes:
             self._archive_vanished()
             self._keep_overview()
         if self._foreign:
@@ -258,7 +259,9 @@ class _Run:
         self.report.skips += 1
         if len(self.report.skipped) < SKIPS_LISTED:
             self.report.skipped.append(skip)
-        # It is still there, only unreadable today: what is known of it stays.
+        # It is still there, only unreadable today: what is known of it stays; of a damaged graph nobody knows what was.
+        if self._spec.kind is SourceKind.SERVER_MEMORY:
+            self._vanishes &= not skip.reason.startswith(NOT_READABLE)
         for source_id in (skip.source_id, *self._inside(skip)):
             if (state := self._states.get(self._name(source_id))) is not None:
                 self._seen.append((self._name(source_id), state))
@@ -335,9 +338,7 @@ class _Run:
         if options.project is not None:
             metadata["project"] = options.project
         if self._spec.kind is SourceKind.FOLDER:
-            metadata["source"] = (
-                item.source_id
-            )  # the file, as in document 1; the folder is the source's own uri
+            metadata["source"] = item.source_id  # the file, as in document 1; the folder is the source's uri
         draft = Draft(
             text=item.text,
             space=options.space,

@@ -11,6 +11,7 @@ from typing import Final
 from hexad.errors import InvalidInput
 from hexad.ingest.foreign.taking import LEADS_OUT, Placed, kept, leads_out, refuse, short_hash
 from hexad.ingest.sources.decode import decoded
+from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.frontmatter import read_front_matter
 from hexad.ingest.sources.place import memory_path
 from hexad.model.source import Claim, Item, Skip
@@ -85,11 +86,14 @@ class _Pointer:
 def _text(path: Path, name: str) -> str | Skip:
     try:
         if path.stat().st_size > _FILE_BYTES:
-            return Skip(source_id=name, reason=f"it has more than {_FILE_BYTES:,} bytes; ingest it as a file")
+            return Skip(
+                source_id=name,
+                reason=f"{NOT_READABLE}: it has more than {_FILE_BYTES:,} bytes; ingest it as a file",
+            )
         text = decoded(path.read_bytes())
-        return Skip(source_id=name, reason="it is no text") if text is None else clean(text)
+        return Skip(source_id=name, reason=f"{NOT_READABLE}: it is no text") if text is None else clean(text)
     except OSError as error:
-        return Skip(source_id=name, reason=f"it cannot be opened: {error.strerror}")
+        return Skip(source_id=name, reason=f"{NOT_READABLE}: {error.strerror}")
 
 
 def _notes(path: Path, name: str, files: Mapping[str, Path]) -> Iterator[Placed | Skip | _Pointer]:
@@ -97,7 +101,7 @@ def _notes(path: Path, name: str, files: Mapping[str, Path]) -> Iterator[Placed 
     text = _text(path, name)
     if isinstance(text, Skip):
         if not files:
-            raise InvalidInput(f"{str(path)!r} cannot be read: {text.reason}.")
+            raise InvalidInput(f"{str(path)!r} is {text.reason}.")
         yield text
         return
     lines = text.split("\n")

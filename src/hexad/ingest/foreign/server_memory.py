@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from hexad.ingest.foreign.taking import (
     strings,
 )
 from hexad.ingest.sources.decode import mark_of
+from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.place import memory_path
 from hexad.model.source import Claim, Item, Skip
 from hexad.text.normalize import slug
@@ -55,7 +56,7 @@ def read_server_memory(path: Path) -> Iterator[Placed | Skip]:
     read = 0
     for one in _records(path):
         if isinstance(one, Skip):
-            skipped.append(one)
+            skipped.append(replace(one, reason=f"{NOT_READABLE}: {one.reason}"))
             continue
         where, record = one
         met = record if met is None else met
