@@ -212,7 +212,7 @@ class _Run:
             self._flush()
 
     def _same(self, item: Item) -> ItemState | None:
-        """Return the state of an item that the store has, or had before it was purged: it was read, and costs no more."""
+        """Return the state of an item that the store has, or had before it was purged; it was read: no more is due."""
         state = self._states.get(self._name(item.source_id or ""))
         return state if state is not None and state.content_hash == self._keyed(item) else None
 
