@@ -46,7 +46,7 @@ _COLUMNS: Final = (
     "  WHERE v.source_id = m.id AND d.status = 'active'),"
     f" {_LAYER},"
     " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
-    f"  '$.space', '$.draft', '$.needs_review', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
+    f"  '$.space', '$.draft', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
     f"  '$.{SESSION}'),"
     f" coalesce(m.metadata ->> '$.{SESSION}', '') || coalesce((SELECT group_concat(source_id) FROM"
     "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
