@@ -126,3 +126,20 @@ def test_the_layer_that_is_not_built_is_no_fault_of_the_store(run: Run) -> None:
     run("remember", "The crane lifts four tons.")
     assert "graph" not in run("context", "crane").err
     assert "The layer graph is not built yet." in run("context", "crane", "--layer", "graph").err
+
+
+def test_changes_between_two_times_in_the_wrong_order_are_no_empty_answer() -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        with pytest.raises(InvalidInput, match="until = '2025-01-01' is before since = '2026-01-01'"):
+            hx.facts.what_changed("2026-01-01", "2025-01-01")
+        assert [] == hx.facts.what_changed("2026-01-01", "2026-01-01")
+
+
+def test_who_takes_no_part_in_learning_is_told_the_command_that_states_a_preference(run: Run) -> None:
+    run("init")
+    Path(".hexad/hexad.toml").write_text("[user]\nlearning = false\n", encoding="utf-8")
+
+    refused = run("prefs", "pattern", "Writes tests first.")
+
+    assert 0 != refused.code
+    assert "`hexad prefs set` states a preference" in " ".join(refused.err.split())

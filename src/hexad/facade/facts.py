@@ -128,11 +128,16 @@ class FactsFacade:
     ) -> list[FactChange]:
         """Return what the store learned since a time, in the order in which it did, each with what was known before.
 
-        Asks when facts were recorded, not when they hold. Raises `InvalidInput` for a time that cannot be read.
+        Asks when facts were recorded, not when they hold. Raises `InvalidInput` for a time that cannot be read,
+        and for an `until` before `since`.
         """
         start, end = parse_time(since, "since"), parse_time(until, "until")
         if start is None:
             raise InvalidInput("since = None says no time; give the one from which on to look.")
+        if end is not None and end < start:
+            raise InvalidInput(
+                f"until = {quoted(until)} is before since = {quoted(since)}: nothing is between them."
+            )
         changes: list[FactChange] = []
         with self._stores.db.read():
             self._check_space(space)

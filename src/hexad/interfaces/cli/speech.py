@@ -32,6 +32,7 @@ _SPOKEN: Final = (
     ("`restore_document`", "`hexad docs restore`"),
     ("`find_concept`", "`hexad tags concepts`"),
     ("`hx.session.list()`", "`hexad session list`"),
+    ("`hx.user.prefer`", "`hexad prefs set`"),
     ("`hx.session.current`", "`hexad session show`"),
     ("`hx.session.resume`", "`hexad session resume`"),
     ("`hx.session.start()`", "`hexad session start`"),
