@@ -143,3 +143,11 @@ def test_who_takes_no_part_in_learning_is_told_the_command_that_states_a_prefere
 
     assert 0 != refused.code
     assert "`hexad prefs set` states a preference" in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize("value", ["", "  \n", "\0", None])
+def test_a_fact_of_the_project_without_a_value_is_refused(value: str | None) -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        with pytest.raises(InvalidInput, match=r"value = .* says nothing of 'database'"):
+            hx.project.remember(category="tech_stack", key="database", value=value)
+        assert {} == hx.project.get_tech_stack()

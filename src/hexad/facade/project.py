@@ -100,9 +100,9 @@ class ProjectFacade(ProjectReading):
         ('Tech stack: database is PostgreSQL.', {'database': 'PostgreSQL'})
         """
         kind, name = parse_category(category), key_of(key)
-        if value is None:
+        if value is None or (isinstance(value, str) and not value.strip("\0 \t\r\n")):
             raise InvalidInput(
-                f"value = None says nothing of {name!r}; give a text, a number, a list or an object."
+                f"value = {quoted(value)} says nothing of {name!r}; give a text, a number, a list or an object."
             )
         check_json("value", value)
         cited = word_list(links, "links")
