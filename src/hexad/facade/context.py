@@ -38,8 +38,10 @@ from hexad.storage.stores import Stores
 from hexad.text.tokens import TokenCounter
 
 LIMIT_MOST: Final = 1_000
-FIRST_MS: Final = 1_000.0
-"""So long a layer may take for its first answer, which fills its caches, and all together where nobody had anything."""
+FIRST_MS: Final = 3_000.0
+"""So long a layer may take for its first answer, which fills its caches and may load a model."""
+PATIENCE_MS: Final = 1_000.0
+"""So long the late are waited for where nobody had anything."""
 
 Source = Callable[[], LayerSource | None]
 """Gives a layer; None where the store has none."""
@@ -250,7 +252,7 @@ class Contexts:
                 asks,
                 deadlines_ms=deadlines,
                 total_ms=max(asked.plan.deadline_ms, FIRST_MS if first else 0.0),
-                patience_ms=FIRST_MS,
+                patience_ms=PATIENCE_MS,
             )
         fetched.late.extend(cold)
         asked.timings.update(fetched.timings_ms)
