@@ -34,8 +34,8 @@ def test_a_long_text_does_not_matter_for_one_word_far_down():
     "text", ["", " ", "\n" * 5_000, "a" * 1_000_000, "\x00\ud800", "at " * 100_000, "(" * 100_000]
 )
 def test_any_text_is_judged_at_once(text):
-    started = time.perf_counter()
+    started = time.process_time()
 
     relevance_of(text, kind="note")
 
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 20  # a pattern that tries all ends from all starts takes minutes
