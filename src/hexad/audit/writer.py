@@ -163,7 +163,9 @@ class AuditLogWriter(Closing):
     def _checked(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a row that can be recorded; raises `InvalidInput`."""
         if not (type(row) is dict or isinstance(row, Mapping)) or not row.keys() <= _ROW_KEYS:
-            raise InvalidInput(f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; not {quoted(row)}.")
+            raise InvalidInput(
+                f"A record is a mapping of {', '.join(sorted(_ROW_KEYS))}; {_odd(row)} is not among them."
+            )
         get = row.get
         session_id, tick, content, subject = (
             get("session_id"),
@@ -255,3 +257,8 @@ def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
     if isinstance(value, Sequence):
         return [_masked(one, mask) for one in value]
     return value
+
+
+def _odd(row: object) -> str:
+    """Return what of a row is no field of a record, or the row itself where it is no mapping."""
+    return quoted(sorted(map(str, row.keys() - _ROW_KEYS))) if isinstance(row, Mapping) else quoted(row)
