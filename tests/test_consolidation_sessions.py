@@ -147,6 +147,7 @@ def test_a_question_a_doubt_and_what_others_say_bind_nobody(hx, text):
     assert {"task"} == set(left(hx))
 
 
+@pytest.mark.row("A007")
 def test_secrets_do_not_leave_the_session(hx):
     key = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
     hx.session.start("rotate keys", steps=[f"replace {key} by another"])

@@ -295,6 +295,7 @@ def test_what_is_held_of_decisions_is_exported(hx: Hexad) -> None:
     assert (made.id, "One file.", made.memory_id) == (item["id"], item["rationale"], item["memory_id"])
 
 
+@pytest.mark.row("A007")
 def test_nothing_secret_is_kept_of_a_decision(hx: Hexad) -> None:
     made = hx.governance.decide(
         f"Use the key {SECRET}", description=SECRET, rationale=f"It is {SECRET}.",

@@ -260,6 +260,7 @@ def test_a_damaged_manifest_is_named_and_the_rest_is_read(
     assert all(path in note for note in report.notes)
 
 
+@pytest.mark.row("A007")
 def test_a_secret_in_a_manifest_is_not_kept(hx: Hexad, root: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # a made-up token
     put(root, "package.json", json.dumps({"engines": {"node": token}, "dependencies": {"react": "18"}}))

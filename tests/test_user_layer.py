@@ -388,6 +388,7 @@ def test_a_stated_rule_stays_beside_those_that_are_derived(tmp_path, clock):
 
 
 @pytest.mark.parametrize("told", [SECRET, "ada@example.org", "+49 30 901820 55"])
+@pytest.mark.row("A007")
 def test_neither_secrets_nor_personal_data_are_kept(tmp_path, clock, told):
     with open_project(tmp_path / "one", clock) as hx:
         for call in (

@@ -318,7 +318,7 @@ def test_a_key_block_is_found_inside_a_json_string_and_without_its_end() -> None
     assert f"{BEGIN}\n[REDACTED:private-key]" == clean(f"{BEGIN}\n{line}")
 
 
-@pytest.mark.row("A125")
+@pytest.mark.row("A007", "A125")
 def test_a_certificate_goes_too() -> None:
     begin, end = "-----BEGIN " + "CERTIFICATE-----", "-----END CERTIFICATE-----"
 
@@ -448,7 +448,7 @@ def test_line_breaks_survive_and_what_is_around_a_token_is_not_touched(before: s
     assert text.count("\n") == redacted.text.count("\n")
 
 
-@pytest.mark.row("A125", "A127", "A128", "A129", "A130")
+@pytest.mark.row("A007", "A125", "A127", "A128", "A129", "A130")
 def test_the_benchmarks_samples_are_found_and_its_look_alikes_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
