@@ -222,7 +222,7 @@ def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, floa
     sources = {**needs.sources, layer: lambda: _Slow(layer, inner)}
     contexts = Contexts(replace(needs, sources=sources, clock=SystemClock()))
     others = [one for one in LAYERS if one is not layer]
-    timings, named, whole = Timings(), 0, 0
+    timings, planned, named, whole = Timings(), 0, 0, 0
     try:
         contexts.context(asked[0], wanted=Wanted(), narrowed=Narrowed())  # what is loaded once
         time.sleep(SLOW_S)
@@ -230,13 +230,14 @@ def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, floa
             question = f"how is it structured: {text}"
             with timings:
                 context = contexts.context(question, wanted=Wanted(), narrowed=Narrowed())
+            planned += layer in {one.layer for one in context.plan.layers}
             named += layer in context.late
             without = hx.context(question, layers=others, deterministic=True)
             whole += _answered(context) == _answered(without)
             time.sleep(SLOW_S)
     finally:
         contexts.close()
-    return {**_summary(timings), "named": named / len(asked), "whole": whole / len(asked)}
+    return {**_summary(timings), "named": named / planned, "whole": whole / len(asked)}
 
 
 def _answered(context: FusedContext) -> set[MemoryLayer]:
@@ -271,6 +272,7 @@ def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
         alone = [
             hx.context(text, PLENTY, layers=[one.layer], deterministic=True, format="json")
             for one in whole.plan.layers
+            if one.share > 0  # decisions that nobody asked for are few by intent, not by fusion
         ]
         first = hx.context(text, PLENTY, deterministic=True, details=False, format="json")
         apart += sum(map(_rows, alone))

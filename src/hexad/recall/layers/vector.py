@@ -15,6 +15,7 @@ from hexad.model.memory import Memory
 from hexad.model.query import Filters, Hit
 from hexad.recall.question import RecallOptions
 from hexad.recall.recaller import QueryEmbedder, Recaller
+from hexad.recall.route import LIMIT_BESIDE
 from hexad.recall.score import relevance_of
 from hexad.recall.terms import understand
 from hexad.storage.memories import Memories
@@ -112,7 +113,8 @@ class RecalledLayer:
             return self._latest(filters, query.now, limit)
         found = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found if hit.layer == self._name.value][:limit]
-        if len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer: ask for our own
+        beside = self._name is MemoryLayer.GOVERNANCE and limit <= LIMIT_BESIDE and not query.asks_why
+        if not beside and len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer
             options = RecallOptions(
                 filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
             )
