@@ -29,7 +29,7 @@ from hexad.model.parse import parse_choice, parse_text, parse_time, quoted, word
 from hexad.model.query import Hit
 from hexad.model.query_text import QueryText, parse_query_text
 from hexad.recall.handouts import Handouts
-from hexad.recall.layers.vector import item_of
+from hexad.recall.layers.vector import SHARING, item_of
 from hexad.recall.pack import Answered, fuse, pack
 from hexad.recall.parallel import Ask, Fetched, LayerPool, attempted, in_turn
 from hexad.recall.question import check_query
@@ -38,10 +38,8 @@ from hexad.storage.stores import Stores
 from hexad.text.tokens import TokenCounter
 
 LIMIT_MOST: Final = 1_000
-FIRST_MS: Final = 3_000.0
-"""So long a layer may take for its first answer, which fills its caches and may load a model."""
-PATIENCE_MS: Final = 1_000.0
-"""So long the late are waited for where nobody had anything."""
+FIRST_MS, PATIENCE_MS = 3_000.0, 1_000.0
+"""So long a first answer may take, which may load a model, and the late are waited for where nobody had anything."""
 
 Source = Callable[[], LayerSource | None]
 """Gives a layer; None where the store has none."""
@@ -246,7 +244,9 @@ class Contexts:
         if asked.plan.deadline_ms is None:
             fetched = in_turn(asks, clock=self._needs.clock)
         else:
-            deadlines = {layer: planned[layer].deadline_ms or asked.plan.deadline_ms for layer in asks}
+            deadlines = {one: planned[one].deadline_ms or asked.plan.deadline_ms for one in asks}
+            shared = {layer: deadlines[layer] for layer in asks if layer in SHARING}
+            deadlines.update(dict.fromkeys(shared, sum(shared.values())))
             deadlines.update({layer: max(FIRST_MS, deadlines[layer]) for layer in first})
             fetched = self._pool.fetch(
                 asks,

@@ -40,6 +40,8 @@ _ORIGINS: Final[Mapping[MemoryLayer, tuple[str, ...]]] = {
     MemoryLayer.PROJECT: ("project",),
     MemoryLayer.GOVERNANCE: ("governance",),
 }
+SHARING: Final = frozenset(_ORIGINS)
+"""They wait for one recall, which may take the deadlines of all whom it is for."""
 _SECONDS_A_DAY: Final = 86_400.0
 
 
