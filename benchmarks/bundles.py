@@ -20,10 +20,10 @@ import hexad
 from benchmarks.child import in_child
 from benchmarks.corpora import Sentences
 from benchmarks.report import Options, Report, Table, Timings, percentile
-from hexad.model.bundle import BundleOptions
-from hexad.model.contract import Draft
-from hexad.model.memory import Relevance
-from hexad.model.policy import Backend
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Relevance
+from hexad.memory.policy import Backend
+from hexad.spaces.bundles.bundle import BundleOptions
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZES = (1_000, 5_000)

@@ -23,8 +23,8 @@ from typing import Any
 
 import apsw
 
-from hexad.clock import SystemClock
-from hexad.storage.connection import Database
+from hexad.core.clock import SystemClock
+from hexad.database.connection import Database
 
 MODES = ("hexad", "full", "normal")
 BODY = "x" * 200

@@ -22,9 +22,9 @@ from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, write_lines
 from benchmarks.report import Options, Report, Table, Timings, percentile
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
-from hexad.facade.context import Contexts, Narrowed
-from hexad.model.layers import LayerSource
-from hexad.recall.route import Wanted
+from hexad.layers.context.api import Contexts, Narrowed
+from hexad.layers.contract import LayerSource
+from hexad.layers.router.plan import Wanted
 
 SIZES = (10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)

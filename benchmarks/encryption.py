@@ -20,8 +20,8 @@ from benchmarks.child import in_child
 from benchmarks.erasure import texts
 from benchmarks.report import Options, Report, Table, percentile
 from benchmarks.stream_data import asked, columns
-from hexad.model.contract import Draft
-from hexad.storage.key_sources import keyring_is_usable
+from hexad.database.encryption.key_providers import keyring_is_usable
+from hexad.memory.draft import Draft
 
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 WORDS: Final = "six words are better than one"

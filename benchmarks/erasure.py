@@ -18,7 +18,7 @@ import apsw
 import hexad
 from benchmarks.child import in_child
 from benchmarks.report import Options, Report, Table
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 
 PERSON: Final = "ada@example.org"
 OF_THE_PERSON: Final = 100

@@ -16,7 +16,7 @@ import hexad
 from benchmarks.child import in_child
 from benchmarks.corpora import Sentences
 from benchmarks.report import Options, Report, Table, peak_memory_mb
-from hexad.providers.base import resolve
+from hexad.providers.embedders.base import resolve
 
 HERE = Path(hexad.__file__).parent
 

@@ -21,9 +21,9 @@ import hexad
 from benchmarks.corpora import read_lines, write_lines
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table, Timings, disk_bytes, percentile
-from hexad.index.segments import one_thread
-from hexad.model.honeycomb import EmbeddingFormat
-from hexad.recall.jit import MISSES_MOST
+from hexad.honeycomb.values import EmbeddingFormat
+from hexad.honeycomb.walk.walker import MISSES_MOST
+from hexad.search.vectors.arithmetic import one_thread
 from hexad.text.tokens import estimate_tokens
 
 DIMENSIONS = 768

@@ -26,7 +26,7 @@ from benchmarks import peers
 from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, write_lines
 from benchmarks.report import Options, Report, Table, Timings, disk_bytes, peak_memory_mb
-from hexad.providers.base import resolve
+from hexad.providers.embedders.base import resolve
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)

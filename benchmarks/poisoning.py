@@ -18,7 +18,7 @@ from typing import Any
 import hexad
 from benchmarks.poisoning_samples import HELD_OUT, TUNED, Sample
 from benchmarks.report import Options, Report, Table
-from hexad.text.instructions import instructions_in
+from hexad.redaction.injection.detector import instructions_in
 
 TRUST = {"user_input": "user", "system": "user", "agent_authored": "agent", "external_tool": "tool"}
 INSTALL = (

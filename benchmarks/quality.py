@@ -20,7 +20,7 @@ import hexad
 from benchmarks import peers
 from benchmarks.corpora import Question, invented_words, questions, random_words, read_lines, write_lines
 from benchmarks.report import Options, Report, Table
-from hexad.providers.base import resolve
+from hexad.providers.embedders.base import resolve
 
 DEPTH = 100
 """How deep rankings are looked at: sessions need more than ten turns."""

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from benchmarks.redaction_lookalikes import env_samples, lookalike_samples, number_samples, personal_samples
 from benchmarks.redaction_samples import Sample, secret_samples
-from hexad.text.redact import RedactionRules, find, project_rules, redact
-from hexad.text.redaction_policy import SENSITIVE
+from hexad.redaction.policy import SENSITIVE
+from hexad.redaction.redact import RedactionRules, find, project_rules, redact
 
 DETECTORS = frozenset({"email", "phone", "card", "iban", "ssn", "ipv4", "ipv6"})
 SECRET_TARGET, LOOKALIKE_TARGET, SPEED_TARGET_US_PER_KIB = 0.95, 0.03, 1000.0

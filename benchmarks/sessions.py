@@ -15,8 +15,8 @@ import apsw
 
 import hexad
 from benchmarks.report import Options, Report, Table
-from hexad.model.layers import MemoryQuery
-from hexad.model.working_set import EDITS_KEPT, NOTES_KEPT, TURNS_KEPT
+from hexad.layers.contract import MemoryQuery
+from hexad.layers.session.working_set import EDITS_KEPT, NOTES_KEPT, TURNS_KEPT
 
 _SENTENCE: Final = "Sentence {0} speaks of the cookie number {1}, the token and the parser in some words."
 

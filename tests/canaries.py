@@ -10,7 +10,7 @@ from pathlib import Path
 import hexad
 from hexad import Hexad
 from hexad.audit import AuditLogWriter
-from hexad.model.working_set import state_of
+from hexad.layers.session.working_set import state_of
 from hexad.testing import HashEmbedder
 
 MARK = "canary"

@@ -16,13 +16,13 @@ import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.config import DATABASE, STORE_DIRECTORY
-from hexad.ids import IdSource
-from hexad.interfaces.cli.main import main
-from hexad.opening import directory_of
-from hexad.providers.generator import GeneratorSpec
-from hexad.storage import migrations
-from hexad.storage.connection import Database
-from hexad.storage.schema import MIGRATIONS
+from hexad.core.ids import IdSource
+from hexad.database import migrations
+from hexad.database.connection import Database
+from hexad.interfaces.cli.app.main import main
+from hexad.lifecycle.opening import directory_of
+from hexad.lifecycle.schema import MIGRATIONS
+from hexad.providers.generators.base import GeneratorSpec
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener

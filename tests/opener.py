@@ -8,9 +8,9 @@ from typing import Protocol
 
 import hexad
 from hexad import Hexad
-from hexad.ids import IdSource
-from hexad.providers.base import Embedder
-from hexad.providers.generator import GeneratorSpec
+from hexad.core.ids import IdSource
+from hexad.providers.embedders.base import Embedder
+from hexad.providers.generators.base import GeneratorSpec
 
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 

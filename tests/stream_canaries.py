@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from hexad import Hexad
-from hexad.storage.stream_log import list_logs, read_log
+from hexad.experience.stream.log import list_logs, read_log
 
 CANARY = re.compile(rb"canary\d{5}")
 PARQUET = (".parquet", ".tops", ".events")

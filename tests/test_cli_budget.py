@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from llm_server import LlmServer, Say
 from opener import Opener
 

@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from hexad.testing import HashEmbedder
 from ran import Ran
 

@@ -13,7 +13,7 @@ import sys
 import click
 import pytest
 
-from hexad.interfaces.cli.main import main, root
+from hexad.interfaces.cli.app.main import main, root
 
 CALLS = {
     "init": ("init", "fresh"),

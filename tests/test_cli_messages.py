@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import hexad
-from hexad.interfaces.cli import render
-from hexad.interfaces.cli.browse_query import understand
+from hexad.interfaces.cli.browse.query import understand
+from hexad.interfaces.cli.output import render
 
 
 def test_init_gives_a_store_its_settings_later(run, tmp_path):

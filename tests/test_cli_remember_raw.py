@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from llm_server import LlmServer
 
 ANSWER = {
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_text_is_a_clear_error(
     assert (exit_code, True) == (code, said in capsys.readouterr().err)
 
 
-_ENDLESS = "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2); from hexad.interfaces.cli.main import main; main(sys.argv[1:])"  # fmt: skip
+_ENDLESS = "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2); from hexad.interfaces.cli.app.main import main; main(sys.argv[1:])"  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from opener import Opener
 
 POLICY = '{"ttl_days": 30, "allow_delete": true, "retention": [{"kinds": ["log"], "ttl_days": 7}]}'

@@ -17,7 +17,7 @@ from struct import pack
 import pytest
 
 import hexad
-from hexad.interfaces.cli.render import columns
+from hexad.interfaces.cli.output.render import columns
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)

@@ -20,7 +20,7 @@ from opener import Opener
 PRELUDE = """
 import json, os, signal, sys, threading
 import hexad
-from hexad.providers.hashing import HashEmbedder
+from hexad.providers.embedders.hashing import HashEmbedder
 path, arguments = sys.argv[1], json.loads(sys.argv[2])
 def store(**more):
     return hexad.open(path, **{"embedder": HashEmbedder(), "background": False, **more})

@@ -6,7 +6,7 @@ import pytest
 
 import hexad
 from hexad import ConsolidationReport, FrozenClock, Hexad
-from hexad.model.consolidation import CONSOLIDATED
+from hexad.maintenance.consolidation.values import CONSOLIDATED
 from opener import Opener
 
 NOTE = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipeline."
@@ -523,7 +523,7 @@ def test_a_second_run_changes_nothing(hx, clock):
 
 
 def test_a_run_that_was_stopped_is_made_good_by_the_next(hx, clock, monkeypatch):
-    monkeypatch.setattr("hexad.upkeep.consolidate.BATCH", 1)
+    monkeypatch.setattr("hexad.maintenance.consolidation.project.BATCH", 1)
     _everything(hx, clock)
     wanted = hx.consolidate("project", dry_run=True).changes
     asked = 0

@@ -11,7 +11,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.storage.leases import Lease
+from hexad.database.leases import Lease
 from opener import Opener
 
 NOTES = ("Ship it on green, not on red.", "ship it on green; not on red!")

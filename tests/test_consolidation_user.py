@@ -8,7 +8,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock
-from hexad.storage.leases import Lease
+from hexad.database.leases import Lease
 from user_projects import open_project, use
 
 

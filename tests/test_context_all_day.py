@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hexad import FrozenClock, MemoryItem, MemoryLayer
-from hexad.model.decision import ago
-from hexad.recall.resolve import resolve
-from hexad.recall.score import DEFAULT_WEIGHTS, age_days, rank
+from hexad.layers.context.conflicts import resolve
+from hexad.layers.scoring import DEFAULT_WEIGHTS, age_days, rank
+from hexad.memory.decision import ago
 from user_projects import open_project
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -12,8 +12,8 @@ import pytest
 import hexad
 from hexad import Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import NotFound
-from hexad.facade.context import Contexts, Narrowed
-from hexad.recall.route import Wanted
+from hexad.layers.context.api import Contexts, Narrowed
+from hexad.layers.router.plan import Wanted
 from user_projects import open_project
 
 

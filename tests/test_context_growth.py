@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from hexad import Hexad
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 from opener import Opener
 
 SMALL, LARGE = 300, 900

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 import hexad
 from hexad import AccessDenied, Conflict, Hexad, IntegrityError, InvalidInput, NotFound
-from hexad.storage import segment_files
-from hexad.storage.crypto import HEADER_BYTES, is_sealed, sealed_block_bytes
+from hexad.database.encryption.cipher import HEADER_BYTES, is_sealed, sealed_block_bytes
+from hexad.experience.stream import segment_files
 from opener import Opener
 
 CANARY = "heron-canary"

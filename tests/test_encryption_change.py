@@ -17,7 +17,8 @@ import hexad
 from canaries import Canaries, opened, plant, plant_ledger, seen, told
 from hexad import AccessDenied, Conflict, IntegrityError, InvalidInput, LimitExceeded, NotFound, StoreLocked
 from hexad.audit import AuditLogWriter
-from hexad.storage import conversion, files
+from hexad.database import files
+from hexad.lifecycle import reencryption as conversion
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 WORDS, OTHER_WORDS = "six words are better than one", "other words for another day"

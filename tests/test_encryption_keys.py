@@ -16,10 +16,10 @@ import pytest
 import hexad
 from hexad import AccessDenied, Conflict, Hexad, IntegrityError, InvalidInput, StoreLocked
 from hexad.audit import AuditLogWriter
-from hexad.storage import key_sources
-from hexad.storage.crypto import StoreKeys
-from hexad.storage.encryption import establish, read_record
-from hexad.storage.key_sources import KeyGiven
+from hexad.database.encryption import key_providers as key_sources
+from hexad.database.encryption.cipher import StoreKeys
+from hexad.database.encryption.key_providers import KeyGiven
+from hexad.database.encryption.record import establish, read_record
 
 KEY = bytes(range(32))
 WORDS = "six words are better than one"
@@ -334,7 +334,7 @@ def test_a_record_that_asks_for_all_of_the_memory_is_refused(project):
     record = json.loads((folder / "encryption.json").read_text())
     del record["sum"]
     record["scrypt"]["n"] = 1 << 30
-    from hexad.storage.encryption import _sum
+    from hexad.database.encryption.record import _sum
 
     (folder / "encryption.json").write_text(json.dumps({**record, "sum": _sum(record)}))
     with pytest.raises(IntegrityError, match="memory"):
@@ -471,8 +471,8 @@ def test_a_key_that_was_made_for_a_conversion_that_failed_leaves_the_keyring(
     made(project, None)
     with opened(project), pytest.raises(StoreLocked):
         hexad.encrypt(project, provider="keyring")
-    monkeypatch.setattr("hexad.storage.conversion.free_bytes", lambda _path: 1 << 40)
-    from hexad.storage import files
+    monkeypatch.setattr("hexad.lifecycle.reencryption.free_bytes", lambda _path: 1 << 40)
+    from hexad.database import files
 
     def full(operation: str, path: Path) -> None:
         if operation == "write" and "convert" in path.parts:

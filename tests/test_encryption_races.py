@@ -13,18 +13,18 @@ import pytest
 import hexad
 from canaries import opened
 from hexad import AccessDenied, Hexad
-from hexad.clock import SystemClock
-from hexad.storage import files
-from hexad.storage.conversion import Conversion
-from hexad.storage.encryption import KeyGiven, establish, unlock
-from hexad.storage.leases import OpenLock
+from hexad.core.clock import SystemClock
+from hexad.database import files
+from hexad.database.encryption.record import KeyGiven, establish, unlock
+from hexad.database.leases import OpenLock
+from hexad.lifecycle.reencryption import Conversion
 
 OLD, NEW, OTHER = (bytes([number]) * 32 for number in (1, 2, 3))
 
 # The clock is looked at when the old key was taken, and the store is not had yet.
 CHILD = """
 import sys, hexad
-from hexad.clock import SystemClock
+from hexad.core.clock import SystemClock
 
 class Told(SystemClock):
     said = False

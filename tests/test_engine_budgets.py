@@ -12,7 +12,7 @@ import pytest
 from hexad.config import load_settings
 from hexad.config_template import TEMPLATE
 from hexad.errors import AccessDenied, BudgetExceeded, InvalidInput, NotFound, ProviderError
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from hexad.testing import ScriptedGenerator
 from llm_server import Say
 

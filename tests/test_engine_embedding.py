@@ -195,7 +195,7 @@ def test_what_failed_too_often_rests_until_somebody_asks_for_it(opened: Opener) 
 def test_the_background_gives_up_after_three_tries_and_says_so(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hexad.upkeep.worker.RETRY_S", 0.01)
+    monkeypatch.setattr("hexad.maintenance.worker.RETRY_S", 0.01)
     hx = opened(background=None, embedder=Unsteady(ProviderError("down"), times=99), clock=SystemClock())
     fill(hx, 1)
 

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import EventType, Fidelity, Hexad, InvalidInput, LimitExceeded, NotFound, StorageFailure
-from hexad.storage import files, segment_files, segments, stream_log, stream_tops
+from hexad.database import files
+from hexad.experience.query import top_concepts as stream_tops
+from hexad.experience.stream import log as stream_log
+from hexad.experience.stream import sealing as segments
+from hexad.experience.stream import segment_files
 from hexad.testing import HashEmbedder
 
 ANY_TEXT = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]), max_size=30)

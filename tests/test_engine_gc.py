@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from hexad import AccessDenied, FrozenClock, Hexad, InvalidSpace, NotFound
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 from opener import Opener
 from tables import everything_stored
 

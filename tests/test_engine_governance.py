@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, Hexad, InvalidSpace, NotFound
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 from opener import Opener
 from tables import everything_stored
 

@@ -18,10 +18,10 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, IngestReport, Progress, Status, SystemClock, Trust
 from hexad.ingest.overview import OVERVIEW_ID
-from hexad.ingest.run import _Run
+from hexad.ingest.report import IngestOptions
+from hexad.ingest.runner import _Run
 from hexad.ingest.sources.detect import detect
-from hexad.model.ingestion import IngestOptions
-from hexad.model.source import Skip, Unchanged
+from hexad.memory.source import Skip, Unchanged
 from opener import Opener
 
 
@@ -278,7 +278,7 @@ def test_the_queue_survives_the_death_of_whoever_worked_on_it(
 ) -> None:
     script = """
         import os, signal, sys, hexad
-        from hexad.providers.hashing import HashEmbedder
+        from hexad.providers.embedders.hashing import HashEmbedder
         hx = hexad.open(sys.argv[1], embedder=HashEmbedder(), background=False)
         hx.enqueue(sys.argv[2])
         queue = hx._parts.stores.queue

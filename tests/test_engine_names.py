@@ -8,7 +8,7 @@ import pytest
 
 import hexad
 from hexad import Hexad
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from opener import Opener
 
 PATH = "amb/p"

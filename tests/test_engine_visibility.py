@@ -10,8 +10,8 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, Hexad, NotFound
-from hexad.interfaces.cli.main import main
-from hexad.model.contract import Draft
+from hexad.interfaces.cli.app.main import main
+from hexad.memory.draft import Draft
 from opener import Opener
 from tables import everything_stored
 

@@ -17,9 +17,9 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog
-from hexad.audit.place import open_ledger
+from hexad.audit.open import open_ledger
+from hexad.core.erasure import ErasureReceipt, parse_receipt, parse_selection
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
-from hexad.model.erasure import ErasureReceipt, parse_receipt, parse_selection
 from opener import Opener
 
 CANARIES = 1_000
@@ -513,7 +513,7 @@ def test_an_erasure_that_fails_in_a_file_is_pending_and_says_why(
     hx = opened(embedder=None)
     hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
     path = hx.spaces.write_file("default")
-    from hexad.storage import files
+    from hexad.database import files
 
     def refuse(operation: str, at: Path) -> None:
         if operation == "rename" and at == path:
@@ -626,7 +626,7 @@ def test_the_page_says_of_every_table_what_becomes_of_it(hx: Hexad) -> None:
 
 
 def test_every_table_that_refers_to_a_memory_lets_it_go(hx: Hexad) -> None:
-    from hexad.storage.purge import _OWNED
+    from hexad.memory.tables.purge import _OWNED
 
     referring = {
         (name, row[3])

@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 
 import hexad
+from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput
-from hexad.interfaces.cli import scopes as scopes_command
-from hexad.interfaces.cli import session as session_command
-from hexad.model.parse import quoted
+from hexad.interfaces.cli.layers import session as session_command
+from hexad.interfaces.cli.memory import scopes as scopes_command
 from ran import Run
 
 GROUPS = ("", "memory", "spaces", "xdb", "session", "tags", "docs", "honeycomb", "prefs", "audit")

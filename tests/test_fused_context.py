@@ -13,8 +13,8 @@ import pytest
 import hexad
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import InvalidInput, NotFound
-from hexad.facade.context import Contexts, Narrowed
-from hexad.recall.route import Wanted
+from hexad.layers.context.api import Contexts, Narrowed
+from hexad.layers.router.plan import Wanted
 from hexad.text.tokens import estimate_tokens
 
 SENTENCES = [
@@ -389,7 +389,7 @@ def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
 
 
 def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
-    from hexad.recall.pack import Answered, fuse
+    from hexad.layers.context.pack import Answered, fuse
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
     given = {

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hexad.index.honeycomb_entries import EntryIndex
-from hexad.index.honeycomb_layout import ACTIVE, MEMORY, OVERFLOW, Layout
-from hexad.storage.changes import ChangeReader
+from hexad.database.change_counters import ChangeReader
+from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Layout
+from hexad.honeycomb.graph.entry_points import EntryIndex
 
 CENTRES = np.random.default_rng(1).normal(size=(40, 64))
 

@@ -16,7 +16,7 @@ import pytest
 
 import hexad
 from hexad import Hexad, HexadError, InvalidInput, LimitExceeded
-from hexad.facade.honeycomb import HoneycombFacade
+from hexad.honeycomb.api import HoneycombFacade
 from hexad.testing import HashEmbedder
 
 

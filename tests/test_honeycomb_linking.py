@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
-from hexad.interfaces.cli.main import main
-from hexad.storage.leases import Lease
+from hexad.database.leases import Lease
+from hexad.honeycomb.link_job import LinkJob
+from hexad.interfaces.cli.app.main import main
 from hexad.testing import HashEmbedder
-from hexad.upkeep.link import LinkJob
 from honeycomb_texts import TEXTS
 
 
@@ -317,7 +317,7 @@ def test_a_program_that_hangs_while_it_links_is_waited_for_only_so_long(opened, 
     hx = opened()
     for at, text in enumerate(TEXTS):
         hx.remember(text, path=f"p/{at}")
-    monkeypatch.setattr("hexad.upkeep.link.PATIENCE_S", 0.2)
+    monkeypatch.setattr("hexad.honeycomb.link_job.PATIENCE_S", 0.2)
 
     with Lease(hx.path / "link.lock", clock=FrozenClock()).held_for():
         assert len(TEXTS) == hx.embed_pending()
@@ -329,7 +329,7 @@ def test_who_waits_for_links_is_told_how_many_there_are_and_whom_to_look_for(ope
     hx = opened()
     for at, text in enumerate(TEXTS):
         hx.remember(text, path=f"p/{at}")
-    monkeypatch.setattr("hexad.upkeep.link.PATIENCE_S", 0.1)
+    monkeypatch.setattr("hexad.honeycomb.link_job.PATIENCE_S", 0.1)
     monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
     waits = r"In the honeycomb 10 memories wait for their links, and only process \d+ \(linking, since .*\) may make"
 

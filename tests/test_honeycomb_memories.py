@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput
-from hexad.storage.schema import MIGRATIONS
+from hexad.lifecycle.schema import MIGRATIONS
 from hexad.testing import HashEmbedder
 from honeycomb_texts import TEXTS
 

@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, Hexad, InvalidInput, NotFound
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 SECRET_NAME = "ghp" + "_" + "Zk3mQ9vT2xW8rB5nL7cD1fG4hJ6kM8pQ0aSe"
 
@@ -226,7 +226,7 @@ def test_a_purge_of_a_session_that_was_killed_is_completed_by_the_next_one(hx, o
     # Killed as soon as the erasure is written down: nothing of it is done yet.
     killed = """
 import os, signal, sys, hexad
-from hexad.erasing import Erasing
+from hexad.privacy.erasure import Erasing
 def carry(self, *args):
     os.kill(os.getpid(), signal.SIGKILL)
 Erasing._carry = carry

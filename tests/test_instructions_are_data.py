@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hexad import Hexad
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 pytestmark = pytest.mark.row("A138", "L098")
 

@@ -11,8 +11,8 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.clock import SystemClock
-from hexad.storage.connection import Database
+from hexad.core.clock import SystemClock
+from hexad.database.connection import Database
 from ran import Run
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"

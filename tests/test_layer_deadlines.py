@@ -11,7 +11,7 @@ import pytest
 
 from hexad import MemoryItem, MemoryLayer, SystemClock
 from hexad.errors import InvalidInput, NotFound
-from hexad.recall.parallel import UNANSWERED_MOST, LayerPool, in_turn
+from hexad.layers.router.parallel import UNANSWERED_MOST, LayerPool, in_turn
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION, PROJECT, VECTOR = MemoryLayer.SESSION, MemoryLayer.PROJECT, MemoryLayer.VECTOR

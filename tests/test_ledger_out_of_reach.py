@@ -16,8 +16,8 @@ import pytest
 import hexad
 from hexad import Hexad
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.asking import LedgerQuery
-from hexad.interfaces.cli.main import main, root
+from hexad.audit.query import LedgerQuery
+from hexad.interfaces.cli.app.main import main, root
 from opener import Opener
 
 CANARY = "canary-7f3a"

@@ -10,9 +10,9 @@ import pytest
 
 import hexad
 from hexad.errors import InvalidInput
-from hexad.model.query_text import parse_query_text
-from hexad.recall.plain import understood, written
-from hexad.recall.route import parse_settings
+from hexad.layers.router.plain_language import understood, written
+from hexad.layers.router.plan import parse_settings
+from hexad.layers.router.query_language import parse_query_text
 
 DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

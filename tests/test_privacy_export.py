@@ -10,8 +10,8 @@ import pytest
 import hexad
 from hexad import AccessDenied, Conflict, Hexad, InvalidInput, NotFound
 from hexad.audit import AuditLogWriter
-from hexad.interfaces.cli.main import main
-from hexad.storage.holding_sections import DERIVED, SECTIONS, TOLD_WITH
+from hexad.interfaces.cli.app.main import main
+from hexad.privacy.export_sections import DERIVED, SECTIONS, TOLD_WITH
 
 
 def held(hx: Hexad, *args, **kwargs) -> dict:

@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import InvalidInput
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 KEY = "sk" + "-proj-" + "Zk3mQ9vT2xW8rB5nL7cD1fG4hJ6kM8pQ"
 

@@ -14,7 +14,7 @@ import pytest
 import hexad
 from hexad import Hexad, HexadError
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 KEY = "sk" + "-proj-" + "Zk3mQ9vT2xW8rB5nL7cD1fG4"
 TOKEN = "Qm7Zx2Kp9Lw4Vn8Rt3Yb6Hc1Fj5"
@@ -74,7 +74,7 @@ def _otel(monkeypatch: pytest.MonkeyPatch):
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from hexad import telemetry
+    from hexad.core import tracing__telemetry as telemetry
 
     exporter = InMemorySpanExporter()
     provider = sdk.TracerProvider()

@@ -10,8 +10,8 @@ import pytest
 import hexad
 from hexad import Hexad, InvalidInput
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.clock import FrozenClock
-from hexad.storage.files import atomic_write
+from hexad.core.clock import FrozenClock
+from hexad.database.files import atomic_write
 
 CARD, IBAN, SSN = "4111 1111 1111 1111", "GB82WEST12345698765432", "123-45-6789"
 SENSITIVE = (CARD, IBAN, SSN)

@@ -10,7 +10,7 @@ import pytest
 import hexad
 from hexad import AccessDenied, FrozenClock, Hexad, NotFound
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 MINE, OTHERS = "canarymine", "canaryothers"
 

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from hexad import Hexad
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 from opener import Opener
 
 NEAR: Final = "The service number {} restarts every night at three and writes its report into the common folder of the team."

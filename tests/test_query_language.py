@@ -6,7 +6,7 @@ import pytest
 
 import hexad
 from hexad.errors import InvalidInput
-from hexad.model.query_text import parse_query_text
+from hexad.layers.router.query_language import parse_query_text
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from hexad import Hexad
 from hexad.errors import AccessDenied
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from opener import Opener
 
 

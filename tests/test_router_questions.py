@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexad import QueryClass, TaskType
-from hexad.recall.classify import classify
+from hexad.layers.router.classify import classify
 
 DATA = Path(__file__).parent / "data"
 

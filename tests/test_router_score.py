@@ -11,11 +11,11 @@ import pytest
 
 from hexad import MemoryItem, MemoryLayer, Trust
 from hexad.errors import InvalidInput
-from hexad.recall.fusion import allot, deduplicate
-from hexad.recall.resolve import resolve
-from hexad.recall.route import QUOTAS, parse_settings
-from hexad.recall.score import AUTHORITY, DEFAULT_WEIGHTS, normalised, rank, relevance_of, score
-from hexad.recall.toon import encode
+from hexad.layers.context.conflicts import resolve
+from hexad.layers.context.dedupe_and_quota import allot, deduplicate
+from hexad.layers.context.toon import encode
+from hexad.layers.router.plan import QUOTAS, parse_settings
+from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised, rank, relevance_of, score
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 

@@ -10,10 +10,10 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.experience.said import Said
-from hexad.model.experience import Fidelity
-from hexad.model.tiers import EventRecord
-from hexad.storage import event_texts
+from hexad.experience.events import text_cache as event_texts
+from hexad.experience.values.records import Fidelity
+from hexad.experience.values.tiers import EventRecord
+from hexad.layers.session.stream_search import Said
 from hexad.text.search_terms import search_terms
 from opener import Opener
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.clock import SystemClock
-from hexad.errors import IntegrityError, InvalidInput
-from hexad.storage.connection import Database
-from hexad.storage.crypto import (
+from hexad.core.clock import SystemClock
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import (
     BLOCK_BYTES,
     CACHE,
     HEADER_BYTES,
@@ -22,6 +21,7 @@ from hexad.storage.crypto import (
     plain_size,
     sealed_block_bytes,
 )
+from hexad.errors import IntegrityError, InvalidInput
 
 KEYS = StoreKeys(bytes(range(32)))
 OTHER = StoreKeys(bytes(32))

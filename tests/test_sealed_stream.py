@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import hexad
+from hexad.database import files
+from hexad.database.encryption import sealed_files
+from hexad.database.encryption.cipher import BLOCK_BYTES, HEADER_BYTES, STREAM, Blocks, StoreKeys, is_sealed
+from hexad.database.encryption.sealed_files import SealedReader, SealedWriter
 from hexad.errors import HexadError, IntegrityError, InvalidInput, StorageFailure
-from hexad.storage import files, sealed_files
-from hexad.storage.crypto import BLOCK_BYTES, HEADER_BYTES, STREAM, Blocks, StoreKeys, is_sealed
-from hexad.storage.duck import Duck, quoted
-from hexad.storage.sealed_files import SealedReader, SealedWriter
+from hexad.experience.stream.duckdb_engine import Duck, quoted
 
 KEYS = StoreKeys(bytes(range(32)))
 ROWS = 400_000

@@ -9,10 +9,10 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.model.layers import MemoryItem, MemoryLayer, MemoryQuery
-from hexad.model.memory import Trust
-from hexad.model.query import Filters
-from hexad.model.working_set import TURNS_KEPT
+from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.session.working_set import TURNS_KEPT
+from hexad.memory.memory import Trust
+from hexad.memory.query import Filters
 
 
 def items(hx: Hexad, text: str, *, limit: int = 20, **given: object) -> list[MemoryItem]:

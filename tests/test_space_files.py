@@ -12,7 +12,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.model.memory import Citation
+from hexad.memory.memory import Citation
 from opener import Opener
 
 LEXON = Path(__file__).parent / "data" / "lexon"

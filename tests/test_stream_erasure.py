@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, NotFound, StorageFailure
-from hexad.model.erasure import ErasureReceipt
+from hexad.core.erasure import ErasureReceipt
 from opener import Opener
 from stream_canaries import Canaries, found_in, told
 

@@ -202,11 +202,15 @@ def test_a_change_of_keys_that_was_killed_is_undone_or_ended_by_the_next_use(tmp
         raise KeyboardInterrupt
 
     # Before the journal the new file is made and nothing has changed; after it the switch goes on.
-    place = "hexad.storage.switching._finish" if journal else "hexad.storage.switching.sync_tree"
+    place = (
+        "hexad.database.encryption.file_swap._finish"
+        if journal
+        else "hexad.database.encryption.file_swap.sync_tree"
+    )
     with monkeypatch.context() as patched:
         patched.setattr(place, killed)
-        patched.setattr("hexad.storage.conversion.give_up", lambda _: None)
-        patched.setattr("hexad.storage.switching.give_up", lambda _: None)
+        patched.setattr("hexad.lifecycle.reencryption.give_up", lambda _: None)
+        patched.setattr("hexad.database.encryption.file_swap.give_up", lambda _: None)
         with pytest.raises(KeyboardInterrupt):
             hexad.encrypt(user=True, key=KEY)
     assert (user_dir() / "convert").exists()

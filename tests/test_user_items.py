@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hexad import Hexad
-from hexad.model.layers import MemoryItem, MemoryQuery, QueryClass, TaskType
-from hexad.model.query import Filters
+from hexad.layers.contract import MemoryItem, MemoryQuery, QueryClass, TaskType
+from hexad.memory.query import Filters
 from user_projects import learned, open_project
 
 

@@ -16,15 +16,15 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
-from hexad.facade.facts import FactsFacade
-from hexad.facade.governance import GovernanceFacade
-from hexad.facade.honeycomb import HoneycombFacade
-from hexad.facade.project import ProjectFacade
-from hexad.facade.quarantine import QuarantineFacade
-from hexad.facade.session import SessionFacade
-from hexad.facade.spaces import SpacesFacade
-from hexad.facade.user import UserFacade
-from hexad.facade.xdb import Xdb
+from hexad.experience.api import Xdb
+from hexad.honeycomb.api import HoneycombFacade
+from hexad.layers.governance.api import GovernanceFacade
+from hexad.layers.project.api import ProjectFacade
+from hexad.layers.project.facts_api import FactsFacade
+from hexad.layers.session.api import SessionFacade
+from hexad.layers.user.api import UserFacade
+from hexad.spaces.api import SpacesFacade
+from hexad.spaces.quarantine import QuarantineFacade
 
 pytestmark = pytest.mark.row("L043", "L170", "A138")
 

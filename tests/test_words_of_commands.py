@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 from ran import Ran
 
 KEY = bytes(range(32))
@@ -139,7 +139,7 @@ def test_each_erasure_can_be_told_from_the_others_at_any_width(run, monkeypatch,
         run("forget", "--tag", f"t{at}", "--purge", "--yes")
     with hexad.open(embedder=None) as hx:
         known = hx.erasures()
-    monkeypatch.setattr("hexad.interfaces.cli.forgetting.table_room", lambda: width)
+    monkeypatch.setattr("hexad.interfaces.cli.memory.forget.table_room", lambda: width)
 
     said = run("forget", "--list").out
 

@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import Hexad
-from hexad.ingest.sources.gitdir import checkout
+from hexad.ingest.sources.checkout import checkout
 from opener import Opener
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -13,7 +13,13 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.model.working_set import EDITS_KEPT, NOTES_KEPT, OPEN_FILES_LIMIT, SUBSTEPS_LIMIT, TURNS_KEPT
+from hexad.layers.session.working_set import (
+    EDITS_KEPT,
+    NOTES_KEPT,
+    OPEN_FILES_LIMIT,
+    SUBSTEPS_LIMIT,
+    TURNS_KEPT,
+)
 from opener import Opener
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"

@@ -10,8 +10,8 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput
-from hexad.experience import auto_tags
-from hexad.model.tag import TagApplication, TagSource, TagType
+from hexad.experience.tags import auto_tagger as auto_tags
+from hexad.experience.values.tags import TagApplication, TagSource, TagType
 from opener import Opener
 from programs import run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hexad import CompressionLevel, EventType, Fidelity, Hexad
-from hexad.experience.replies import ReplyMaker
+from hexad.experience.tiers.replies import ReplyMaker
 
 
 def replies(hx: Hexad) -> ReplyMaker:

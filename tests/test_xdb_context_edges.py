@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import CompactionTrigger, Fidelity, Hexad, StorageFailure
-from hexad.storage.sessions import Sessions
+from hexad.experience.tables.sessions import Sessions
 from hexad.testing import HashEmbedder
 from hexad.text.tokens import estimate_tokens
 from opener import Opener
@@ -281,7 +281,7 @@ def test_a_concept_that_may_not_be_seen_is_told_to_no_inference(opened, project)
 
 
 def test_a_long_range_is_summarised_in_parts(opened, monkeypatch):
-    monkeypatch.setattr("hexad.experience.compaction_draft.ROWS_LIMIT", 100)
+    monkeypatch.setattr("hexad.experience.context.compaction_draft.ROWS_LIMIT", 100)
     hx = opened()
     hx.xdb.start_session("monday", 2000)
     story = (
@@ -298,7 +298,7 @@ def test_a_long_range_is_summarised_in_parts(opened, monkeypatch):
 
 
 def test_a_gap_in_the_ticks_hides_nothing_of_a_window(opened, monkeypatch):
-    monkeypatch.setattr("hexad.experience.compaction_draft.ROWS_LIMIT", 50)
+    monkeypatch.setattr("hexad.experience.context.compaction_draft.ROWS_LIMIT", 50)
     hx = opened()
     hx.xdb.start_session("monday", 1000)
     tell(hx, 10)

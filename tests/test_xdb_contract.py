@@ -18,7 +18,7 @@ from hexad import (
     LimitSource,
     NotFound,
 )
-from hexad.model.lifecycle import MINIMUMS, parse_contract
+from hexad.experience.values.contract import MINIMUMS, parse_contract
 from tables import everything_stored
 
 MINIMUM = LimitSource.MINIMUM

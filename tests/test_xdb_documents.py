@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import Conflict, Hexad, InvalidInput, LimitExceeded, NotFound
+from hexad.database import files
 from hexad.errors import StorageFailure
-from hexad.model.document import CopyState, DocumentType, check_document_path
-from hexad.storage import files
+from hexad.experience.values.documents import CopyState, DocumentType, check_document_path
 from opener import Opener
 from tables import everything_stored
 

@@ -14,8 +14,8 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput, StorageFailure
-from hexad.experience import recorder
-from hexad.storage import files
+from hexad.database import files
+from hexad.experience.recording import recorder
 
 
 def contents(hx: Hexad) -> list[str]:

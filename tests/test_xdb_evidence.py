@@ -12,7 +12,7 @@ import pytest
 
 import hexad
 from hexad import Conflict, Hexad, InvalidInput, NotFound, StorageFailure
-from hexad.storage import files
+from hexad.database import files
 from test_xdb_windows import compact_all
 
 SECRET = "ghp_" + "Ab3" * 12

@@ -20,7 +20,7 @@ from hexad import (
     TagApplication,
     TimestepRecord,
 )
-from hexad.model.tag import TagSource, event_target, range_target, timestep_target
+from hexad.experience.values.tags import TagSource, event_target, range_target, timestep_target
 from opener import Opener
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput, NotFound
-from hexad.model.layers import MemoryQuery
-from hexad.storage.stream_log import list_logs, read_log
+from hexad.experience.stream.log import list_logs, read_log
+from hexad.layers.contract import MemoryQuery
 from opener import Opener
 
 Configured = Callable[..., Hexad]

@@ -15,8 +15,8 @@ import pytest
 
 import hexad
 from hexad import EventType, Hexad, InvalidInput, LimitExceeded, StorageFailure
-from hexad.storage import files
-from hexad.storage.stream_log import list_logs, read_log
+from hexad.database import files
+from hexad.experience.stream.log import list_logs, read_log
 
 PASSWORD = "Tr0ub4dor&3"
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hexad import BudStatus, Conflict, Hexad, NotFound, StorageFailure
-from hexad.storage import files
+from hexad.database import files
 from opener import Opener
 from programs import run
 from tables import everything_stored

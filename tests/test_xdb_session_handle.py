@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 from hexad import Hexad
-from hexad.facade.xdb import Xdb
-from hexad.facade.xdb_session import BoundSession
+from hexad.experience.api import Xdb
+from hexad.experience.api__xdb_session import BoundSession
 
 OF_A_SESSION = sorted(
     name

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from hexad import CompressionLevel, Conflict, Fidelity, Hexad, InvalidInput, NotFound
-from hexad.experience import replies
-from hexad.model.tag import BudStatus
-from hexad.model.tiers import SubmissionStatus
+from hexad.experience.tiers import replies
+from hexad.experience.values.tags import BudStatus
+from hexad.experience.values.tiers import SubmissionStatus
 from test_xdb_windows import compact_all, fidelities
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hexad import Conflict, FrozenClock, Hexad, InvalidInput, InvalidTarget, LimitExceeded, NotFound
-from hexad.model.tag import BudStatus, TagSource, TagType, TargetType
+from hexad.experience.values.tags import BudStatus, TagSource, TagType, TargetType
 from opener import Opener
 from tables import everything_stored
 

@@ -18,7 +18,7 @@ from hexad import (
     NotFound,
     QuotaExceeded,
 )
-from hexad.storage.connection import Database
+from hexad.database.connection import Database
 from opener import Opener
 
 SECRET = "ghp_" + "Ab3" * 12

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad
-from hexad.model.pressure import Stopped
-from hexad.model.tag import BudStatus
+from hexad.experience.values.pressure import Stopped
+from hexad.experience.values.tags import BudStatus
 from hexad.testing.year import AgentYear, Books, YearShape
 from hexad.testing.year.answers import Answer, ask, span
 from hexad.testing.year.checks import everything, fingerprint, problems

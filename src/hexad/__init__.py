@@ -13,8 +13,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from hexad.clock import Clock, FrozenClock, SystemClock
-    from hexad.encrypting import decrypt, encrypt, encryption_state, init, rekey
+    from hexad.core.actor import Actor
+    from hexad.core.clock import Clock, FrozenClock, SystemClock
+    from hexad.core.erasure import ErasureReceipt, parse_receipt
+    from hexad.core.ids import IdSource, TimeSortedIds
+    from hexad.core.tracing import Span, listen
+    from hexad.database.encryption.state import EncryptionProgress, EncryptionReport, EncryptionState
     from hexad.engine import Hexad
     from hexad.errors import (
         AccessDenied,
@@ -34,26 +38,11 @@ if TYPE_CHECKING:
         StorageFailure,
         StoreLocked,
     )
-    from hexad.experience.compression import compress_records
-    from hexad.exporting import export_json
-    from hexad.facade.quality import export_quality
-    from hexad.ids import IdSource, TimeSortedIds
-    from hexad.model.activity import ActivityBucket, ActivityUnit, ConceptActivity
-    from hexad.model.actor import Actor
-    from hexad.model.association import calculate_relevance, cosine_similarity, temporal_decay
-    from hexad.model.bundle import Bundle, KindList, ProjectContext
-    from hexad.model.concept import PackReport
-    from hexad.model.consolidation import (
-        ConsolidationAction,
-        ConsolidationChange,
-        ConsolidationReport,
-        ConsolidationScope,
-        LayerSize,
-        LeftAlone,
-    )
-    from hexad.model.contract import Spend
-    from hexad.model.decision import Decision, Why
-    from hexad.model.document import (
+    from hexad.experience.tiers.compression import compress_records
+    from hexad.experience.values.activity import ActivityBucket, ActivityUnit, ConceptActivity
+    from hexad.experience.values.concepts import PackReport
+    from hexad.experience.values.contract import LifecycleContract, LimitSource
+    from hexad.experience.values.documents import (
         CopiesReport,
         CopyState,
         Document,
@@ -61,10 +50,15 @@ if TYPE_CHECKING:
         DocumentVersion,
         WorkingCopy,
     )
-    from hexad.model.durability import StreamDurability
-    from hexad.model.encryption import EncryptionProgress, EncryptionReport, EncryptionState
-    from hexad.model.erasure import ErasureReceipt, parse_receipt
-    from hexad.model.experience import (
+    from hexad.experience.values.durability import StreamDurability
+    from hexad.experience.values.pressure import (
+        Amount,
+        CompressionReport,
+        CompressionStep,
+        Stopped,
+        StorageUsage,
+    )
+    from hexad.experience.values.records import (
         CompressionLevel,
         EventType,
         Fidelity,
@@ -72,10 +66,29 @@ if TYPE_CHECKING:
         StreamReport,
         TimestepRecord,
     )
-    from hexad.model.facts import Fact, FactChange, Review
-    from hexad.model.feedback import Feedback, Verdict
-    from hexad.model.governance import DeleteReport, GcReport, SpaceInfo
-    from hexad.model.honeycomb import (
+    from hexad.experience.values.tags import (
+        BudStatus,
+        Comment,
+        Tag,
+        TagApplication,
+        TagSource,
+        TagType,
+        Target,
+        TargetType,
+    )
+    from hexad.experience.values.tiers import (
+        CompactionRecord,
+        CompactionTrigger,
+        CompressedRecord,
+        ContextEvent,
+        ContextWindow,
+        EventRecord,
+        Submission,
+        SubmissionStatus,
+        TimeWindow,
+    )
+    from hexad.honeycomb.scoring import calculate_relevance, cosine_similarity, temporal_decay
+    from hexad.honeycomb.values import (
         HoneycombEdge,
         HoneycombNode,
         HoneycombRules,
@@ -84,8 +97,8 @@ if TYPE_CHECKING:
         JitPiece,
         Safety,
     )
-    from hexad.model.ingestion import IngestReport, Progress
-    from hexad.model.layers import (
+    from hexad.ingest.report import IngestReport, Progress
+    from hexad.layers.contract import (
         EvidenceBlock,
         FusedContext,
         LayerPlan,
@@ -99,50 +112,10 @@ if TYPE_CHECKING:
         TaskType,
         Weights,
     )
-    from hexad.model.lifecycle import LifecycleContract, LimitSource
-    from hexad.model.link import Link, Linked, LinkEnd
-    from hexad.model.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
-    from hexad.model.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
-    from hexad.model.privacy import ExportItem, Scope, WipeReport
-    from hexad.model.project_facts import Category, ComponentSummary, Detected, Finding, ProjectFact
-    from hexad.model.quality import Flaw, MemoryQuality, QualityFinding
-    from hexad.model.query import Dropped, Explanation, Hit, Hits, Replaced
-    from hexad.model.query_text import QueryText, parse_query_text
-    from hexad.model.source import Skip
-    from hexad.model.spacefiles import (
-        ExportReport,
-        FileConflict,
-        FolderReport,
-        ReadReport,
-        RestoreReport,
-        Verified,
-    )
-    from hexad.model.spending import BudgetLine, Spent
-    from hexad.model.status import MaintenanceReport, StoreStatus
-    from hexad.model.tag import (
-        BudStatus,
-        Comment,
-        Tag,
-        TagApplication,
-        TagSource,
-        TagType,
-        Target,
-        TargetType,
-    )
-    from hexad.model.tiers import (
-        CompactionRecord,
-        CompactionTrigger,
-        CompressedRecord,
-        ContextEvent,
-        ContextWindow,
-        EventRecord,
-        Submission,
-        SubmissionStatus,
-        TimeWindow,
-    )
-    from hexad.model.user import Expertise, Pattern, Preference, ProjectException, Suppression, UserRule
-    from hexad.model.user_answers import LearnedChange, LearningReport, ResolvedPreference, Suggestion
-    from hexad.model.working_set import (
+    from hexad.layers.feedback.values import Feedback, Verdict
+    from hexad.layers.project.values import Category, ComponentSummary, Detected, Finding, ProjectFact
+    from hexad.layers.router.query_language import QueryText, parse_query_text
+    from hexad.layers.session.working_set import (
         Boundary,
         Edit,
         OpenFile,
@@ -155,105 +128,150 @@ if TYPE_CHECKING:
         WorkingSet,
         Workplace,
     )
-    from hexad.observe import Span, listen
-    from hexad.opening import open
-    from hexad.providers.base import Embedder
-    from hexad.providers.generator import Generator, Prompt, Reply
-    from hexad.providers.orderings import ExternalOrdering
-    from hexad.recall.hook import ContextHook
-    from hexad.storage.exports import verify_export
-    from hexad.text.instructions import instructions_in
-    from hexad.upkeep.reindex import ReindexReport
+    from hexad.layers.user.values import (
+        Expertise,
+        Pattern,
+        Preference,
+        ProjectException,
+        Suppression,
+        UserRule,
+    )
+    from hexad.layers.user.values__user_answers import (
+        LearnedChange,
+        LearningReport,
+        ResolvedPreference,
+        Suggestion,
+    )
+    from hexad.lifecycle.init_and_encrypt import decrypt, encrypt, encryption_state, init, rekey
+    from hexad.lifecycle.opening import open
+    from hexad.maintenance.consolidation.values import (
+        ConsolidationAction,
+        ConsolidationChange,
+        ConsolidationReport,
+        ConsolidationScope,
+        LayerSize,
+        LeftAlone,
+    )
+    from hexad.maintenance.quality.api import export_quality
+    from hexad.maintenance.quality.values import Flaw, MemoryQuality, QualityFinding
+    from hexad.maintenance.reindex import ReindexReport
+    from hexad.maintenance.status__status import MaintenanceReport, StoreStatus
+    from hexad.memory.decision import Decision, Why
+    from hexad.memory.draft import Spend
+    from hexad.memory.fact import Fact, FactChange, Review
+    from hexad.memory.link import Link, Linked, LinkEnd
+    from hexad.memory.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
+    from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced
+    from hexad.memory.source import Skip
+    from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
+    from hexad.privacy.export import export_json
+    from hexad.privacy.report import ExportItem, Scope, WipeReport
+    from hexad.providers.budgets.spending import BudgetLine, Spent
+    from hexad.providers.embedders.base import Embedder
+    from hexad.providers.generators.base import Generator, Prompt, Reply
+    from hexad.redaction.injection.detector import instructions_in
+    from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
+    from hexad.spaces.bundles.hook import ContextHook
+    from hexad.spaces.bundles.orderings.external import ExternalOrdering
+    from hexad.spaces.files.report import (
+        ExportReport,
+        FileConflict,
+        FolderReport,
+        ReadReport,
+        RestoreReport,
+        Verified,
+    )
+    from hexad.spaces.files.signed_export import verify_export
 
 __version__: Final = "0.1.0"
 
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
-    "hexad.clock": ("Clock", "FrozenClock", "SystemClock"),
-    "hexad.encrypting": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
+    "hexad.core.clock": ("Clock", "FrozenClock", "SystemClock"),
+    "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput", "InvalidMemory",
         "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound", "ProviderError",
         "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
-    "hexad.exporting": ("export_json",),
-    "hexad.ids": ("IdSource", "TimeSortedIds"),
-    "hexad.model.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
-    "hexad.model.actor": ("Actor",),
-    "hexad.model.association": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
-    "hexad.model.bundle": ("Bundle", "KindList", "ProjectContext"),
-    "hexad.model.consolidation": (
+    "hexad.privacy.export": ("export_json",),
+    "hexad.core.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.experience.values.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
+    "hexad.core.actor": ("Actor",),
+    "hexad.honeycomb.scoring": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
+    "hexad.spaces.bundles.bundle": ("Bundle", "KindList", "ProjectContext"),
+    "hexad.maintenance.consolidation.values": (
         "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "LayerSize",
         "LeftAlone",
     ),
-    "hexad.model.contract": ("Spend",),
-    "hexad.model.concept": ("PackReport",),
-    "hexad.model.decision": ("Decision", "Why"),
-    "hexad.model.document": (
+    "hexad.memory.draft": ("Spend",),
+    "hexad.experience.values.concepts": ("PackReport",),
+    "hexad.memory.decision": ("Decision", "Why"),
+    "hexad.experience.values.documents": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
-    "hexad.model.durability": ("StreamDurability",),
-    "hexad.model.encryption": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
-    "hexad.model.erasure": ("ErasureReceipt", "parse_receipt"),
-    "hexad.model.experience": (
+    "hexad.experience.values.durability": ("StreamDurability",),
+    "hexad.database.encryption.state": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
+    "hexad.core.erasure": ("ErasureReceipt", "parse_receipt"),
+    "hexad.experience.values.records": (
         "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
         "TimestepRecord",
     ),
-    "hexad.model.facts": ("Fact", "FactChange", "Review"),
-    "hexad.model.feedback": ("Feedback", "Verdict"),
-    "hexad.model.project_facts": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
-    "hexad.model.governance": ("DeleteReport", "GcReport", "SpaceInfo"),
-    "hexad.experience.compression": ("compress_records",),
-    "hexad.model.honeycomb": (
+    "hexad.memory.fact": ("Fact", "FactChange", "Review"),
+    "hexad.layers.feedback.values": ("Feedback", "Verdict"),
+    "hexad.layers.project.values": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
+    "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
+    "hexad.experience.tiers.compression": ("compress_records",),
+    "hexad.honeycomb.values": (
         "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece", "Safety",
     ),
-    "hexad.model.lifecycle": ("LifecycleContract", "LimitSource"),
-    "hexad.model.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
-    "hexad.model.link": ("Link", "LinkEnd", "Linked"),
-    "hexad.model.ingestion": ("IngestReport", "Progress"),
-    "hexad.model.memory": (
+    "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
+    "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
+    "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
+    "hexad.ingest.report": ("IngestReport", "Progress"),
+    "hexad.memory.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),
-    "hexad.model.privacy": ("ExportItem", "Scope", "WipeReport"),
-    "hexad.model.layers": (
+    "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
+    "hexad.layers.contract": (
         "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryLayer", "MemoryQuery", "Plan",
         "QueryClass", "ScoredItem", "TaskType", "Weights",
     ),
-    "hexad.facade.quality": ("export_quality",),
-    "hexad.text.instructions": ("instructions_in",),
-    "hexad.model.quality": ("Flaw", "MemoryQuality", "QualityFinding"),
-    "hexad.model.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
-    "hexad.model.query_text": ("QueryText", "parse_query_text"),
-    "hexad.model.source": ("Skip",),
-    "hexad.model.spacefiles": (
+    "hexad.maintenance.quality.api": ("export_quality",),
+    "hexad.redaction.injection.detector": ("instructions_in",),
+    "hexad.maintenance.quality.values": ("Flaw", "MemoryQuality", "QualityFinding"),
+    "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
+    "hexad.layers.router.query_language": ("QueryText", "parse_query_text"),
+    "hexad.memory.source": ("Skip",),
+    "hexad.spaces.files.report": (
         "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
     ),
-    "hexad.model.spending": ("BudgetLine", "Spent"),
-    "hexad.model.status": ("MaintenanceReport", "StoreStatus"),
-    "hexad.model.tag": (
+    "hexad.providers.budgets.spending": ("BudgetLine", "Spent"),
+    "hexad.maintenance.status__status": ("MaintenanceReport", "StoreStatus"),
+    "hexad.experience.values.tags": (
         "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
     ),
-    "hexad.model.tiers": (
+    "hexad.experience.values.tiers": (
         "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow", "EventRecord",
         "Submission", "SubmissionStatus", "TimeWindow",
     ),
-    "hexad.model.working_set": (
+    "hexad.layers.session.working_set": (
         "Boundary", "Edit", "OpenFile", "Resumable", "ScratchNote", "SessionState", "SessionTurn", "Substep", "TaskEnd",
         "WorkingSet", "Workplace",
     ),
-    "hexad.model.user": (
+    "hexad.layers.user.values": (
         "Expertise", "Pattern", "Preference", "ProjectException", "Suppression", "UserRule",
     ),
-    "hexad.model.user_answers": ("LearnedChange", "LearningReport", "ResolvedPreference", "Suggestion"),
-    "hexad.observe": ("Span", "listen"),
-    "hexad.opening": ("open",),
-    "hexad.providers.base": ("Embedder",),
-    "hexad.providers.generator": ("Generator", "Prompt", "Reply"),
-    "hexad.providers.orderings": ("ExternalOrdering",),
-    "hexad.recall.hook": ("ContextHook",),
-    "hexad.storage.exports": ("verify_export",),
-    "hexad.upkeep.reindex": ("ReindexReport",),
+    "hexad.layers.user.values__user_answers": ("LearnedChange", "LearningReport", "ResolvedPreference", "Suggestion"),
+    "hexad.core.tracing": ("Span", "listen"),
+    "hexad.lifecycle.opening": ("open",),
+    "hexad.providers.embedders.base": ("Embedder",),
+    "hexad.providers.generators.base": ("Generator", "Prompt", "Reply"),
+    "hexad.spaces.bundles.orderings.external": ("ExternalOrdering",),
+    "hexad.spaces.bundles.hook": ("ContextHook",),
+    "hexad.spaces.files.signed_export": ("verify_export",),
+    "hexad.maintenance.reindex": ("ReindexReport",),
 }  # fmt: skip
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hexad.interfaces.cli.main import main
+from hexad.interfaces.cli.app.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
 from hexad.errors import InvalidInput, StorageFailure
-from hexad.model.consolidation_settings import ConsolidationSettings, parse_consolidation
-from hexad.model.user_settings import UserSettings, parse_preferences, parse_user_settings
+from hexad.layers.user.settings import UserSettings, parse_preferences, parse_user_settings
+from hexad.maintenance.consolidation.settings import ConsolidationSettings, parse_consolidation
 
 __all__ = [
     "CONFIG_FILE",

@@ -9,16 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hexad.asking import RoutedCalls
-from hexad.clock import Clock
-from hexad.consolidating import ConsolidationCalls
-from hexad.deciding import KnowledgeCalls
-from hexad.facade.access import require_owner
-from hexad.model.closing import Closing
-from hexad.model.contract import Draft
-from hexad.model.ingestion import IngestOptions, IngestReport, Progress
-from hexad.model.memory import Citation, JSONValue, Memory, Relevance, Trust
-from hexad.model.parse import (
+from hexad.core.arguments import (
     parse_choice,
     parse_place,
     parse_text,
@@ -28,19 +19,28 @@ from hexad.model.parse import (
     value_list,
     word_list,
 )
-from hexad.model.status import MaintenanceReport, StoreStatus
-from hexad.providers.base import Embedder
-from hexad.records import RecordCalls
-from hexad.structured import StructuredCalls
-from hexad.upkeep.reindex import ReindexReport, queue_vectors, rebuild_text
-from hexad.wiring import Parts
+from hexad.core.clock import Clock
+from hexad.core.closing import Closing
+from hexad.engine__asking import RoutedCalls
+from hexad.engine__records import RecordCalls
+from hexad.engine__structured import StructuredCalls
+from hexad.ingest.report import IngestOptions, IngestReport, Progress
+from hexad.maintenance.consolidation.service import ConsolidationCalls
+from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
+from hexad.maintenance.status__status import MaintenanceReport, StoreStatus
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Citation, JSONValue, Memory, Relevance, Trust
+from hexad.providers.embedders.base import Embedder
+from hexad.services import Parts
+from hexad.services__deciding import KnowledgeCalls
+from hexad.spaces.access import require_owner
 
 if TYPE_CHECKING:
-    from hexad.facade.honeycomb import HoneycombFacade
-    from hexad.facade.quarantine import QuarantineFacade
-    from hexad.facade.spaces import SpacesFacade
-    from hexad.facade.xdb import Xdb
-    from hexad.model.quality import MemoryQuality
+    from hexad.experience.api import Xdb
+    from hexad.honeycomb.api import HoneycombFacade
+    from hexad.maintenance.quality.values import MemoryQuality
+    from hexad.spaces.api import SpacesFacade
+    from hexad.spaces.quarantine import QuarantineFacade
 
 
 class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, ConsolidationCalls, Closing):
@@ -252,7 +252,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
         parts = self._parts
         require_owner(parts.base.actor, parts.everything, doing="a check")
         dimensions = parts.store_dimensions()
-        from hexad.upkeep.check import check
+        from hexad.maintenance.check import check
 
         found = check(
             parts.stores,
@@ -274,7 +274,7 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
 
         Raises `NotFound` for a space that was never created.
         """
-        from hexad.facade.quality import QualityAudit
+        from hexad.maintenance.quality.api import QualityAudit
 
         self._parts.handouts.flush()
         audit = QualityAudit(self._parts.stores, clock=self._parts.clock)

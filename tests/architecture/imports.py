@@ -34,7 +34,7 @@ def own_imports(module: Module, modules: Modules, root: str) -> list[tuple[Impor
 
 
 def named_modules(module: Module, modules: Modules, root: str) -> list[tuple[int, str]]:
-    """Return our modules that a string names (`"hexad.clock"`, `"hexad.cli.run:main"`): what loads by name."""
+    """Return our modules that a string names (`"hexad.core.clock"`, `"hexad.cli.run:main"`): what loads by name."""
     found = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

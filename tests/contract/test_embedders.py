@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hexad.errors import InvalidInput
-from hexad.providers.base import Embedder, resolve
-from hexad.providers.hashing import HashEmbedder
+from hexad.providers.embedders.base import Embedder, resolve
+from hexad.providers.embedders.hashing import HashEmbedder
 
 KINDS = ("hashing", "minilm", "remote", "callable")
 TEXTS = [

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from hexad.errors import HexadError
-from hexad.experience.batches import batches
-from hexad.experience.chunks import chunks
-from hexad.experience.intake import Intake
-from hexad.experience.moments import moment_of_row
-from hexad.storage.duck import Duck
-from hexad.storage.stream_frames import NO_TIME, Batch
-from hexad.text.masking import Masking
-from hexad.text.redact import RedactionRules
+from hexad.experience.recording.batches import batches
+from hexad.experience.recording.inputs import chunks
+from hexad.experience.recording.intake import Intake
+from hexad.experience.recording.moments import moment_of_row
+from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.frames import NO_TIME, Batch
+from hexad.redaction.masking import Masking
+from hexad.redaction.redact import RedactionRules
 
 PASSWORD = "password: Tr0ub4dor&3"
 CARD = "the key is AKIA" + "IOSFODNN7EXAMPLE"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import Hexad
-from hexad.interfaces.cli.browse import Browser
-from hexad.interfaces.cli.browse_model import State
-from hexad.interfaces.cli.browse_view import Screen, plain, wrapped
-from hexad.interfaces.cli.render import columns
+from hexad.interfaces.cli.browse.browse import Browser
+from hexad.interfaces.cli.browse.model import State
+from hexad.interfaces.cli.browse.view import Screen, plain, wrapped
+from hexad.interfaces.cli.output.render import columns
 
 NAMED = [
     *(

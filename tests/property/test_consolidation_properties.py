@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexad.model.consolidation import LayerSize
-from hexad.model.consolidation_settings import ConsolidationSettings
-from hexad.model.memory import Trust
-from hexad.storage.consolidation import Candidate
-from hexad.upkeep.consolidation_rules import Known, Step, plan
+from hexad.maintenance.consolidation.rows import Candidate
+from hexad.maintenance.consolidation.rules import Known, Step, plan
+from hexad.maintenance.consolidation.settings import ConsolidationSettings
+from hexad.maintenance.consolidation.values import LayerSize
+from hexad.memory.memory import Trust
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TEXTS = (

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 import hexad
 from example_counts import examples
 from hexad import Hexad
-from hexad.model.facts import FactRow, displaced, predecessor, predecessors, successor
-from hexad.model.memory import Status, Trust
+from hexad.memory.fact import FactRow, displaced, predecessor, predecessors, successor
+from hexad.memory.memory import Status, Trust
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 import hexad
 from example_counts import examples
 from hexad import FrozenClock
-from hexad.model.contract import Draft
-from hexad.model.memory import Relevance
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Relevance
 
 KINDS, TAGS, PATHS, ROLES = (
     ("note", "decision", "log"),

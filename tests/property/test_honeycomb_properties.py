@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import FrozenClock, Hexad, HoneycombEdge
-from hexad.storage.honeycomb_edges import NewEdge
+from hexad.honeycomb.tables.edges import NewEdge
 from reference_honeycomb import Node, ReferenceHoneycomb
 
 NODES = 24

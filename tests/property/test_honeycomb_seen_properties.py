@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import hexad
 from hexad import Hexad
-from hexad.storage.honeycomb_edges import EdgeRow, HoneycombEdges
-from hexad.storage.honeycomb_seen import SeenRings
+from hexad.honeycomb.tables.edges import EdgeRow, HoneycombEdges
+from hexad.honeycomb.tables.role_view import SeenRings
 
 ENDS = 16
 # Few scores, so that equals are common; some edges come twice, and resurface.

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import FrozenClock, Hexad, Outcome, TimeSortedIds
-from hexad.ids import content_hash
+from hexad.core.ids import content_hash
+from hexad.redaction.redact import RedactionRules, redact
 from hexad.testing import HashEmbedder
 from hexad.text.normalize import clean, slug
-from hexad.text.redact import RedactionRules, redact
 
 SHARED = settings(
     max_examples=examples(20),

@@ -16,14 +16,17 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import EventType, FrozenClock, Hexad, TimestepRecord
-from hexad.model.experience import StepQuery
-from hexad.model.ticks import Ranges, union
-from hexad.model.ticks import holds as covers
-from hexad.model.tiers import EventRecord
-from hexad.storage import segment_files, segment_tops, segment_upkeep, stream_spans, stream_tops
-from hexad.storage.cold import ColdRanges
-from hexad.storage.sessions import Sessions
-from hexad.storage.stream_event_ticks import EventPlace
+from hexad.core.tick_ranges import Ranges, union
+from hexad.core.tick_ranges import holds as covers
+from hexad.experience.events.grouping__stream_event_ticks import EventPlace
+from hexad.experience.query import spans as stream_spans
+from hexad.experience.query import top_concepts as stream_tops
+from hexad.experience.stream import segment_files, segment_upkeep
+from hexad.experience.stream import top_concepts_file as segment_tops
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.values.records import StepQuery
+from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, search_terms
 
 # An example is a store with a history; smaller numbers say no more about it.

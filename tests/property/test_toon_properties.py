@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hexad.recall.toon import encode
+from hexad.layers.context.toon import encode
 
 toons = pytest.importorskip("toons", reason="of the extra `dev`")
 

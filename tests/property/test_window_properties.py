@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import Fidelity, FrozenClock, Hexad, HexadError
-from hexad.model.tiers import SubmissionStatus
+from hexad.experience.values.tiers import SubmissionStatus
 
 TICKS = 24
 FULL = (Fidelity.HOT, Fidelity.WARM, Fidelity.SUBMITTED)

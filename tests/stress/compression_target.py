@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import hexad
-from hexad.storage import compressed
+from hexad.experience.tables import cold_records as compressed
 
 
 def fill(project: Path, sessions: int) -> None:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import hexad
-from hexad.storage import files
+from hexad.database import files
 
 WINDOW = 400
 PACE_S = 0.002

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 import hexad
-import hexad.encrypting
 import hexad.engine
-import hexad.experience.xdb
-import hexad.opening
-from hexad.storage import files
+import hexad.experience.stream_database
+import hexad.lifecycle.init_and_encrypt
+import hexad.lifecycle.opening
+from hexad.database import files
 
 OLD, NEW = bytes(range(32)), bytes(range(32, 64))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import hexad
 from hexad import Hexad
-from hexad.model.contract import Draft
+from hexad.memory.draft import Draft
 from hexad.testing import HashEmbedder
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

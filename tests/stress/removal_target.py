@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 
 import hexad
-from hexad.storage import files, segment_upkeep
-from hexad.storage.cold import ColdRanges
-from hexad.storage.sessions import Sessions
+from hexad.database import files
+from hexad.experience.stream import segment_upkeep
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.sessions import Sessions
 
 PACE_S = 0.002
 """What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import hexad
-from hexad.storage import files
+from hexad.database import files
 
 PACE_S = 0.002
 """What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""

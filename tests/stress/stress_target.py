@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from hexad.clock import SystemClock
-from hexad.storage.connection import Connection, Database
+from hexad.core.clock import SystemClock
+from hexad.database.connection import Connection, Database
 
 ROWS_PER_WRITE = 3
 """Rows of one transaction: all of them or none may be found afterwards."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from hexad.storage import files
+from hexad.database import files
 
 SECTOR_BYTES = 512
 Before = Callable[[str, str], None]
@@ -87,7 +87,7 @@ class HookedVFS(apsw.VFS):
             self.event(SyncDir(str(Path(name).parent)))
 
     def file_operation(self, operation: str, path: Path) -> None:
-        """The hook of `hexad.storage.files`."""
+        """The hook of `hexad.database.files`."""
         self.before(operation, str(path))
 
     @contextmanager

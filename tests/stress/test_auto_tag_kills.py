@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.model.tag import TagSource
+from hexad.experience.values.tags import TagSource
 from programs import Program
 
 TARGET = Path(__file__).with_name("stream_target.py")

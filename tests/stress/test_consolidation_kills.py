@@ -22,9 +22,9 @@ _CHILD = textwrap.dedent(
     import os, signal, sys
     from datetime import datetime
     import hexad
-    import hexad.upkeep.consolidate as consolidate
-    from hexad.storage.retention import RetentionRows
-    from hexad.storage.consolidation import ConsolidationRows
+    import hexad.maintenance.consolidation.project as consolidate
+    from hexad.memory.tables.retention import RetentionRows
+    from hexad.maintenance.consolidation.rows import ConsolidationRows
 
     folder, at, moment, when = sys.argv[1], datetime.fromisoformat(sys.argv[2]), sys.argv[3], int(sys.argv[4])
     consolidate.BATCH = 3

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from stress_target import body_of, open_store, problems, read, write
 
+from hexad.database.connection import PAGE_BYTES
 from hexad.errors import IntegrityError
-from hexad.storage.connection import PAGE_BYTES
 
 SHORT_IMAGES, LONG_IMAGES = 60, 10_000
 BATCH = 500

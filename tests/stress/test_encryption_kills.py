@@ -17,8 +17,8 @@ from encryption_target import NEW, OLD
 import hexad
 from canaries import Canaries, Key, opened, plant, plant_ledger, told
 from hexad import AccessDenied, HexadError, InvalidInput
-from hexad.storage import files
-from hexad.storage.encryption import read_record
+from hexad.database import files
+from hexad.database.encryption.record import read_record
 from programs import Program
 
 TARGET = Path(__file__).with_name("encryption_target.py")

@@ -18,7 +18,7 @@ from stress_processes import Operation, run_and_kill, run_to_the_end
 from stress_vfs import FailingVFS
 
 from hexad import Hexad, HexadError
-from hexad.storage.connection import Database
+from hexad.database.connection import Database
 
 OPERATION = Operation(engine_target.open_store, engine_target.write)
 SHORT_KILLS, LONG_KILLS = 2, 1_000

@@ -11,9 +11,9 @@ import pytest
 from stress_target import missing, open_store, problems, write, written
 from stress_vfs import FailingVFS
 
+from hexad.database import checkpoints, connection
+from hexad.database.commit_queue import CommitInDoubt
 from hexad.errors import HexadError
-from hexad.storage import checkpoints, connection
-from hexad.storage.commit import CommitInDoubt
 
 FAULTS = {
     "EIO": (apsw.IOError, errno.EIO),

@@ -11,9 +11,9 @@ import pytest
 from stress_target import missing, open_store, problems, write
 from stress_vfs import Disk, RecordingVFS
 
+from hexad.database import checkpoints
+from hexad.database.connection import Durability
 from hexad.errors import HexadError
-from hexad.storage import checkpoints
-from hexad.storage.connection import Durability
 
 SHORT_IMAGES, LONG_IMAGES = 150, 10_000
 IMAGES_PER_RECORDING = 500

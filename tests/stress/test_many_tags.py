@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.clock import SystemClock
-from hexad.model.tag import Tag, TagApplication, TagSource, TagType, range_target
-from hexad.storage import migrations
-from hexad.storage.connection import Database
-from hexad.storage.schema import MIGRATIONS
-from hexad.storage.tag_applications import TagApplications
-from hexad.storage.tags import Tags
+from hexad.core.clock import SystemClock
+from hexad.database import migrations
+from hexad.database.connection import Database
+from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.tags import Tags
+from hexad.experience.values.tags import Tag, TagApplication, TagSource, TagType, range_target
+from hexad.lifecycle.schema import MIGRATIONS
 
 
 def application(number: int) -> TagApplication:

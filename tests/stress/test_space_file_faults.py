@@ -13,8 +13,8 @@ import pytest
 
 import hexad
 from hexad import Hexad
+from hexad.database import files
 from hexad.errors import HexadError
-from hexad.storage import files
 from programs import Program
 
 SHORT_DAMAGES, LONG_DAMAGES = 400, 20_000

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.storage import files
-from hexad.storage.stream_log import read_log
+from hexad.database import files
+from hexad.experience.stream.log import read_log
 from programs import Program
 
 TARGET = Path(__file__).with_name("stream_target.py")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.storage import segment_upkeep
-from hexad.storage.cold import ColdRanges
-from hexad.storage.sessions import Sessions
+from hexad.experience.stream import segment_upkeep
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.sessions import Sessions
 from programs import Program
 
 TARGET = Path(__file__).with_name("removal_target.py")

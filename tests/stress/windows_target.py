@@ -11,7 +11,7 @@ from pathlib import Path
 
 import hexad
 from hexad import Conflict, HexadError, QuotaExceeded
-from hexad.storage import files
+from hexad.database import files
 
 
 def steps_of_a_submission(hx: hexad.Hexad) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.model.audit import (
+from hexad.audit.values import (
     Archive,
     AuditRecord,
     Destroyed,
@@ -19,10 +19,10 @@ from hexad.model.audit import (
 )
 
 if TYPE_CHECKING:
-    from hexad.audit.incident_file import check_incident
-    from hexad.audit.keeping import check_archive
-    from hexad.audit.log import AuditLog
-    from hexad.audit.recorder import AuditRecorder
+    from hexad.audit.batch_recorder import AuditRecorder
+    from hexad.audit.reader.incident_file import check_incident
+    from hexad.audit.reader.log import AuditLog
+    from hexad.audit.retention import check_archive
     from hexad.audit.writer import AuditLogWriter
 
 __all__ = [
@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 _LATE: Final = {
-    "AuditLog": "hexad.audit.log",
+    "AuditLog": "hexad.audit.reader.log",
     "AuditLogWriter": "hexad.audit.writer",
-    "AuditRecorder": "hexad.audit.recorder",
-    "check_archive": "hexad.audit.keeping",
-    "check_incident": "hexad.audit.incident_file",
+    "AuditRecorder": "hexad.audit.batch_recorder",
+    "check_archive": "hexad.audit.retention",
+    "check_incident": "hexad.audit.reader.incident_file",
 }
 
 

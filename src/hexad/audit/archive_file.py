@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed
 from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash
+from hexad.audit.values import GENESIS, Archive
+from hexad.database import files
+from hexad.database.encryption import cipher as crypto
 from hexad.errors import HexadError, IntegrityError, NotFound
-from hexad.model.audit import GENESIS, Archive
-from hexad.storage import crypto, files
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -15,19 +15,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.audit.access import SYSTEM
 from hexad.audit.archive_file import ArchiveFile, Elsewhere, Item, Kept, written
+from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, whose
 from hexad.audit.checkpoint import Checkpoint, Verifier, sign
-from hexad.audit.gaps import ARCHIVE, Gap, KeptContents, whose
 from hexad.audit.incidents import Incidents
 from hexad.audit.ledger import Ledger
 from hexad.audit.merkle import cover, root_of
-from hexad.clock import Clock
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import Archive, NewAuditRecord
+from hexad.core.clock import Clock
+from hexad.database import files
+from hexad.database.encryption import cipher as crypto
+from hexad.database.leases import Lease
 from hexad.errors import Conflict, IntegrityError, NotFound
-from hexad.model.audit import Archive, NewAuditRecord
-from hexad.model.memory import JSONValue
-from hexad.storage import crypto, files
-from hexad.storage.leases import Lease
+from hexad.memory.memory import JSONValue
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

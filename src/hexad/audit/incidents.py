@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hexad.audit.access import SYSTEM
-from hexad.audit.asking import LedgerQuery
-from hexad.audit.gaps import Candidate
+from hexad.audit.archived_records import Candidate
 from hexad.audit.ledger import Ledger
-from hexad.clock import Clock
+from hexad.audit.query import LedgerQuery
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import Incident, Mark, NewAuditRecord, Span
+from hexad.core.arguments import parse_time, quoted
+from hexad.core.clock import Clock
+from hexad.database.codec import from_micros, to_micros
 from hexad.errors import InvalidInput
-from hexad.model.audit import Incident, Mark, NewAuditRecord, Span
-from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_time, quoted
-from hexad.storage.codec import from_micros, to_micros
+from hexad.memory.memory import JSONValue
 
 INCIDENT: Final = "incident"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hexad.audit.asking import EVENTS, LedgerQuery, conditions
-from hexad.audit.canonical import body, four_field_hash
-from hexad.audit.contents import ONE_USE, Subject, ref_of, seal, secrets_of
-from hexad.audit.gaps import Gaps, erase_archived
+from hexad.audit.archived_records import Gaps, erase_archived
+from hexad.audit.canonical_json import body, four_field_hash
 from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
+from hexad.audit.payload import ONE_USE, Subject, ref_of, seal, secrets_of
+from hexad.audit.query import EVENTS, LedgerQuery, conditions
+from hexad.audit.values import GENESIS, AuditRecord, NewAuditRecord
+from hexad.database.codec import from_micros, to_micros
+from hexad.database.connection import Connection, Database, Row, SQLValue
+from hexad.database.encryption.secrets_file import KeyStore
 from hexad.errors import IntegrityError, LedgerBroken
-from hexad.model.audit import GENESIS, AuditRecord, NewAuditRecord
-from hexad.model.experience import EventType
-from hexad.storage.codec import from_micros, to_micros
-from hexad.storage.connection import Connection, Database, Row, SQLValue
-from hexad.storage.keys import KeyStore
+from hexad.experience.values.records import EventType
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from hexad.storage.connection import Connection
-from hexad.storage.migrations import Migration
+from hexad.database.connection import Connection
+from hexad.database.migrations import Migration
 
 DDL: Final = """
 CREATE TABLE entries (

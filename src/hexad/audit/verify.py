@@ -11,15 +11,15 @@ from hashlib import sha256
 from typing import Any, Final, cast
 
 from hexad.audit.archive_file import ArchiveFile, Kept
-from hexad.audit.asking import EVENTS
-from hexad.audit.canonical import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
+from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, whose
+from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import Checkpoint
-from hexad.audit.gaps import ARCHIVE, Gap, KeptContents, StoredGap, whose
 from hexad.audit.ledger import ERASURE, Ledger
 from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root
+from hexad.audit.query import EVENTS
+from hexad.audit.values import GENESIS, Verification
+from hexad.database.connection import Database
 from hexad.errors import LedgerBroken
-from hexad.model.audit import GENESIS, Verification
-from hexad.storage.connection import Database
 
 _PAGE: Final = 16_384
 _EVERY: Final = 1 << 62

@@ -9,20 +9,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
-from hexad.audit.access import SYSTEM
-from hexad.audit.asking import TIMESTEP
-from hexad.audit.desk import masking
-from hexad.audit.place import Key, open_with_key
-from hexad.audit.recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
-from hexad.clock import Clock, SystemClock
+from hexad.audit.admission import masking
+from hexad.audit.batch_recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
+from hexad.audit.open import Key, open_with_key
+from hexad.audit.query import TIMESTEP
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import NewAuditRecord
+from hexad.core.arguments import parse_choice, parse_time, quoted, value_list
+from hexad.core.clock import Clock, SystemClock
+from hexad.core.closing import Closing
 from hexad.errors import InvalidInput
-from hexad.model.audit import NewAuditRecord
-from hexad.model.closing import Closing
-from hexad.model.contract import AuditEvent
-from hexad.model.durability import StreamDurability
-from hexad.model.experience import EventType
-from hexad.model.memory import JSONValue
-from hexad.model.parse import parse_choice, parse_time, quoted, value_list
+from hexad.experience.values.durability import StreamDurability
+from hexad.experience.values.records import EventType
+from hexad.memory.draft import AuditEvent
+from hexad.memory.memory import JSONValue
 
 _STR: Final = frozenset((str,))
 _FLOAT: Final = frozenset((float,))

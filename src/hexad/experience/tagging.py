@@ -6,13 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+from hexad.core.ids import IdSource
+from hexad.core.tick_ranges import Ranges, union
+from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
-from hexad.experience.tag_index import TagIndex, TagIndexNeeds
-from hexad.experience.xdb import Experience
-from hexad.ids import IdSource
-from hexad.index.tag_places import CommentPlaces, TagPlaces
-from hexad.model.experience import StepQuery, TimestepRecord
-from hexad.model.tag import (
+from hexad.experience.events.grouping__stream_event_ticks import EventPlace
+from hexad.experience.query.totals__stream_presence import last_recorded
+from hexad.experience.stream_database import Experience
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.cold_tags import ColdTags
+from hexad.experience.tables.comments import Comments
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.tags import Tags
+from hexad.experience.tags.tag_index import TagIndex, TagIndexNeeds
+from hexad.experience.tags.tag_ranges import CommentPlaces, TagPlaces
+from hexad.experience.values.records import StepQuery, TimestepRecord
+from hexad.experience.values.tags import (
     COMMENT_BYTES_LIMIT,
     NOTE_BYTES_LIMIT,
     Comment,
@@ -31,16 +41,6 @@ from hexad.model.tag import (
     range_target,
     timestep_target,
 )
-from hexad.model.ticks import Ranges, union
-from hexad.storage.cold import ColdRanges
-from hexad.storage.cold_tags import ColdTags
-from hexad.storage.comments import Comments
-from hexad.storage.connection import Database
-from hexad.storage.sessions import Sessions
-from hexad.storage.stream_event_ticks import EventPlace
-from hexad.storage.stream_presence import last_recorded
-from hexad.storage.tag_applications import TagApplications
-from hexad.storage.tags import Tags
 
 
 class StreamEvents:

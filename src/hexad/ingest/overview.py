@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from hexad.ids import content_hash
-from hexad.model.source import Item
+from hexad.core.ids import content_hash
+from hexad.memory.source import Item
 
 OVERVIEW_ID: Final = "./"
 """Source id of a folder's overview: no file can have it."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from hexad.clock import Clock
+from hexad.core.clock import Clock
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
-from hexad.ingest.run import Ingestor
-from hexad.model.ingestion import IngestOptions, IngestReport
-from hexad.model.memory import JSONValue
-from hexad.storage.stores import Stores
+from hexad.ingest.report import IngestOptions, IngestReport
+from hexad.ingest.runner import Ingestor
+from hexad.memory.memory import JSONValue
+from hexad.memory.store import Stores
 
 
 class QueueRunner:

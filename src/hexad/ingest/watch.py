@@ -16,8 +16,8 @@ from typing import Final
 
 from hexad.errors import NotFound
 from hexad.ingest.queue import QueueRunner
-from hexad.ingest.sources.gitlog import head_commit
-from hexad.model.ingestion import IngestReport
+from hexad.ingest.report import IngestReport
+from hexad.ingest.sources.git_history import head_commit
 from hexad.text.paths import matches as path_matches
 
 POLL_S: Final = 1.0

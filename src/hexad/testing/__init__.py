@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hexad.clock import FrozenClock
+from hexad.core.clock import FrozenClock
+from hexad.core.ids import TimeSortedIds
 from hexad.engine import Hexad
-from hexad.ids import TimeSortedIds
-from hexad.opening import open as open_store
-from hexad.providers.generator import GeneratorSpec
+from hexad.lifecycle.opening import open as open_store
+from hexad.providers.embedders.hashing import HashEmbedder
+from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.scripted import ScriptedGenerator
-from hexad.providers.hashing import HashEmbedder
 
 __all__ = ["FrozenClock", "HashEmbedder", "ScriptedGenerator", "temporary_store"]
 

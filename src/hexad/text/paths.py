@@ -6,8 +6,8 @@ import unicodedata
 from fnmatch import fnmatchcase
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.errors import InvalidMemory, InvalidSpace
-from hexad.model.parse import quoted
 from hexad.text.normalize import nfkc
 
 PATH_LIMIT: Final = 512

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.interfaces.cli.plots import (
+from hexad.interfaces.cli.output.plots import (
     ASCII,
     BLOCKS,
     Gauge,
@@ -23,7 +23,7 @@ from hexad.interfaces.cli.plots import (
     shares,
     stacked,
 )
-from hexad.interfaces.cli.render import columns
+from hexad.interfaces.cli.output.render import columns
 
 HOUR = timedelta(hours=1)
 START = datetime(2026, 1, 5, 22, tzinfo=UTC)

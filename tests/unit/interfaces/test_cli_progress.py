@@ -12,7 +12,7 @@ import click
 import pytest
 
 import hexad
-from hexad.interfaces.cli.progress import LINE_EVERY_S, meter, waiting
+from hexad.interfaces.cli.output.progress import LINE_EVERY_S, meter, waiting
 
 
 class Terminal(io.StringIO):
@@ -92,7 +92,7 @@ def test_on_a_terminal_a_bar_appears_and_is_cleared(clock, monkeypatch):
 def test_work_of_unknown_length_shows_that_it_goes_on_and_leaves_no_trace(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("hexad.interfaces.cli.progress.SHOWN_AFTER_S", 0.0)
+    monkeypatch.setattr("hexad.interfaces.cli.output.progress.SHOWN_AFTER_S", 0.0)
     monkeypatch.setenv("TERM", "xterm")
 
     with waiting("Measuring"):
@@ -116,7 +116,7 @@ def test_work_that_ends_before_the_sign_is_drawn_draws_none(monkeypatch):
 
 
 def test_nothing_turns_where_there_is_no_terminal(capsys, monkeypatch):
-    monkeypatch.setattr("hexad.interfaces.cli.progress.SHOWN_AFTER_S", 0.0)
+    monkeypatch.setattr("hexad.interfaces.cli.output.progress.SHOWN_AFTER_S", 0.0)
     before = threading.active_count()
 
     with waiting("Measuring"):

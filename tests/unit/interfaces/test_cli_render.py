@@ -8,8 +8,8 @@ import click
 import pytest
 
 import hexad
-from hexad.interfaces.cli import progress, render
-from hexad.interfaces.cli.render import clean, clip, columns, excerpt, hanging, memory_table, table
+from hexad.interfaces.cli.output import progress, render
+from hexad.interfaces.cli.output.render import clean, clip, columns, excerpt, hanging, memory_table, table
 
 
 @pytest.mark.parametrize("module", [render, progress])

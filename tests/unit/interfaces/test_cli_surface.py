@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from hexad.interfaces.cli.base import Group, shared_options
-from hexad.interfaces.cli.main import root
+from hexad.interfaces.cli.app.base import Group, shared_options
+from hexad.interfaces.cli.app.main import root
 
 PAGE = Path(__file__).parents[3] / "docs" / "cli.md"
 SHARED = {option for parameter in shared_options() for option in parameter.opts} | {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.interfaces.cli.speech import spoken
+from hexad.interfaces.cli.app.messages import spoken
 
 SOURCE = Path(hexad.__file__).parent
 PARTS = ("experience", "facade", "storage", "index", "model")

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from hexad.providers.hashing import HashEmbedder
+from hexad.providers.embedders.hashing import HashEmbedder
 
 
 @dataclass

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from hexad import InvalidInput
-from hexad.model.tag import Tag, TagType
+from hexad.experience.values.tags import Tag, TagType
 from hexad.testing import FrozenClock
 from hexad.testing.year.plan import SessionPlan, YearPlan, YearShape, tokens
 from hexad.testing.year.topics import TOPICS, Interests, Part, Topic, find_topics, spoken

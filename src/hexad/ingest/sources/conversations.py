@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from hexad.ingest.sources.chats import NoTurn, SaidTurn, turns_of
+from hexad.ingest.sources.conversations__chats import NoTurn, SaidTurn, turns_of
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.documents import numbered_records
-from hexad.ingest.sources.place import memory_path
-from hexad.ingest.sources.records import Intake, Lookup
+from hexad.ingest.sources.file_place import memory_path
+from hexad.ingest.sources.items import Intake, Lookup
 from hexad.ingest.sources.times import read_time
-from hexad.model.memory import JSONValue, Turn
-from hexad.model.source import Item, Skip, Unchanged
+from hexad.memory.memory import JSONValue, Turn
+from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 
 

@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from hexad.core.ids import content_hash
 from hexad.errors import InvalidInput, NotFound
-from hexad.ids import content_hash
-from hexad.ingest.sources.gitlog import toplevel
+from hexad.ingest.sources.file_place import safe_id
+from hexad.ingest.sources.git_history import toplevel
 from hexad.ingest.sources.jsonlines import json_head, lines_of
-from hexad.ingest.sources.place import safe_id
-from hexad.model.memory import MEMORY_BYTES_LIMIT
-from hexad.storage.foreign import is_sqlite
+from hexad.ingest.sources.sqlite_copy import is_sqlite
+from hexad.memory.memory import MEMORY_BYTES_LIMIT
 
 _GIT_PREFIX: Final = "git:"
 _RECORDS_LOOKED_AT: Final = 5

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO
 
+from hexad.database.encryption.secrets_file import holds_keys
 from hexad.ingest.sources.decode import HEAD_BYTES, Encoding, Sniffer, refuse
 from hexad.ingest.sources.detect import ReadOptions
-from hexad.ingest.sources.formats import CONVERTED, parse
-from hexad.ingest.sources.parsed import Parsed
-from hexad.ingest.sources.place import Place, clean_tags, place, safe_id
-from hexad.model.memory import JSONValue
-from hexad.model.source import Item, Known, Skip, Unchanged
-from hexad.storage.keys import holds_keys
+from hexad.ingest.sources.file_place import Place, clean_tags, place, safe_id
+from hexad.ingest.sources.formats.choose import CONVERTED, parse
+from hexad.ingest.sources.formats.parsed import Parsed
+from hexad.memory.memory import JSONValue
+from hexad.memory.source import Item, Known, Skip, Unchanged
 from hexad.text.normalize import clean
 
 Lookup = Callable[[str], Known | None]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.ingest.sources.detect import ReadOptions
+from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import FileSource, Lookup, not_regular, read_file, reason_of
 from hexad.ingest.sources.gitignore import Rules, compiled, ignored, rules_above, rules_in
-from hexad.ingest.sources.place import safe_id
-from hexad.model.source import Item, Skip, Unchanged
+from hexad.memory.source import Item, Skip, Unchanged
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.decode import decoded, mark_of
-from hexad.model.source import Skip
+from hexad.memory.source import Skip
 
 LINE_BYTES_LIMIT: Final = 16 << 20
 """Longest line that is parsed; a record is a turn or a document, of which a memory holds 1 MiB."""

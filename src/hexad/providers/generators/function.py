@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from hexad.errors import HexadError, InvalidInput, ProviderError
-from hexad.model.contract import Spend
-from hexad.providers.generator import Prompt, Reply, instructions
+from hexad.memory.draft import Spend
+from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.text.tokens import estimate_tokens
 
 PROVIDER: Final = "function"

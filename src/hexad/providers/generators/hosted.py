@@ -6,11 +6,11 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from hexad.clock import Clock, SystemClock
+from hexad.core.clock import Clock, SystemClock
 from hexad.errors import ProviderError
-from hexad.providers.generator import Prompt, Reply
-from hexad.providers.generators.exchange import ANSWER_BYTES, Seen, exchange, require_library
-from hexad.providers.generators.places import Access, Endpoint, moved
+from hexad.providers.generators.base import Prompt, Reply
+from hexad.providers.generators.endpoints import Access, Endpoint, moved
+from hexad.providers.generators.request import ANSWER_BYTES, Seen, exchange, require_library
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from hexad.errors import HexadError
-from hexad.model.contract import Spend
-from hexad.model.memory import JSONValue
-from hexad.providers.generator import Prompt, Reply, instructions
+from hexad.memory.draft import Spend
+from hexad.memory.memory import JSONValue
+from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.text.tokens import estimate_tokens
 
 Answer = str | Mapping[str, JSONValue] | HexadError

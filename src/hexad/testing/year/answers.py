@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from hexad.facade.xdb import Xdb
-from hexad.model.experience import CompressionLevel, Fidelity
-from hexad.model.tiers import CompressedRecord
+from hexad.experience.api import Xdb
+from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.tiers import CompressedRecord
 from hexad.testing.year.books import Books
 from hexad.testing.year.checks import PAGE
 from hexad.testing.year.topics import MAIN_TOPICS, Topic, spoken

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from hexad.model.experience import TimestepRecord
-from hexad.model.pressure import CompressionReport, StorageUsage
+from hexad.experience.values.pressure import CompressionReport, StorageUsage
+from hexad.experience.values.records import TimestepRecord
 from hexad.testing.year.plan import Step
 from hexad.testing.year.topics import Topic, quarter_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from hexad.facade.xdb import Xdb
+from hexad.experience.api import Xdb
 from hexad.testing.year.books import Books, Bud
 from hexad.testing.year.plan import YearShape
 from hexad.testing.year.topics import Interests, Topic, quarter_of

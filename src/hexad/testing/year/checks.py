@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hexad.engine import Hexad
-from hexad.facade.xdb import Xdb
-from hexad.model.experience import CompressionLevel, EventType, Fidelity, TimestepRecord
-from hexad.model.pressure import CompressionReport, Stopped
-from hexad.model.tag import TagSource
+from hexad.experience.api import Xdb
+from hexad.experience.values.pressure import CompressionReport, Stopped
+from hexad.experience.values.records import CompressionLevel, EventType, Fidelity, TimestepRecord
+from hexad.experience.values.tags import TagSource
 from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
 
 PAGE: Final = 100_000

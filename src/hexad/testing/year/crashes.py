@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from hexad.clock import FrozenClock
-from hexad.opening import open as open_store
+from hexad.core.clock import FrozenClock
+from hexad.lifecycle.opening import open as open_store
 from hexad.testing.year.life import AgentYear
 from hexad.testing.year.plan import Event, SessionPlan, Step, YearShape
 from hexad.testing.year.topics import Interests, find_topics

@@ -9,14 +9,14 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from hexad.clock import FrozenClock
 from hexad.config import CONFIG_FILE
-from hexad.encrypting import init
+from hexad.core.clock import FrozenClock
+from hexad.core.ids import TimeSortedIds
+from hexad.database.files import atomic_write
 from hexad.engine import Hexad
 from hexad.errors import LimitExceeded
-from hexad.ids import TimeSortedIds
-from hexad.opening import open as open_hexad
-from hexad.storage.files import atomic_write
+from hexad.lifecycle.init_and_encrypt import init
+from hexad.lifecycle.opening import open as open_hexad
 from hexad.testing.year.books import Books, Night
 from hexad.testing.year.buds import Buds
 from hexad.testing.year.plan import Event, SessionPlan, Step, YearPlan, YearShape

@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, Protocol
 
 from hexad.errors import InvalidInput
-from hexad.model.tag import Tag
+from hexad.experience.values.tags import Tag
 
 QUARTERS: Final = 4
 MAIN_TOPICS: Final = 3

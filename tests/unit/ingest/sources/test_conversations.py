@@ -9,8 +9,8 @@ import pytest
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, SourceKind, detect
 from hexad.ingest.sources.read import count, read
-from hexad.model.memory import Turn
-from hexad.model.source import Item, Known, Skip, Unchanged
+from hexad.memory.memory import Turn
+from hexad.memory.source import Item, Known, Skip, Unchanged
 
 DATA = Path(__file__).parents[3] / "data"
 

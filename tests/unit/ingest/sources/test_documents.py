@@ -7,7 +7,7 @@ import pytest
 
 from hexad.ingest.sources.detect import SourceKind, detect
 from hexad.ingest.sources.read import count, read
-from hexad.model.source import Item, Skip
+from hexad.memory.source import Item, Skip
 
 
 def read_documents(tmp_path, *records: object, name: str = "papers.jsonl") -> list[Item | Skip]:

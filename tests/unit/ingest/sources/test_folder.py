@@ -10,7 +10,7 @@ import pytest
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.ingest.sources.read import count, read
-from hexad.model.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, Known, Skip, Unchanged
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> None:

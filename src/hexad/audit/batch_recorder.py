@@ -1,0 +1,178 @@
+"""Records one by one, appended in batches: what a system calls for each token beside `hx.xdb.record`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from hexad.audit.values import NewAuditRecord
+from hexad.core.clock import Clock
+from hexad.core.closing import Closing
+from hexad.database.commit_queue import CommitInDoubt
+from hexad.errors import InvalidInput, StorageFailure
+from hexad.experience.values.durability import StreamDurability
+from hexad.experience.values.records import EventType
+from hexad.memory.memory import JSONValue
+
+RECORDER_BATCH: Final = 1_000
+RECORDER_DELAY_S: Final = 0.1
+BATCH_LIMIT: Final = 100_000
+DELAY_LIMIT_S: Final = 60.0
+_WAITING_BATCHES: Final = 16
+"""So many batches may wait for the disk; then `record` waits, too."""
+
+
+class Sink(Protocol):
+    """What a recorder needs of a writer."""
+
+    def made(self, row: Mapping[str, Any], now: datetime) -> NewAuditRecord:
+        """Return the record of a row; raises `InvalidInput`."""
+
+    def append(self, made: Sequence[NewAuditRecord]) -> list[int]:
+        """Append records in one transaction."""
+
+
+class AuditRecorder(Closing):
+    """Takes records in the order in which they happen and appends them to the ledger in batches.
+
+    Made by `AuditLogWriter.recorder`; any thread may call it. `record` has the parameters of `AuditLogWriter.record`,
+    so that a controller can be handed either. With `durability="group"` it returns at once; at most `delay_s` seconds
+    or `batch` records later all are on the disk, and a process that is killed loses what was not: `flush` waits for it,
+    and so does `close`. With `"always"` a record is on the disk when `record` returns; threads share a transaction.
+
+    What cannot be recorded is refused by `record`. What the disk refuses is kept, tried again, and said to every call
+    until it is written: nothing is dropped.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        clock: Clock,
+        *,
+        batch: int,
+        delay_s: float,
+        durability: StreamDurability | str,
+    ) -> None:
+        if type(batch) is not int or not 1 <= batch <= BATCH_LIMIT:
+            raise InvalidInput(f"batch = {batch!r} must be a whole number from 1 to {BATCH_LIMIT:,}.")
+        if (
+            isinstance(delay_s, bool)
+            or not isinstance(delay_s, int | float)
+            or not 0 < delay_s <= DELAY_LIMIT_S
+        ):
+            raise InvalidInput(
+                f"delay_s = {delay_s!r} must be above 0 and at most {DELAY_LIMIT_S:g} seconds."
+            )
+        word = durability.value if isinstance(durability, StreamDurability) else durability
+        if word not in (StreamDurability.GROUP.value, StreamDurability.ALWAYS.value):
+            raise InvalidInput(
+                f"durability = {word!r} is neither 'group' nor 'always': what is in the ledger is always synced."
+            )
+        self._sink, self._clock, self._batch, self._delay_s = sink, clock, batch, delay_s
+        self._always = word == StreamDurability.ALWAYS.value
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._wake = threading.Event()
+        self._waiting = list[NewAuditRecord]()
+        self._taken = self._written = 0
+        self._trouble: StorageFailure | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def pending(self) -> int:
+        """How many records are not on the disk yet."""
+        return self._taken - self._written
+
+    def record(
+        self,
+        session_id: str,
+        tick: int,
+        event_type: EventType | str,
+        raw_content: str,
+        lens_activations: Mapping[str, float],
+        steering_applied: Sequence[Mapping[str, JSONValue]],
+        *,
+        subject: str | None = None,
+        timestamp: datetime | str | None = None,
+    ) -> None:
+        """Take one record; its time is now unless `timestamp` says when. Raises as `AuditLogWriter.record` does."""
+        row = {
+            "session_id": session_id,
+            "tick": tick,
+            "event_type": event_type,
+            "raw_content": raw_content,
+            "lens_activations": lens_activations,
+            "steering_applied": steering_applied,
+            "subject": subject,
+            "timestamp": timestamp,
+        }
+        made = self._sink.made(row, self._clock.now())
+        with self._lock:
+            if self._closed:
+                raise InvalidInput(
+                    "This recorder is closed; make another one with `AuditLogWriter.recorder`."
+                )
+            self._waiting.append(made)
+            self._taken += 1
+            mine, count = self._taken, len(self._waiting)
+        if self._always or self._trouble is not None or count >= self._batch * _WAITING_BATCHES:
+            self._write(mine)
+        elif count == 1:
+            self._begin()
+        elif count == self._batch:
+            self._wake.set()
+
+    def flush(self) -> None:
+        """Return when all that was taken so far is on the disk; raises `StorageFailure`."""
+        self._write(self._taken)
+
+    def close(self) -> None:
+        """Write what is left and take no more. Idempotent; raises `StorageFailure`, and can then be called again."""
+        with self._lock:
+            self._closed = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._write(self._taken)
+
+    def _begin(self) -> None:
+        """See to it that a thread waits for the delay to be over."""
+        with self._lock:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._run, name="hexad-audit-recorder", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait(self._delay_s)
+            self._wake.clear()
+            with self._lock:
+                if self._closed or not self._waiting:
+                    self._thread = None  # the next record starts another
+                    return
+                until = self._taken
+            try:
+                self._write(until)
+            except StorageFailure as error:
+                self._trouble = error  # said by the next call, which tries again
+
+    def _write(self, until: int) -> None:
+        """Append what waits, up to the record with this number at least; whoever comes second finds it done."""
+        with self._writing:
+            while self._written < until:
+                with self._lock:
+                    batch = self._waiting[: self._batch]
+                try:
+                    self._sink.append(batch)
+                except CommitInDoubt:
+                    self._done(len(batch))  # others see it already: a second try would write it twice
+                    raise
+                self._done(len(batch))
+            self._trouble = None
+
+    def _done(self, count: int) -> None:
+        with self._lock:
+            del self._waiting[:count]
+            self._written += count

@@ -1,0 +1,130 @@
+"""Where a ledger is: a folder of its own, for its owner alone, with its database and its keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hexad.audit.ledger import KEY_FIELDS, Ledger
+from hexad.audit.schema import MIGRATIONS
+from hexad.config import DATABASE as STORE
+from hexad.config import STORE_DIRECTORY, load_settings
+from hexad.core.clock import Clock
+from hexad.database import migrations
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import AUDIT_DB, KEY_BYTES, StoreKeys
+from hexad.database.encryption.file_swap import FOLDER as CONVERSION
+from hexad.database.encryption.file_swap import recover
+from hexad.database.encryption.record import KeyGiven, unlock
+from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.leases import OpenLock
+from hexad.errors import InvalidInput, NotFound
+
+DATABASE: Final = "audit.db"
+KEYS: Final = "audit.key"
+FOLDER: Final = "audit"
+Key = bytes | str | Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLedger:
+    """An open ledger with what it is made of; `lock` keeps the store's encryption from being changed meanwhile."""
+
+    path: Path
+    db: Database
+    keys: KeyStore
+    ledger: Ledger
+    clock: Clock
+    crypt: StoreKeys | None = None
+    store: Path | None = None
+    lock: OpenLock | None = None
+
+    def close(self) -> None:
+        """Let go of the database and of the store. Idempotent."""
+        self.db.close()
+        if self.lock is not None:
+            self.lock.close()
+
+
+def open_ledger(
+    path: Path, *, clock: Clock, create: bool, crypt: StoreKeys | None = None, lock: OpenLock | None = None
+) -> OpenLedger:
+    """Open the ledger in the folder `path`, or in `audit` below a store's, for a caller that has the store open.
+
+    It is made with mode 0700, its files with 0600, where `create` allows; else a ledger that is not there is
+    `NotFound`. With `crypt` its files are encrypted. Raises `AccessDenied` for keys that others may read. `lock` is
+    closed with it.
+    """
+    folder, store = _places(path)
+    if not create and not (folder / DATABASE).exists():
+        raise _no_ledger(folder)
+    key = None if crypt is None else crypt.derive(AUDIT_DB)
+    db = Database.open(folder / DATABASE, clock=clock, key=key)
+    try:
+        migrations.apply(db, MIGRATIONS, clock)
+        keys = KeyStore(folder / KEYS, fields=KEY_FIELDS, crypt=crypt)
+        return OpenLedger(
+            path=folder,
+            db=db,
+            keys=keys,
+            ledger=Ledger(db, keys),
+            clock=clock,
+            crypt=crypt,
+            store=store,
+            lock=lock,
+        )
+    except BaseException:
+        db.close()
+        raise
+
+
+def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: str) -> OpenLedger:
+    """Open a ledger by itself: that of a store with the store's key, and a share of the store as long as it is open.
+
+    Raises as `open_ledger` does, and `AccessDenied` and `InvalidInput` as a store that is opened with that key.
+    """
+    folder, store = _places(path)
+    if store is None:
+        return open_ledger(folder, clock=clock, create=create, crypt=_own_keys(key, folder))
+    if not create and not (folder / DATABASE).exists():
+        raise _no_ledger(folder)
+    lock = OpenLock(store, clock=clock, purpose=purpose)
+    try:
+        if (store / CONVERSION).exists():
+            recover(store, lock)
+        settings = load_settings(store)
+        given = KeyGiven.of(key, **settings.key_sources)
+        return open_ledger(folder, clock=clock, create=create, crypt=unlock(store, given), lock=lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def _places(path: Path) -> tuple[Path, Path | None]:
+    """Return the folder of a ledger, and the folder of the store that it belongs to.
+
+    A project's folder means its store, unless a ledger was begun there before the store was.
+    """
+    if (path / STORE_DIRECTORY / STORE).exists() and not (path / DATABASE).exists():
+        path = path / STORE_DIRECTORY
+    if (path / STORE).exists():
+        return path / FOLDER, path
+    if path.name == FOLDER and (path.parent / STORE).exists():
+        return path, path.parent
+    return path, None
+
+
+def _own_keys(key: Key, folder: Path) -> StoreKeys | None:
+    if key is None:
+        return None
+    if not isinstance(key, bytes | bytearray) or len(key) != KEY_BYTES:
+        raise InvalidInput(f"The ledger in {folder} is of no store: its key is {KEY_BYTES} bytes.")
+    return StoreKeys(bytes(key))
+
+
+def _no_ledger(folder: Path) -> NotFound:
+    return NotFound(
+        f"There is no ledger in {folder} yet: the system's `AuditLogWriter`, the first reviewer (`hexad audit reviewer "
+        "add`) and the first purge make it."
+    )

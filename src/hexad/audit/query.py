@@ -1,0 +1,75 @@
+"""What is asked of the ledger, as conditions of a statement and of one record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from hexad.database.codec import to_micros
+from hexad.database.connection import SQLValue
+from hexad.experience.values.records import EventType
+
+TIMESTEP: Final = "timestep"
+EVENTS: Final = "kind <> 'timestep'"
+"""What the index of kinds holds, as it must stand in a statement that is to use it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerQuery:
+    """Which records are asked for; everything given must hold. Ticks include both ends, times leave out theirs."""
+
+    sessions: Sequence[str] | None = None
+    ticks: tuple[int, int] | None = None
+    times: tuple[datetime, datetime] | None = None
+    event_types: Sequence[EventType] | None = None
+    kinds: Sequence[str] | None = None
+    after: int = -1
+    before: int | None = None  # numbers of records, both left out
+    limit: int = 100
+    offset: int = 0
+
+
+def conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
+    """Return the conditions of a statement over `entries e`, and their values."""
+    where = ["e.seq > :after"]
+    params = dict[str, SQLValue](after=asked.after, limit=asked.limit, offset=asked.offset)
+    if asked.before is not None:
+        where.append("e.seq < :before")
+        params["before"] = asked.before
+    for column, values in (
+        ("session", asked.sessions),
+        ("kind", asked.kinds),
+        ("event_type", None if asked.event_types is None else [one.value for one in asked.event_types]),
+    ):
+        if values is not None:
+            where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
+            params[column] = json.dumps(list(values))
+    if asked.kinds is not None and TIMESTEP not in asked.kinds:
+        where.append(f"e.{EVENTS}")
+    if asked.ticks is not None:
+        where.append("e.tick BETWEEN :first AND :last")
+        params |= {"first": asked.ticks[0], "last": asked.ticks[1]}
+    if asked.times is not None:
+        where.append("e.at >= :since AND e.at < :until")
+        params |= {"since": to_micros(asked.times[0]), "until": to_micros(asked.times[1])}
+    return " AND ".join(where), params
+
+
+def holds(asked: LedgerQuery, said: dict[str, Any]) -> bool:
+    """Whether a record that says this is asked for; limit and offset left aside."""
+    types = None if asked.event_types is None else [one.value for one in asked.event_types]
+    return (
+        said["seq"] > asked.after
+        and (asked.before is None or said["seq"] < asked.before)
+        and (asked.sessions is None or said["session"] in asked.sessions)
+        and (asked.kinds is None or said["kind"] in asked.kinds)
+        and (types is None or said["event_type"] in types)
+        and (
+            asked.ticks is None
+            or (said["tick"] is not None and asked.ticks[0] <= said["tick"] <= asked.ticks[1])
+        )
+        and (asked.times is None or to_micros(asked.times[0]) <= said["at"] < to_micros(asked.times[1]))
+    )

@@ -1,0 +1,382 @@
+"""What reviewers use: `AuditLog`. Every question needs a credential and becomes a record itself."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from hexad.audit.admission import KEY_NAME, Desk
+from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
+from hexad.audit.erase_contents import destroy, meant
+from hexad.audit.incidents import times_of
+from hexad.audit.ledger import ERASURE
+from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
+from hexad.audit.open import Key, open_with_key
+from hexad.audit.query import LedgerQuery, holds
+from hexad.audit.reader.incident_api import Marking
+from hexad.audit.retention import Keeping
+from hexad.audit.reviewers import EXPORT, PLANNED, QUERY, SYSTEM, without_secrets
+from hexad.audit.values import AuditRecord, Destroyed, Reviewer, Verification
+from hexad.audit.verify import verify
+from hexad.core.arguments import (
+    parse_choice,
+    parse_path,
+    parse_text,
+    parse_whole,
+    quoted,
+    value_list,
+    word_list,
+)
+from hexad.core.clock import Clock, SystemClock
+from hexad.core.closing import Closing
+from hexad.database import files
+from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.experience.values.records import EventType
+from hexad.memory.memory import JSONValue
+
+QUERY_LIMIT: Final = 100_000
+EXPORT_PAGE: Final = 1_000
+_SIZE_LIMIT: Final = 1 << 62
+_DIGITS_LIMIT: Final = 19
+
+
+class AuditLog(Closing):
+    """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
+
+    Raises `NotFound` where there is none, unless `create` says to make it. `key` is as for `AuditLogWriter`.
+    `reviewers`, `incidents` and `retention` say who may read, what is kept for good, and what moves to archives.
+    """
+
+    def __init__(
+        self, path: Path | str, *, clock: Clock | None = None, create: bool = False, key: Key = None
+    ) -> None:
+        self._clock = clock or SystemClock()
+        self._open = open_with_key(
+            Path(path), clock=self._clock, create=create, key=key, purpose="audit reader"
+        )
+        self._ledger = self._open.ledger
+        self._desk = Desk(self._open)
+        self.reviewers = self._desk.reviewers
+        self.incidents = Marking(self._desk)
+        self.retention = Keeping(self._desk)
+
+    def query(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        archive: Path | str | None = None,
+    ) -> list[AuditRecord]:
+        """Return records in their order, decrypted, as far as the reviewer's scope goes; with `archive`, of that file.
+
+        The question, who asked it and how many records it showed are a record of the ledger before this returns.
+        Raises `AccessDenied` for a credential that does not hold; that attempt is a record too.
+        """
+        if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and 0 <= offset < _SIZE_LIMIT):
+            raise InvalidInput(
+                f"limit = {quoted(limit)} and offset = {quoted(offset)} must be whole numbers, the limit from 1 to "
+                f"{QUERY_LIMIT:,}."
+            )
+        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        reviewer = self._desk.admitted(reviewer_credential)
+        within, where = _within(asked, reviewer), dict[str, JSONValue]()
+        if archive is None:
+            found = self._ledger.query(replace(within, limit=limit, offset=offset))
+        else:
+            records, where = self._archived(parse_path(archive, "archive"), within)
+            found = list(itertools.islice(records, offset, offset + limit))
+        self._desk.note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked), **where})
+        return list(map(without_secrets, found))
+
+    def export(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> Iterator[AuditRecord]:
+        """Return all records that hold, one after the other; asked and noted as by `query`, before the first is read.
+
+        Records that are made meanwhile are not among them.
+        """
+        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        reviewer = self._desk.admitted(reviewer_credential)
+        within = replace(_within(asked, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
+        shown = self._ledger.count(within)
+        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(asked)})
+        return self._pages(within)
+
+    def export_to(
+        self,
+        out: Path,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str, datetime | str] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> int:
+        """Write what `export` returns as JSON lines into the new private file `out`; return how many records.
+
+        Raises `Conflict` where there is a file, `InvalidInput` where there is no folder for it.
+        """
+        _require_new(out)
+        records = self.export(
+            reviewer_credential=reviewer_credential,
+            session_id=session_id,
+            tick_range=tick_range,
+            time_range=time_range,
+            event_types=event_types,
+            kinds=kinds,
+        )
+        written = 0
+
+        def lines() -> Iterator[bytes]:
+            nonlocal written
+            for one in records:
+                written += 1
+                yield json.dumps(one.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+        files.stream_write(out, lines(), may_replace=lambda: _require_new(out))
+        return written
+
+    def _pages(self, asked: LedgerQuery) -> Iterator[AuditRecord]:
+        found = self._ledger.query(asked)
+        while found:
+            yield from map(without_secrets, found)
+            found = self._ledger.query(replace(asked, after=found[-1].seq))
+
+    def _archived(self, path: Path, asked: LedgerQuery) -> tuple[Iterator[AuditRecord], dict[str, JSONValue]]:
+        """Return the records of an archive that are asked for, decrypted, and how a record names the archive."""
+        found, seq = self._desk.archiver.named(path)
+
+        def records() -> Iterator[AuditRecord]:
+            for one in found.kept():
+                if holds(asked, one.said()):
+                    nonce = self._ledger.gaps.nonce(one.seq)
+                    yield self._ledger.revealed(one.seq, one.body, nonce, one.ciphertext)
+
+        return records(), {"archive": f"audit-{seq}"}
+
+    def erase(
+        self,
+        *,
+        reviewer_credential: str,
+        session_id: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        subject: str | None = None,
+        dry_run: bool = False,
+    ) -> Destroyed:
+        """Destroy the contents of a session, of a range of its ticks, or of a subject, in archives too; for good.
+
+        For a ledger in a folder of its own, which no store knows: `Hexad.forget` reaches that of a store together with
+        all else. What stays and verifies is as after that, and a record names who did it, how many contents went and
+        nobody whose they were. Marked for an incident or not, they go. A name that is not there is no error: nothing
+        went. With `dry_run` nothing goes, and that it was asked is a record. Raises `InvalidInput`, and `AccessDenied`
+        as for every question, also to a reviewer of some sessions.
+        """
+        parse_text(subject, "subject")
+        asked = _asked(session_id, tick_range, None, None, None)
+        if (not session_id) == (not subject) or (tick_range is not None and not session_id):
+            raise InvalidInput("Name a session, perhaps with a range of its ticks, or a subject.")
+        if subject == SYSTEM:
+            raise InvalidInput(f"subject = {subject!r} is the ledger's own; nobody's data is kept under it.")
+        reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
+        ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
+        work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
+        if dry_run:
+            count = meant(self._ledger, [work])
+            seq = self._desk.note(PLANNED, {"reviewer": reviewer.name, "contents": count})
+            return Destroyed(record_id=f"audit-{seq}", contents=count, cleared=False, dry_run=True)
+        with self._ledger.db.transaction():
+            gone = destroy(self._ledger, [work])
+            seq = self._desk.note(ERASURE, {"by": reviewer.name, **gone})
+        cleared = clear_pages(self._ledger.db, patient=True) and empty_log(self._ledger.db)
+        return Destroyed(record_id=f"audit-{seq}", contents=int(str(gone["contents"])), cleared=cleared)
+
+    def verify(
+        self,
+        *,
+        checkpoints: Sequence[str] = (),
+        verifiers: Sequence[str] = (),
+        archives: Sequence[Path | str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Check every record; with `checkpoints` (signed notes kept elsewhere) also what a chain cannot show.
+
+        `verifiers` are public keys in their text form; without any the ledger's own key checks the notes. Records of
+        `archives` are read and compared too; without their file they stand for themselves by their hashes. Needs no
+        credential: it shows no contents. Raises `IntegrityError` for a checkpoint or an archive that is not signed by
+        them.
+        """
+        keys = [Verifier.parse(one) for one in word_list(verifiers, "verifiers")] or [self._desk.verifier]
+        return verify(
+            self._ledger,
+            checkpoints=[read_signed(one, keys) for one in word_list(checkpoints, "checkpoints")],
+            archives=[
+                self._desk.archiver.opened(parse_path(one, "archives"))
+                for one in value_list(archives, "archives", of="files")
+            ],
+            progress=progress,
+        )
+
+    def checkpoint(self, out: Path | None = None) -> str:
+        """Return a signed note of the ledger's size and tree hash, to be kept where nobody can change it.
+
+        With `out` it is written there, too; raises `Conflict` where there is a file: it may be a checkpoint that nobody
+        can make again.
+        """
+        head = self._ledger.head()
+        made = Checkpoint(origin=self.origin, size=head.size, root=head.root)
+        note = sign(made, name=KEY_NAME, key=self._desk.signing_key)
+        if out is not None and not files.create_exclusive(out, note.encode(), mode=0o644):
+            raise Conflict(f"{out} is there already, and may be an older checkpoint. Give another name.")
+        return note
+
+    @property
+    def store(self) -> Path | None:
+        """The folder of the store whose ledger it is; None for one in a folder of its own."""
+        return self._open.store
+
+    @property
+    def origin(self) -> str:
+        """The name of this ledger in checkpoints: of its key, so that no two ledgers share one."""
+        return self._desk.origin
+
+    @property
+    def public_key(self) -> str:
+        """The key that checks this ledger's checkpoints, in its text form `name+id+Base64`."""
+        return str(self._desk.verifier)
+
+    def inclusion_proof(self, record_id: str, *, size: int | None = None) -> list[bytes]:
+        """Return what shows that a record is in the tree of the first `size` records; raises `NotFound`."""
+        total = self._ledger.head().size
+        seq = _seq(record_id)
+        covered = total if size is None else parse_whole(size, "size", least=0)
+        if not 0 <= seq < covered <= total:
+            raise NotFound(f"{quoted(record_id)} is not among the first {covered} of {total} records.")
+        return inclusion_proof(seq, covered, self._ledger.node)
+
+    def consistency_proof(self, old: int, new: int | None = None) -> list[bytes]:
+        """Return what shows that the tree of `old` records is the beginning of that of `new`, by default all."""
+        total = self._ledger.head().size
+        later = total if new is None else new
+        if not (_whole(old) and _whole(later) and 0 <= old <= later <= total):
+            raise InvalidInput(
+                f"{quoted(old)} and {quoted(later)} are no sizes of a ledger of {total} records."
+            )
+        return consistency_proof(old, later, self._ledger.node)
+
+    def leaf(self, record_id: str) -> bytes:
+        """Return the hash by which a record stands in the tree; raises `NotFound`."""
+        seq, total = _seq(record_id), self._ledger.size()
+        if not 0 <= seq < total:
+            raise NotFound(f"{record_id!r} is not among the {total} records.")
+        return self._ledger.node(0, seq)
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return self._ledger.size()
+
+    def root(self, size: int) -> bytes:
+        """Return the tree hash of the first `size` records."""
+        total = self._ledger.head().size
+        if not (_whole(size) and 0 <= size <= total):
+            raise InvalidInput(f"{quoted(size)} is no size of a ledger of {total} records.")
+        return root_of(size, self._ledger.node)
+
+    def close(self) -> None:
+        """Let go of the ledger. Idempotent."""
+        self._open.close()
+
+
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise Conflict(f"{path} is there already. Give another name, or move it away.")
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another."
+        )
+
+
+def _asked(
+    session_id: str | None,
+    ticks: tuple[int, int] | None,
+    times: tuple[datetime | str, datetime | str] | None,
+    event_types: Sequence[EventType | str] | None,
+    kinds: Sequence[str] | None,
+) -> LedgerQuery:
+    """Return what is asked for; raises `InvalidInput` for what cannot be."""
+    if ticks is not None and not (
+        isinstance(ticks, tuple | list)
+        and len(ticks) == 2
+        and all(map(_whole, ticks))
+        and 0 <= ticks[0] <= ticks[1] < 1 << 63
+    ):
+        raise InvalidInput(f"tick_range = {quoted(ticks)} is no range; give (first, last), both from 0 on.")
+    parse_text(session_id, "session_id")
+    return LedgerQuery(
+        sessions=None if session_id is None else [session_id],
+        ticks=ticks,
+        times=times_of(times),
+        event_types=None
+        if event_types is None
+        else [
+            parse_choice(EventType, one, "event_types")
+            for one in value_list(event_types, "event_types", of="types")
+        ],
+        kinds=None if kinds is None else list(word_list(kinds, "kinds")),
+    )
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _said(asked: LedgerQuery) -> dict[str, JSONValue]:
+    """Return how the record of a question repeats it."""
+    types = asked.event_types
+    return {
+        "session": None if asked.sessions is None else asked.sessions[0],
+        "ticks": None if asked.ticks is None else list(asked.ticks),
+        "times": None if asked.times is None else [one.isoformat() for one in asked.times],
+        "event_types": None if types is None else [one.value for one in types],
+        "kinds": None if asked.kinds is None else list(asked.kinds),
+    }
+
+
+def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
+    """Return the question as far as the reviewer's scope goes."""
+    if reviewer.sessions is None:
+        return asked
+    wanted = (
+        reviewer.sessions
+        if asked.sessions is None
+        else [one for one in asked.sessions if one in reviewer.sessions]
+    )
+    return replace(asked, sessions=list(wanted))
+
+
+def _seq(record_id: str) -> int:
+    number = str(record_id).removeprefix("audit-")
+    if not str(record_id).startswith("audit-") or not (number.isascii() and number.isdecimal()):
+        raise InvalidInput(f"{quoted(record_id)} is no record; ids look like audit-N.")
+    # More digits than any ledger has records: Python refuses to read some of them.
+    return int(number) if len(number) < _DIGITS_LIMIT else _SIZE_LIMIT

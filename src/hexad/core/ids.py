@@ -1,0 +1,72 @@
+"""Identifiers that sort by time, and hashes of content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from random import Random
+from typing import Protocol
+
+from hexad.core.clock import Clock
+
+# Crockford's base 32: no I, L, O, U, so that an id can be read aloud.
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_RANDOM_BITS = 80
+
+
+class IdSource(Protocol):
+    """Where generated ids come from."""
+
+    def new(self, prefix: str) -> str:
+        """Return a new id such as `mem_01J9…`: unique, and later ids sort after earlier ones."""
+
+
+def _base32(value: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        value, digit = divmod(value, 32)
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))
+
+
+class TimeSortedIds:
+    """ULID-shaped ids: 48 bits of milliseconds, 80 random bits, 26 characters after the prefix.
+
+    Within one millisecond the random part counts up, so ids of one process keep the order of their making.
+    """
+
+    def __init__(self, clock: Clock, *, seed: int | None = None) -> None:
+        self._clock = clock
+        self._random = Random(seed) if seed is not None else None
+        self._lock = threading.Lock()
+        self._last_ms = -1
+        self._last_random = 0
+
+    def new(self, prefix: str) -> str:
+        """Return `<prefix>_<26 characters>`."""
+        ms = int(self._clock.now().timestamp() * 1000)
+        with self._lock:
+            if ms <= self._last_ms:
+                self._last_random += 1
+            else:
+                self._last_ms, self._last_random = ms, self._draw()
+            value = (self._last_ms << _RANDOM_BITS) | (self._last_random & ((1 << _RANDOM_BITS) - 1))
+        return f"{prefix}_{_base32(value, 26)}"
+
+    def _draw(self) -> int:
+        if self._random is not None:
+            return self._random.getrandbits(_RANDOM_BITS - 1)
+        # One bit less than there is room for, so that counting up cannot overflow into the time.
+        return int.from_bytes(os.urandom(10), "big") >> 1
+
+
+def content_hash(text: str) -> str:
+    """Return `sha256:<hex>` of the text's UTF-8 bytes (document 1, MemoryObject `metadata.hash`)."""
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def hash64(text: str) -> int:
+    """Return a signed 64-bit hash of `text`, the same on every machine; fits an SQLite integer."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,52 @@
+"""Change counters per family of tables, by which derived caches notice that they are out of date."""
+
+from __future__ import annotations
+
+import threading
+
+from hexad.database.connection import Connection, Database
+
+DDL = """
+CREATE TABLE changes (
+  family TEXT PRIMARY KEY,
+  n INTEGER NOT NULL
+) WITHOUT ROWID, STRICT
+"""
+
+
+def bump(con: Connection, family: str) -> int:
+    """Count one change of `family`, as part of the writing transaction that made it; returns its number."""
+    row = con.execute(
+        "INSERT INTO changes(family, n) VALUES(?, 1) ON CONFLICT(family) DO UPDATE SET n = n + 1 RETURNING n",
+        (family,),
+    ).fetchone()
+    assert row is not None
+    assert isinstance(row[0], int)
+    return row[0]
+
+
+class _Seen(threading.local):
+    """What one thread's connection saw last: SQLite's version numbers mean nothing to another connection."""
+
+    stamp: tuple[int, int] | None = None
+    numbers: dict[str, int]
+
+
+class ChangeReader:
+    """Reads the counters; as long as nothing was committed, without asking the table."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._seen = _Seen()
+
+    def current(self, family: str) -> int:
+        """Return how often `family` was changed; 0 when never."""
+        with self._database.read() as con:
+            # `data_version` is deaf to this connection's own changes, which `total_changes` counts.
+            stamp = (self._database.data_version(), con.total_changes)
+            if stamp != self._seen.stamp:
+                rows = con.execute("SELECT family, n FROM changes").fetchall()
+                self._seen.numbers = {str(name): n for name, n in rows if isinstance(n, int)}
+                # What an open write transaction counted may be rolled back, and nothing would tell.
+                self._seen.stamp = None if con.writing else stamp
+            return self._seen.numbers.get(family, 0)

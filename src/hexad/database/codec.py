@@ -1,0 +1,89 @@
+"""Between values and columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+
+from hexad.errors import IntegrityError
+from hexad.memory.memory import Citation, JSONValue
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_micros(time: datetime) -> int:
+    """Return microseconds since 1970; exact, unlike `timestamp()`."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the UTC time that `to_micros` encoded."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def optional_time(micros: object) -> datetime | None:
+    """Return the time of a nullable column."""
+    return None if micros is None else from_micros(cast("int", micros))
+
+
+def dump(value: JSONValue) -> str:
+    """Return compact JSON with sorted keys: the same bytes for the same value."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def parse(text: object) -> Any:
+    """Return the value of JSON that we wrote; raises `IntegrityError` for what can only be damage."""
+    try:
+        return json.loads(cast("str", text))
+    except (ValueError, TypeError) as error:
+        raise IntegrityError(
+            f"The store holds {str(text)[:80]!r} where JSON was written: it is damaged. "
+            "Run `hexad check`, and put a backup in its place."
+        ) from error
+
+
+def load_object(text: object) -> dict[str, JSONValue]:
+    """Return the JSON object of a column."""
+    return cast("dict[str, JSONValue]", parse(text))
+
+
+def load_objects(texts: Sequence[str]) -> list[dict[str, JSONValue]]:
+    """Return the JSON objects of many columns, as `load_object` of each would, in a third of the time."""
+    try:
+        found = json.loads(f"[{','.join(texts)}]")
+    except ValueError:
+        found = []
+    if len(found) != len(texts):  # one of them is damaged: say which
+        return [load_object(text) for text in texts]
+    return cast("list[dict[str, JSONValue]]", found)
+
+
+def load_strings(text: object) -> tuple[str, ...]:
+    """Return the JSON list of strings of a column."""
+    return () if text == "[]" else tuple(parse(text))
+
+
+def dump_citations(citations: Sequence[Citation]) -> str:
+    """Return citations as a JSON list of objects without empty fields."""
+    rows: list[Mapping[str, JSONValue]] = [
+        {
+            key: value
+            for key, value in (
+                ("path", citation.path),
+                ("symbol", citation.symbol),
+                ("content_hash", citation.content_hash),
+                ("commit", citation.commit),
+            )
+            if value is not None
+        }
+        for citation in citations
+    ]
+    return dump(rows)
+
+
+def load_citations(text: object) -> tuple[Citation, ...]:
+    """Return what `dump_citations` encoded."""
+    return () if text == "[]" else tuple(Citation(**row) for row in parse(text))

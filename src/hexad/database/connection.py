@@ -1,0 +1,400 @@
+"""The one door to SQLite: a `Database` per file, one connection per thread, transactions that end durable.
+
+Writing is only possible inside `Database.transaction()`: outside it every connection is `query_only`, so that
+nothing bypasses the queue and the shared sync of `hexad.database.commit_queue`. Readers see a commit from the moment
+it was made, which is some milliseconds before it is durable and acknowledged.
+
+Threads and forks: a connection belongs to the thread that first used it. A `Database` that was inherited
+through `fork()` cannot be used in the child and says so; the child opens the store again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from hexad.core.clock import Clock
+from hexad.database.checkpoints import checkpoint_when_due, prepare_to_close
+from hexad.database.commit_queue import CommitInDoubt, CommitQueue, Durability
+from hexad.database.sqlite_errors import FOREIGN, extended_code, translated, translated_error
+from hexad.database.sqlite_setup import (
+    APPLICATION_ID,
+    PAGE_BYTES,
+    configure,
+    make_private,
+    prepare_file,
+    require_our_file,
+    require_safe_library,
+    sqlite_library_is_safe,
+    unlock,
+)
+from hexad.database.statements import Connection, Row, Rows, SQLValue, Tracer, Tracing
+from hexad.errors import InvalidInput, StorageFailure
+
+__all__ = [
+    "APPLICATION_ID",
+    "PAGE_BYTES",
+    "Connection",
+    "Database",
+    "Durability",
+    "Row",
+    "Rows",
+    "SQLValue",
+    "Tracer",
+    "sqlite_library_is_safe",
+]
+
+
+class Database:
+    """One SQLite file, shared by threads and processes. Made by `Database.open`."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Clock,
+        readonly: bool,
+        durability: Durability,
+        lock_timeout_s: float,
+        vfs: str | None,
+        key: bytes | None,
+    ) -> None:
+        self.path = path
+        self.clock = clock
+        self.readonly = readonly
+        self.durability = durability
+        self._tracing = Tracing(clock)
+        self._lock_timeout_s = lock_timeout_s
+        self._vfs = vfs
+        self._key = key
+        self._pid = os.getpid()
+        self._closed = False
+        self._local = threading.local()
+        self._all_lock = threading.Lock()
+        self._all: list[tuple[weakref.ref[threading.Thread], Connection]] = []
+        self._queue: CommitQueue | None = None
+        self._wrote = False
+
+    @property
+    def tracer(self) -> Tracer | None:
+        """Called with every statement and the seconds that it took to start; settable, None for silence."""
+        return self._tracing.tracer
+
+    @tracer.setter
+    def tracer(self, tracer: Tracer | None) -> None:
+        self._tracing.tracer = tracer
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        clock: Clock,
+        readonly: bool = False,
+        durability: Durability = Durability.GROUP,
+        lock_timeout_s: float = 30.0,
+        vfs: str | None = None,
+        key: bytes | None = None,
+    ) -> Database:
+        """Open the store at `path`, created private when missing (unless `readonly`). With `key`, 32 bytes, the file
+        and its log are encrypted.
+
+        Raises `StorageFailure` when the place cannot be used, `IntegrityError` when the file is not a Hexad
+        store, is damaged or does not open with the key, and `StoreLocked` when another program keeps it locked for
+        `lock_timeout_s` seconds.
+        """
+        require_safe_library()
+        if key is not None and vfs is not None:
+            # It would stand before the cipher, and see (and write) the log in plain text.
+            raise InvalidInput(
+                f"{path} is encrypted: it cannot be opened through the file system layer {vfs!r}."
+            )
+        path = Path(os.path.realpath(path))  # SQLite puts the WAL beside the real file
+        database = cls(
+            path,
+            clock=clock,
+            readonly=readonly,
+            durability=durability,
+            lock_timeout_s=lock_timeout_s,
+            vfs=vfs,
+            key=key,
+        )
+        try:
+            if readonly:
+                database._open_readonly()
+            else:
+                database._open_writable()
+        except BaseException:
+            database._discard()
+            raise
+        _open_databases.add(database)
+        return database
+
+    def _open_readonly(self) -> None:
+        if not self.path.exists():
+            raise StorageFailure(
+                f"There is no store at {self.path}; check the path, or open it for writing to create it."
+            )
+        require_our_file(self._connection(), may_be_empty=False)
+
+    def _open_writable(self) -> None:
+        make_private(self.path)
+        self._queue = CommitQueue(self.path, clock=self.clock, lock_timeout_s=self._lock_timeout_s)
+        self._queue.acquire()
+        try:
+            con = self._connection()
+            require_our_file(con, may_be_empty=True)
+            if prepare_file(con):
+                self._configure(con)
+        finally:
+            self._queue.release()
+        self._queue.attach_wal(required=self.durability is Durability.GROUP)
+
+    def require_open(self) -> None:
+        """Raise `InvalidInput` once it is closed."""
+        if self._closed:
+            raise InvalidInput(f"The store {self.path} is closed; open it again.")
+
+    def _connection(self) -> Connection:
+        """Return this thread's connection, opened on its first use."""
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                f"The store {self.path} was opened before a fork; open it again in the child process to use it."
+            )
+        self.require_open()
+        con: Connection | None = getattr(self._local, "con", None)
+        if con is None:
+            con = self._local.con = self._connect()
+        return con
+
+    def _connect(self) -> Connection:
+        flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
+        with translated(self.path):
+            sqlite = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
+            if self._key is not None:
+                unlock(sqlite, self._key)
+        con = Connection(sqlite, self.path, self._tracing)
+        with self._all_lock:
+            self._close_those_of_ended_threads()
+            self._all.append((weakref.ref(threading.current_thread()), con))
+        self._configure(con)
+        return con
+
+    def _configure(self, con: Connection) -> None:
+        with translated(self.path):
+            configure(con, durability=self.durability, busy_timeout_s=self._lock_timeout_s)
+
+    def _close_those_of_ended_threads(self) -> None:
+        for entry in self._all[1:]:
+            thread = entry[0]()
+            if thread is None or not thread.is_alive():
+                self._all.remove(entry)
+                with contextlib.suppress(apsw.Error):
+                    entry[1].sqlite.close(True)
+
+    @property
+    def _keeper(self) -> Connection | None:
+        """The first connection: open until `close`, so that the WAL stays the same file."""
+        return self._all[0][1] if self._all else None
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Give a consistent view of the store: every statement in the block sees the same moment.
+
+        Nests, and joins this thread's open transaction. Neither waits for writers nor holds them up; a view
+        that is kept open for long keeps the WAL from starting over, so the file grows meanwhile.
+        """
+        con = self._connection()
+        if con.depth:
+            con.depth += 1
+            try:
+                yield con
+            finally:
+                con.depth -= 1
+            return
+        con.execute("BEGIN DEFERRED")
+        con.depth = 1
+        try:
+            yield con
+        finally:
+            con.depth = 0
+            self._roll_back(con)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Run the block as one change: all of it is kept, durable when the outermost block ends, or nothing.
+
+        Nests: an exception undoes its own level. Raises `StoreLocked` when the turn to write does not come in
+        time, `StorageFailure` when the disk refuses (nothing was kept), and `CommitInDoubt` when the change
+        was written but syncing it failed.
+        """
+        con = self._connection()
+        if con.depth and con.writing:
+            with self._savepoint(con):
+                yield con
+            return
+        if con.depth:
+            raise InvalidInput(
+                "transaction() inside read() on the same thread: what was read may be out of date by then; "
+                "open the transaction first and read inside it."
+            )
+        self.require_writable()
+        assert self._queue is not None
+        number = yield from self._write(con, self._queue)
+        if self.durability is Durability.GROUP:
+            self._queue.wait_durable(number)
+        checkpoint_when_due(con, self._queue, busy_timeout_s=self._lock_timeout_s)
+
+    @contextmanager
+    def joined(self) -> Iterator[Connection]:
+        """Run the block as part of the transaction around it, or as one of its own where there is none.
+
+        For a step that its caller does not carry on without: an exception undoes the level around it, and no
+        savepoint is paid for (one text was sixteen of them, a tenth of the time to store it).
+        """
+        con = self._connection()
+        if con.depth and con.writing:
+            yield con
+            return
+        with self.transaction() as con:
+            yield con
+
+    def require_writable(self) -> None:
+        """Raise `StorageFailure` when the store was opened read-only."""
+        if self.readonly:
+            raise StorageFailure(f"Cannot write to {self.path}: it was opened read-only.")
+
+    def _write(self, con: Connection, queue: CommitQueue) -> Generator[Connection, None, int]:
+        queue.acquire()
+        try:
+            con.execute("PRAGMA query_only = OFF")
+            con.execute("BEGIN IMMEDIATE")
+            con.depth, con.writing = 1, True
+            frames_before = con.wal_frames
+            con.wal_frames = 0
+            try:
+                if queue.poisoned:
+                    queue.repair()
+                yield con
+                self._commit(con)
+            except BaseException:
+                con.wal_frames = frames_before
+                self._roll_back(con)
+                raise
+            finally:
+                con.depth, con.writing = 0, False
+                con.execute("PRAGMA query_only = ON")
+            # Until SQLite has reported a commit once, silence does not mean that nothing was written.
+            wrote = bool(con.wal_frames) or not con.counts_frames
+            con.wal_frames = con.wal_frames or frames_before
+            self._wrote = self._wrote or wrote
+            return queue.number_commit(wrote=wrote)
+        finally:
+            queue.release()
+
+    def _commit(self, con: Connection) -> None:
+        if not con.in_transaction:
+            raise StorageFailure(
+                f"SQLite undid the whole transaction on {self.path} after an earlier error in it; "
+                "nothing was kept. Let that error end the block instead of continuing after it."
+            )
+        try:
+            con.sqlite.execute("COMMIT")
+        except apsw.IOError as error:
+            if extended_code(error) == apsw.SQLITE_IOERR_FSYNC:
+                raise CommitInDoubt(
+                    f"The change was written to {self.path} but syncing it failed ({error}). "
+                    "Check the disk, then look whether the change is there before repeating it."
+                ) from error
+            raise translated_error(error, self.path) from error
+        except FOREIGN as error:
+            raise translated_error(error, self.path) from error
+
+    @contextmanager
+    def _savepoint(self, con: Connection) -> Iterator[None]:
+        con.depth += 1
+        name = f"level_{con.depth}"
+        try:
+            con.execute(f"SAVEPOINT {name}")
+            try:
+                yield
+            except BaseException:
+                if con.in_transaction:
+                    con.execute(f"ROLLBACK TO {name}")
+                    con.execute(f"RELEASE {name}")
+                raise
+            if con.in_transaction:
+                con.execute(f"RELEASE {name}")
+        finally:
+            con.depth -= 1
+
+    @staticmethod
+    def _roll_back(con: Connection) -> None:
+        if con.in_transaction:
+            # An error here adds nothing: the transaction ends with the connection at the latest.
+            with contextlib.suppress(apsw.Error):
+                con.sqlite.execute("ROLLBACK")
+
+    def query(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> list[Row]:
+        """Return all rows of one statement."""
+        return self._connection().execute(sql, params).fetchall()
+
+    def query_one(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> Row | None:
+        """Return the first row of one statement, or None."""
+        return self._connection().execute(sql, params).fetchone()
+
+    def data_version(self) -> int:
+        """Return a number that changes when another connection has committed; compare it on one thread only."""
+        row = self.query_one("PRAGMA data_version")
+        return int(row[0]) if row and isinstance(row[0], int) else 0
+
+    def close(self) -> None:
+        """Close every thread's connection; no other thread may be using the store. Idempotent.
+
+        The last user of the file also empties and removes the WAL.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        if os.getpid() != self._pid:
+            return
+        _open_databases.discard(self)
+        try:
+            if self._queue is not None and self._keeper is not None:
+                prepare_to_close(self._keeper, self._queue, wrote=self._wrote)
+        finally:
+            self._discard()
+
+    def _discard(self) -> None:
+        self._closed = True
+        with self._all_lock:
+            for _thread, con in reversed(self._all):
+                # The last checkpoint is owed to nobody: if it fails, the next one to open the store does it.
+                with contextlib.suppress(apsw.Error):
+                    con.sqlite.close(True)
+            self._all = []
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+
+    def _abandon_in_child(self) -> None:
+        if self._queue is not None:
+            self._queue.abandon()
+
+
+_open_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+def _abandon_all_in_child() -> None:
+    for database in tuple(_open_databases):
+        database._abandon_in_child()
+
+
+os.register_at_fork(after_in_child=_abandon_all_in_child)

@@ -1,0 +1,135 @@
+"""The store's own secrets: a private file, made once, read by every process of the same user."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexad.database import files
+from hexad.database.encryption.cipher import SECRETS, StoreKeys, is_sealed
+from hexad.errors import AccessDenied, IntegrityError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SECRET_BYTES = 32
+_VERSION = 1
+_STORE_FIELDS = ("redaction_salt", "signing_seed")
+
+
+_KEY_FILE_BYTES = 4_096
+_KEY_FILE = re.compile(rb'"(?:signing_seed|wrapping_key|redaction_salt)"\s*:\s*"[0-9a-fA-F]{64}"')
+
+
+def holds_keys(data: bytes) -> bool:
+    """Whether a file that begins so is a key file, of any store: what reads files for memories leaves it alone.
+
+    It is told by what it holds and not by its name, so that a copy or a link of it is no way to it either.
+    """
+    return _KEY_FILE.search(data, 0, _KEY_FILE_BYTES) is not None and data.lstrip()[:1] == b"{"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyState:
+    """What a health check shows of the key file; never a secret."""
+
+    path: Path
+    exists: bool
+    mode: str | None
+    problem: str | None
+
+    def __str__(self) -> str:
+        if not self.exists:
+            return f"no key file yet ({self.path.name}); it is made when it is needed"
+        return self.problem or f"{self.path.name}, mode {self.mode}"
+
+
+class KeyStore:
+    """The secrets in one key file; made at the first use of any of them. With `crypt` the file is sealed.
+
+    Of several processes that need it at the same moment exactly one makes it, and all read the same.
+    """
+
+    def __init__(
+        self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS, crypt: StoreKeys | None = None
+    ) -> None:
+        self.path = path
+        self._fields = tuple(fields)
+        self._cipher = None if crypt is None else crypt.cipher(SECRETS)
+
+    def secret(self, name: str) -> bytes:
+        """Return one of the file's secrets, 32 bytes; raises as `redaction_salt` does."""
+        return self._secrets[name]
+
+    @property
+    def redaction_salt(self) -> bytes:
+        """32 secret bytes that keep the fingerprints of redacted values from being guessed.
+
+        Raises `AccessDenied` when others may read the key file, `IntegrityError` when it is damaged.
+        """
+        return self._secrets["redaction_salt"]
+
+    def signing_key(self) -> Ed25519PrivateKey:
+        """Return the Ed25519 key that signs exports; raises as `redaction_salt` does."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(self._secrets["signing_seed"])
+
+    def state(self) -> KeyState:
+        """Return what can be said about the file without making it."""
+        try:
+            mode = stat.S_IMODE(self.path.stat().st_mode)
+        except FileNotFoundError:
+            return KeyState(path=self.path, exists=False, mode=None, problem=None)
+        try:
+            self._read()
+            problem = None
+        except (AccessDenied, IntegrityError) as error:
+            problem = str(error)
+        return KeyState(path=self.path, exists=True, mode=f"{mode:04o}", problem=problem)
+
+    @cached_property
+    def _secrets(self) -> dict[str, bytes]:
+        if not self.path.exists():
+            files.ensure_dir(self.path.parent)
+            fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
+            data = json.dumps({"version": _VERSION, **fresh}).encode("ascii")
+            if self._cipher is not None:
+                data = b"".join(self._cipher.sealed([data]))
+            files.create_exclusive(self.path, data)
+        return self._read()
+
+    def _read(self) -> dict[str, bytes]:
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        if mode & 0o077:
+            raise AccessDenied(
+                f"The key file {self.path} has mode {mode:04o}: other users may read or change it. "
+                f"Run `chmod 600 {self.path}`, and make new keys if somebody may have read it."
+            )
+        with files.operation("read", self.path, "read"):
+            data = self.path.read_bytes()
+        if self._cipher is not None:
+            data = self._cipher.unsealed(data, name=str(self.path))
+        elif is_sealed(data):
+            raise IntegrityError(self._damaged("it is encrypted, and its store is not"))
+        try:
+            record = json.loads(data)
+            found = {name: bytes.fromhex(record[name]) for name in self._fields}
+        except (ValueError, KeyError, TypeError) as error:
+            raise IntegrityError(self._damaged(type(error).__name__)) from error
+        if any(len(value) != SECRET_BYTES for value in found.values()) or record.get("version") != _VERSION:
+            raise IntegrityError(self._damaged("a value has the wrong length or the version is unknown"))
+        return found
+
+    def _damaged(self, reason: str) -> str:
+        return (
+            f"The key file {self.path} is damaged ({reason}). Restore it from a backup; without it, "
+            "fingerprints of redacted values and signatures of exports made so far cannot be checked."
+        )

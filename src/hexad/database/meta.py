@@ -1,0 +1,155 @@
+"""Facts about the store itself: its id, the embedder it was built with, the log of maintenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.codec import dump, from_micros, parse, to_micros
+from hexad.database.connection import Database
+from hexad.errors import IntegrityError
+from hexad.memory.draft import AuditEvent
+from hexad.memory.memory import JSONValue
+
+STORE_ID: Final = "store_id"
+EMBEDDER: Final = "embedder"
+EMBEDDING_PAUSED: Final = "embedding_paused"
+"""Why vectors wait though an embedder is there: a budget is used up. Empty when none does."""
+
+
+class Meta:
+    """Small facts by name."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    @property
+    def database(self) -> Database:
+        """Where the facts are."""
+        return self._db
+
+    def get(self, key: str) -> str | None:
+        """Return a fact, or None."""
+        row = self._db.query_one("SELECT value FROM meta WHERE key = ?", (key,))
+        return cast("str", row[0]) if row else None
+
+    def put(self, key: str, value: str) -> None:
+        """Store a fact."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+                (key, value),
+            )
+
+    def ensure(self, key: str, value: str) -> str:
+        """Store a fact unless there is one; returns the one that stands."""
+        found = self.get(key)
+        if found is not None:
+            return found
+        with self._db.joined() as con:
+            con.execute("INSERT OR IGNORE INTO meta(key, value) VALUES(?,?)", (key, value))
+        return self.get(key) or value
+
+    def recorded_embedder(self) -> tuple[str, int] | None:
+        """Return name and dimensions of the embedder that the store's vectors are from."""
+        text = self.get(EMBEDDER)
+        if text is None:
+            return None
+        recorded = parse(text)
+        try:
+            return str(recorded["name"]), int(recorded["dimensions"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise IntegrityError(
+                f"The store's note of its embedder is damaged: {text[:120]!r}. `hexad reindex --embedder SPEC` "
+                "writes it anew."
+            ) from error
+
+    def has_windows_to_settle(self, at: datetime) -> bool:
+        """Whether there is a window whose grace is over, or one that was let go and is not noted as COLD."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM time_windows WHERE fidelity = 'warm' AND grace_until <= ?)"
+            " OR EXISTS (SELECT 1 FROM time_windows WHERE fidelity IN ('hot', 'cold') AND compression_level = 0)",
+            (to_micros(at),),
+        )
+        return row is not None and bool(row[0])
+
+    def record_embedder(self, name: str, dimensions: int, *, replace: bool) -> None:
+        """Note the embedder of a store that has none yet, or another one when `replace` is set."""
+        text = dump({"name": name, "dimensions": dimensions})
+        if replace:
+            self.put(EMBEDDER, text)
+        else:
+            self.ensure(EMBEDDER, text)
+
+    def sqlite_version(self) -> str:
+        """Return the version of the SQLite library in use."""
+        row = self._db.query_one("SELECT sqlite_version()")
+        return cast("str", row[0]) if row else ""
+
+    def has_cold(self) -> bool:
+        """Whether there is any experience that was compressed, or compacted."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM compressed_records) OR EXISTS (SELECT 1 FROM compaction_records)"
+        )
+        return row is not None and bool(row[0])
+
+    def has_experience(self) -> bool:
+        """Whether there is anything recorded, or any document, or what is left of a removed one."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM sessions) OR EXISTS (SELECT 1 FROM documents)"
+            " OR EXISTS (SELECT 1 FROM removed_documents) OR EXISTS (SELECT 1 FROM tag_applications)"
+            " OR EXISTS (SELECT 1 FROM comments)"
+        )
+        return row is not None and bool(row[0])
+
+    def has_erasures_to_finish(self) -> bool:
+        """Whether an erasure was begun and not finished, or something of one waits."""
+        row = self._db.query_one(
+            "SELECT EXISTS (SELECT 1 FROM erasures WHERE selection IS NOT NULL)"
+            " OR EXISTS (SELECT 1 FROM erasure_pending)"
+        )
+        return row is not None and bool(row[0])
+
+    def log(self, what: str, detail: Mapping[str, JSONValue], *, at: datetime) -> None:
+        """Note something that maintenance did; the audit ledger imports these rows when it is there."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO maintenance_log(at, what, detail) VALUES(?,?,?)",
+                (to_micros(at), what, dump(detail)),
+            )
+
+    def logged_after(
+        self, no: int, *, limit: int
+    ) -> list[tuple[int, datetime, str, Mapping[str, JSONValue]]]:
+        """Return the notes of maintenance after row `no`, the oldest first: what the ledger has yet to take."""
+        rows = self._db.query(
+            "SELECT no, at, what, detail FROM maintenance_log WHERE no > ? ORDER BY no LIMIT ?", (no, limit)
+        )
+        return [
+            (cast("int", row), from_micros(cast("int", at)), cast("str", what), parse(detail))
+            for row, at, what, detail in rows
+        ]
+
+    def logged(self, *, limit: int) -> list[tuple[datetime, str, Mapping[str, JSONValue]]]:
+        """Return the newest notes of maintenance."""
+        rows = self._db.query(
+            "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
+        )
+        return [(from_micros(cast("int", at)), cast("str", what), parse(detail)) for at, what, detail in rows]
+
+
+class MaintenanceLog:
+    """Implements `AuditSink`: rows of `maintenance_log`, each with who did it, from where the ledger takes them.
+
+    A record joins the transaction around it, so that it is there exactly when the work is; the ledger is a file of
+    its own, and no transaction spans both.
+    """
+
+    def __init__(self, meta: Meta, *, actor: str) -> None:
+        self._meta = meta
+        self._actor = actor
+
+    def record(self, event: AuditEvent) -> None:
+        """Keep `event` for good."""
+        self._meta.log(event.what, {"by": self._actor, **event.detail}, at=event.at)

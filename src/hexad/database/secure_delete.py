@@ -1,0 +1,107 @@
+"""What is left of deleted rows in a database's files: in its log, and in pages from before they were cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, cast
+
+import apsw
+
+from hexad.database.connection import Connection, Database
+from hexad.database.meta import Meta
+from hexad.database.secure_delete__page_slack import can_clear_gaps, clear_gaps
+from hexad.database.sqlite_errors import translated
+
+CLEANED: Final = "cleaned_free_pages"
+_QUICK_BYTES: Final = 32 << 20
+"""A database up to this size is written anew at once, in less than a second."""
+_WAIT_S: Final = 2.0
+_DRAIN_MS: Final = 500
+
+
+def empty_log(db: Database) -> bool:
+    """Copy the write-ahead log into the database and cut it to nothing, where nobody reads from it.
+
+    False when somebody does, or writes for longer: then it holds what was there before.
+    """
+    if not _wal_bytes(db):
+        return True
+    with _turn(db) as con:
+        if con is None:
+            return False
+        try:
+            con.sqlite.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            return False
+    return not _wal_bytes(db)
+
+
+def clear_pages(db: Database, *, patient: bool, meta: Meta | None = None) -> bool:
+    """Take out of the database's pages what SQLite left there of rows that are gone; False when it is busy.
+
+    A file whose pages cannot be told from outside, an encrypted one or one from before deleted rows were cleared, is
+    written anew: a large one only where the caller is `patient`. `meta` is that of a store's own database.
+    """
+    if not empty_log(db):
+        return False
+    with db.read() as con:
+        in_place = can_clear_gaps(con, encrypted=db._key is not None)
+    if (meta is not None and meta.get(CLEANED) is None) or not in_place:
+        if not patient and db.path.stat().st_size > _QUICK_BYTES:
+            return False
+        return _write_anew(db, meta)
+    with db.transaction() as con:
+        if _wal_bytes(db):
+            return False  # somebody wrote meanwhile
+        clear_gaps(con)
+        ((version,),) = con.execute("PRAGMA user_version").fetchall()
+        con.execute(f"PRAGMA user_version = {(cast('int', version) + 1) & 0x7FFFFFFF}")
+    return True
+
+
+def _write_anew(db: Database, meta: Meta | None) -> bool:
+    with db.transaction() as con:
+        rows = con.execute(
+            "SELECT name FROM sqlite_schema WHERE substr(name, -4) = '_fts' AND sql LIKE 'CREATE VIRTUAL%'"
+        ).fetchall()
+        for (index,) in cast("list[tuple[str]]", rows):
+            con.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
+    with _turn(db) as held:
+        if held is None:
+            return False
+        with translated(db.path):
+            try:
+                held.sqlite.execute("PRAGMA query_only = OFF").fetchall()
+                held.sqlite.execute("VACUUM").fetchall()
+            except apsw.BusyError:
+                return False
+            finally:
+                held.sqlite.execute("PRAGMA query_only = ON").fetchall()
+    if meta is not None:
+        meta.put(CLEANED, "vacuum")
+    return True
+
+
+@contextmanager
+def _turn(db: Database) -> Iterator[Connection | None]:
+    """Hold the turn to write without a transaction; None when it does not come, or a sync of the log failed."""
+    con, queue = db._connection(), db._queue
+    if con.depth or queue is None or not queue.acquire_within(_WAIT_S):
+        yield None
+        return
+    try:
+        con.sqlite.set_busy_timeout(_DRAIN_MS)
+        # After a failed sync a checkpoint would copy pages whose frames may be lost.
+        yield None if queue.poisoned else con
+        queue.checkpointed_at = 0
+    finally:
+        con.sqlite.set_busy_timeout(int(db._lock_timeout_s * 1000))
+        queue.release()
+
+
+def _wal_bytes(db: Database) -> int:
+    try:
+        return db.path.with_name(f"{db.path.name}-wal").stat().st_size
+    except FileNotFoundError:
+        return 0

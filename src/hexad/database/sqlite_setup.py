@@ -1,0 +1,148 @@
+"""What a connection and a file must be like: checked and set when a store is opened."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import apsw
+
+from hexad.database import files
+from hexad.database.commit_queue import Durability
+from hexad.database.statements import Connection
+from hexad.errors import IntegrityError, StorageFailure
+
+APPLICATION_ID = 0x48455844  # "HEXD"
+PAGE_BYTES = 4096
+CACHE_KIB = 16_384
+MAX_VALUE_BYTES = 256 << 20
+"""Far above what is stored; keeps a damaged length from asking for a gigabyte of memory."""
+CIPHER = "aegis"
+"""AEGIS-256, of SQLite3 Multiple Ciphers: measured 3 % on inserts, where others cost a multiple."""
+_PLAIN_HEAD = b"SQLite format 3\0"
+_FIRST_SAFE_SQLITE = (3, 51, 3)
+
+
+def sqlite_library_is_safe(version: tuple[int, int, int]) -> bool:
+    """Return False for libraries without WAL or whose WAL reset loses committed rows (3.7.0 to 3.51.2)."""
+    return version >= _FIRST_SAFE_SQLITE
+
+
+def require_safe_library() -> None:
+    """Raise `StorageFailure` when the SQLite library in this process must not be used with a shared file."""
+    major, minor, patch = (int(part) for part in apsw.sqlite_lib_version().split(".")[:3])
+    if not sqlite_library_is_safe((major, minor, patch)):
+        raise StorageFailure(
+            f"SQLite {apsw.sqlite_lib_version()} can lose committed rows when processes share a file; "
+            "install apsw-sqlite3mc 3.54 or newer."
+        )
+
+
+def make_private(path: Path) -> None:
+    """Create an empty database where none is, private from its first moment, and the folder that it lies in."""
+    files.ensure_dir(path.parent)
+    with files.operation("open", path, "open"):
+        # Closing a descriptor of an existing database would drop this process's locks on it, so it is opened only
+        # when it is not there.
+        if not path.exists():
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
+
+
+def unlock(sqlite: apsw.Connection, key: bytes) -> None:
+    """Give a connection its key, before anything else is asked of it; a raw key costs nothing to open.
+
+    Whether it is the right one shows when the first page is read.
+    """
+    sqlite.execute(f"PRAGMA cipher = '{CIPHER}'").fetchall()
+    sqlite.execute(f"PRAGMA hexkey = '{key.hex()}'").fetchall()
+
+
+def is_plain(path: Path) -> bool | None:
+    """Whether a database can be read without a key; None for one that is not there or empty.
+
+    SQLite reads it: closing a descriptor of our own would drop this process's locks on a store that it has open.
+    """
+    try:
+        if not path.stat().st_size:
+            return None
+        sqlite = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    except FileNotFoundError:
+        return None
+    except (OSError, apsw.Error) as error:
+        raise StorageFailure(f"Cannot read {path}: {error}. Check its owner and its mode.") from error
+    try:
+        _all, head = sqlite.read("main", 0, 0, len(_PLAIN_HEAD))
+    finally:
+        sqlite.close(True)
+    return bytes(head) == _PLAIN_HEAD
+
+
+def configure(con: Connection, *, durability: Durability, busy_timeout_s: float) -> None:
+    """Set what SQLite keeps per connection."""
+    sqlite = con.sqlite
+    sqlite.set_busy_timeout(int(busy_timeout_s * 1000))
+    # Only `close` may checkpoint and delete the WAL; a connection that is dropped (by a forked child, by a
+    # forgotten handle, after a failed sync) must not.
+    sqlite.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    sqlite.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    sqlite.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
+    sqlite.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    for pragma in (
+        f"synchronous = {'NORMAL' if durability is Durability.GROUP else 'FULL'}",
+        "wal_autocheckpoint = 0",
+        "cell_size_check = ON",
+        "recursive_triggers = ON",
+        # A truncated or failing file would end the process with SIGBUS where a read returns an error.
+        "mmap_size = 0",
+        f"cache_size = -{CACHE_KIB}",
+        "temp_store = MEMORY",
+        # What is deleted is written over with zeros: measured, within the noise of inserts, updates and deletes.
+        "secure_delete = ON",
+        "query_only = ON",
+    ):
+        sqlite.execute(f"PRAGMA {pragma}").fetchall()
+    # After `wal_autocheckpoint`, which would replace it.
+    sqlite.set_wal_hook(con.note_frames)
+
+
+def require_our_file(con: Connection, *, may_be_empty: bool) -> None:
+    """Raise `IntegrityError` when the file is not a database, or another program's."""
+    application_id, pages = _pragma(con, "application_id"), _pragma(con, "page_count")
+    if application_id != APPLICATION_ID and (pages or not may_be_empty):
+        raise IntegrityError(
+            f"{con.path} is not a Hexad store but an SQLite file of another program "
+            f"(application id {application_id!r}); it was left unchanged. Choose another path for the store."
+        )
+
+
+def prepare_file(con: Connection) -> bool:
+    """Make the file a store that many processes can share; return whether anything had to be done.
+
+    Called in line, because processes that change the journal mode at once get in each other's way. A
+    connection whose file was prepared must be configured again.
+    """
+    empty = not _pragma(con, "page_count")
+    if not empty and _pragma(con, "journal_mode") == "wal":
+        return False
+    con.execute("PRAGMA query_only = OFF")
+    con.execute("PRAGMA synchronous = FULL")
+    if empty:
+        con.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        con.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    # To its end, where it commits: a statement that is dropped earlier could not report a failure.
+    ((mode,),) = con.execute("PRAGMA journal_mode = WAL").fetchall()
+    if mode != "wal":
+        raise StorageFailure(
+            f"{con.path} cannot be shared: its file system does not support SQLite's WAL "
+            f"(journal mode {mode!r}). Move the store to a local disk."
+        )
+    con.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # makes the WAL file
+    files.sync_dir(con.path.parent)
+    return True
+
+
+def _pragma(con: Connection, name: str) -> object:
+    row = con.execute(f"PRAGMA {name}").fetchone()
+    return row[0] if row else None

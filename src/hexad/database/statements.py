@@ -1,0 +1,122 @@
+"""Running SQL on one connection: the only place that hands a statement to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from hexad.core.clock import Clock
+from hexad.database.sqlite_errors import FOREIGN, translated_error
+
+SQLValue = str | int | float | bytes | None
+Row = tuple[SQLValue, ...]
+Tracer = Callable[[str, float], None]
+
+
+class Rows:
+    """The rows of one statement, read as they are asked for."""
+
+    __slots__ = ("_cursor", "_path")
+
+    def __init__(self, cursor: apsw.Cursor, path: Path) -> None:
+        self._cursor = cursor
+        self._path = path
+
+    def __iter__(self) -> Iterator[Row]:
+        try:
+            yield from self._cursor
+        except FOREIGN as error:
+            raise translated_error(error, self._path) from error
+
+    def fetchall(self) -> list[Row]:
+        """Return the rows that are left."""
+        return list(self)
+
+    def fetchone(self) -> Row | None:
+        """Return the next row and end the statement; None when there is none."""
+        try:
+            row: Row | None = self._cursor.fetchone()
+            self._cursor.close(True)
+        except FOREIGN as error:
+            raise translated_error(error, self._path) from error
+        return row
+
+
+@dataclass(slots=True)
+class Tracing:
+    """Who wants to know about every statement of a database, and the clock that times them."""
+
+    clock: Clock
+    tracer: Tracer | None = None
+
+
+class Connection:
+    """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`."""
+
+    __slots__ = ("_sqlite", "_tracing", "counts_frames", "depth", "path", "wal_frames", "writing")
+
+    def __init__(self, sqlite: apsw.Connection, path: Path, tracing: Tracing) -> None:
+        self._sqlite = sqlite
+        self._tracing = tracing
+        self.path = path
+        self.depth = 0
+        self.writing = False
+        self.wal_frames = 0
+        self.counts_frames = False
+
+    def execute(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> Rows:
+        """Run one statement; iterate over the result for its rows, as tuples."""
+        tracer = self._tracing.tracer
+        start = self._tracing.clock.monotonic() if tracer else 0.0
+        try:
+            cursor = self._sqlite.execute(sql, params)
+        except FOREIGN as error:
+            raise translated_error(error, self.path) from error
+        if tracer:
+            tracer(sql, self._tracing.clock.monotonic() - start)
+        return Rows(cursor, self.path)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[SQLValue]]) -> None:
+        """Run one statement once per row."""
+        tracer = self._tracing.tracer
+        start = self._tracing.clock.monotonic() if tracer else 0.0
+        try:
+            for _ in self._sqlite.executemany(sql, rows):
+                pass
+        except FOREIGN as error:
+            raise translated_error(error, self.path) from error
+        if tracer:
+            tracer(sql, self._tracing.clock.monotonic() - start)
+
+    def note_frames(self, _sqlite: apsw.Connection, _name: str, frames: int) -> int:
+        """SQLite's WAL hook: remember how many frames the WAL has after a commit of this connection."""
+        self.wal_frames, self.counts_frames = frames, True
+        return apsw.SQLITE_OK
+
+    @property
+    def last_insert_rowid(self) -> int:
+        """The rowid of this connection's latest INSERT."""
+        return self._sqlite.last_insert_rowid()
+
+    @property
+    def changes(self) -> int:
+        """How many rows the latest INSERT, UPDATE or DELETE changed."""
+        return self._sqlite.changes()
+
+    @property
+    def total_changes(self) -> int:
+        """How many rows this connection has changed since it was opened."""
+        return self._sqlite.total_changes()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether SQLite has a transaction open; False after it rolled one back by itself."""
+        return self._sqlite.in_transaction
+
+    @property
+    def sqlite(self) -> apsw.Connection:
+        """The driver's connection, for the modules of `storage` that need more than SQL."""
+        return self._sqlite

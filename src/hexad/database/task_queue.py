@@ -1,0 +1,121 @@
+"""Background work as rows: nothing acknowledged depends on it, and a kill loses none of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, cast
+
+from hexad.database.connection import Database
+
+LINK: Final = "link"
+"""Kind of the tasks that connect a memory which has its vectors with others, in the honeycomb."""
+
+
+class Tasks:
+    """Work that may wait: rows claimed by a process's identity and reclaimed when that process is gone."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, kind: str, memory_no: int) -> None:
+        """Queue work on a memory in the caller's transaction; queued twice is queued once."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO tasks(kind, memory_no) VALUES(?,?) ON CONFLICT(kind, memory_no) DO UPDATE SET"
+                " owner = NULL, attempts = 0, error = NULL",
+                (kind, memory_no),
+            )
+
+    def claim(
+        self,
+        kind: str,
+        *,
+        owner: str,
+        alive: frozenset[str],
+        limit: int,
+        without_spaces: Sequence[str] = (),
+    ) -> list[int]:
+        """Take up to `limit` memories that none of `alive` works on; returns their row numbers.
+
+        Memories of `without_spaces` are left where they are.
+        """
+        with self._db.joined() as con:
+            rows = con.execute(
+                "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND"
+                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) AND NOT EXISTS"
+                " (SELECT 1 FROM json_each(?) e JOIN spaces s ON s.name = e.value"
+                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no) ORDER BY memory_no LIMIT ?",
+                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit),
+            ).fetchall()
+            numbers = [cast("int", row[0]) for row in rows]
+            con.executemany(
+                "UPDATE tasks SET owner = ?, attempts = attempts + 1 WHERE kind = ? AND memory_no = ?",
+                [(owner, kind, no) for no in numbers],
+            )
+        return numbers
+
+    def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
+        """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM tasks WHERE kind = ? AND memory_no = ? AND owner = ?", (kind, memory_no, owner)
+            )
+            return con.changes > 0
+
+    def release(self, kind: str, numbers: Sequence[int], *, owner: str) -> None:
+        """Give back those of these tasks that this owner still holds."""
+        left = self._db.query_one("SELECT 1 FROM tasks WHERE kind = ? AND owner = ? LIMIT 1", (kind, owner))
+        if left is None:
+            return
+        with self._db.joined() as con:
+            con.executemany(
+                "UPDATE tasks SET owner = NULL WHERE kind = ? AND memory_no = ? AND owner = ?",
+                [(kind, no, owner) for no in numbers],
+            )
+
+    def release_or_fail(self, kind: str, memory_no: int, *, owner: str, attempts: int, error: str) -> None:
+        """Give a claimed task back; after `attempts` tries keep it with the error that stopped it."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE tasks SET owner = NULL, error = CASE WHEN attempts >= ? THEN ? END"
+                " WHERE kind = ? AND memory_no = ? AND owner = ?",
+                (attempts, error, kind, memory_no, owner),
+            )
+
+    def postpone(self, kind: str, numbers: Sequence[int], *, owner: str) -> None:
+        """Give back what was claimed but may not be done yet: it does not count as an attempt."""
+        with self._db.joined() as con:
+            con.executemany(
+                "UPDATE tasks SET owner = NULL, attempts = max(attempts - 1, 0)"
+                " WHERE kind = ? AND memory_no = ? AND owner = ?",
+                [(kind, no, owner) for no in numbers],
+            )
+
+    def spaces(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the spaces of memories by row number."""
+        rows = self._db.query(
+            "SELECT m.no, s.name FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " JOIN spaces s ON s.no = m.space_no",
+            (json.dumps(list(numbers)),),
+        )
+        return {cast("int", no): cast("str", name) for no, name in rows}
+
+    def drop(self, memory_no: int) -> None:
+        """Forget all work on a memory."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM tasks WHERE memory_no = ?", (memory_no,))
+
+    def counts(self, kind: str) -> tuple[int, int]:
+        """Return how many tasks of a kind wait and how many failed."""
+        row = self._db.query_one(
+            "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM tasks WHERE kind = ?", (kind,)
+        )
+        return cast("tuple[int, int]", row) if row else (0, 0)
+
+    def retry_failed(self, kind: str) -> None:
+        """Let failed tasks be tried again."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE tasks SET error = NULL, attempts = 0 WHERE kind = ? AND error IS NOT NULL", (kind,)
+            )

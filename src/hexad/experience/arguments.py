@@ -1,0 +1,117 @@
+"""What callers of `hx.xdb` give, checked: texts, counts, ranges of ticks and times, types of events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from hexad.core.arguments import parse_choice, parse_time
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.recording.intake import name
+from hexad.experience.values.records import TICK_LIMIT, EventType
+
+RECALL_LIMIT: Final = 100_000
+_SINGLE_LIMIT: Final = 3.4e38
+_EARLIEST, _LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+def text_of(given: str | None, what: str) -> str | None:
+    """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidInput(f"{what} = {given!r} is no text.")
+    if not given.isascii() and any("\ud800" <= char <= "\udfff" for char in given):
+        raise InvalidInput(f"{what} = {given[:80]!r} holds half a character (a lone surrogate).")
+    return given
+
+
+def match_of(given: str) -> bool:
+    """Return whether any of the tags is enough; raises `InvalidInput`."""
+    if given not in ("all", "any"):
+        raise InvalidInput(f"match = {given!r} is neither 'all' nor 'any'.")
+    return given == "any"
+
+
+def whole_number(value: int, what: str, *, low: int) -> int:
+    """Return a whole number from `low` on; raises `InvalidInput`, or `LimitExceeded` for a limit that is too large."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= TICK_LIMIT:
+        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} on.")
+    if what == "limit" and value > RECALL_LIMIT:
+        raise LimitExceeded(f"limit = {value!r} is more than {RECALL_LIMIT:,}; ask again with an offset.")
+    return value
+
+
+def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return a range of ticks, both ends included; raises `InvalidInput`."""
+    if given is None:
+        return None
+    pair = _is_pair(given) and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
+    if not pair or given[0] > given[1]:
+        raise InvalidInput(f"tick_range = {given!r} is no range; give (first, last).")
+    return given[0], given[1]
+
+
+def time_range_of(
+    given: tuple[datetime | str | None, datetime | str | None] | None,
+) -> tuple[datetime, datetime] | None:
+    """Return a range of times, the end left out, None at either end for none; raises `InvalidInput`."""
+    if given is None:
+        return None
+    if not _is_pair(given):
+        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
+    since, until = (parse_time(one, "time_range") for one in given)
+    since, until = since or _EARLIEST, until or _LATEST
+    if since > until:
+        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
+    return since, until
+
+
+def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] | None:
+    """Return types of events; raises `InvalidInput`."""
+    if given is None:
+        return None
+    if not _is_list(given):
+        raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
+    return [parse_choice(EventType, one, "event_types") for one in given]
+
+
+def activation_ranges(
+    given: Mapping[str, tuple[float, float]] | Sequence[str] | None,
+) -> dict[str, tuple[float, float]]:
+    """Return what `recall` asks of concepts: by name alone, any activation will do."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) and not _is_list(given):
+        raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
+    if not isinstance(given, Mapping):
+        return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
+    ranges = {}
+    for concept, bounds in given.items():
+        try:
+            low, high = (float(one) for one in bounds)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
+        if math.isnan(low) or math.isnan(high):
+            raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest) as numbers.")
+        if low > high:
+            raise InvalidInput(
+                f"The range of {concept!r} is {bounds!r}: the lowest score is above the highest; give (low, high)."
+            )
+        ranges[name(concept, "a concept")] = (_single(low), _single(high))
+    return ranges
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
+
+
+def _single(bound: float) -> float:
+    """Return the bound, infinite where single precision, in which scores are kept, does not reach it."""
+    return bound if abs(bound) <= _SINGLE_LIMIT else math.copysign(math.inf, bound)

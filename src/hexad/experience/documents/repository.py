@@ -1,0 +1,400 @@
+"""The document repository: reference texts with versions, and working copies of them as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from hexad.core.arguments import parse_choice, parse_offset, parse_text, subject_list, word_list
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.ids import IdSource, content_hash
+from hexad.database.connection import Database
+from hexad.database.encryption.store_files import OwnFiles
+from hexad.errors import Conflict, HexadError, InvalidInput, NotFound
+from hexad.experience.documents.working_copies import WorkingCopies
+from hexad.experience.tables.documents import DocumentFilter, Documents
+from hexad.experience.tables.removed_documents import RemovedDocuments
+from hexad.experience.values.documents import (
+    DOCUMENT_BYTES_LIMIT,
+    FOLDERS,
+    CopiesReport,
+    CopyState,
+    Document,
+    DocumentType,
+    DocumentVersion,
+    RemovedDocument,
+    WorkingCopy,
+    check_document_path,
+)
+from hexad.experience.values.tags import NOTE_BYTES_LIMIT, check_size, check_tag_name
+from hexad.text.normalize import slugs
+
+SEARCH_LIMIT: Final = 10_000
+_TYPES: Final = {folder: doc_type for doc_type, folder in FOLDERS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentNeeds:
+    """What the repository is handed; `mask` takes secrets out of texts, `directory` is where the copies lie."""
+
+    db: Database
+    directory: Path
+    ids: IdSource
+    mask: Callable[[str], str]
+    secret_in: Callable[[str], str | None]  # of a name: a person may be known by an address
+    source: str  # of documents for which nobody says where they came from
+    key: Callable[[], bytes]  # for the hash that is left of what is purged
+    own: OwnFiles  # of the copies
+
+
+@all_texts_checked
+class DocumentRepository:
+    """Reference documents, as document 2 names their calls. Safe to share between threads and processes."""
+
+    def __init__(self, needs: DocumentNeeds) -> None:
+        self._needs, self._db = needs, needs.db
+        self._documents = Documents(needs.db)
+        self._removed = RemovedDocuments(needs.db, self._documents)
+        self._copies = WorkingCopies(needs.directory, self._documents, needs.own)
+
+    @property
+    def copies_directory(self) -> Path:
+        """Where the working copies lie."""
+        return self._needs.directory
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def add_document(
+        self,
+        name: str,
+        content: str,
+        doc_type: DocumentType | str,
+        *,
+        path: str | None = None,
+        tags: Iterable[str] = (),
+        version: str | None = None,
+        source: str | None = None,
+        summary: str | None = None,
+        data_subjects: Iterable[str] = (),
+    ) -> Document:
+        """Store a new document, write its working copy, and return it; without a `path` its name is the path.
+
+        `data_subjects` are the people whose data it is, so that it can be erased with all that is theirs.
+        Secrets are taken out of the content and the summary. `version` is a word of your own, else the number of the
+        revision. Raises `Conflict` for a path that is taken, `InvalidInput` and `LimitExceeded` (8 MiB) for what
+        cannot be stored; then nothing was.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     doc = hx.xdb.documents.add_document("tone.md", "Answer briefly.", "system_instruction")
+        ...     doc = hx.xdb.documents.update_document(doc.id, "Answer briefly and kindly.")
+        ...     doc.version, [version.content for version in hx.xdb.documents.versions(doc.id)]
+        ('2', ['Answer briefly.', 'Answer briefly and kindly.'])
+        """
+        kind = parse_choice(DocumentType, doc_type, "doc_type")
+        shown = self._named(check_tag_name(name, "The name {} of a document"), "name")
+        text, now = self._content(content), self._db.clock.now()
+        document = Document(
+            id=self._needs.ids.new("doc"),
+            doc_type=kind,
+            name=shown,
+            path=self._named(check_document_path(shown if path is None else path), "path"),
+            version="1" if version is None else self._version(version),
+            content=text,
+            content_hash=content_hash(text),
+            created_at=now,
+            updated_at=now,
+            source=self._needs.source if source is None else self._text(source, "source"),
+            summary=None if summary is None else self._text(summary, "summary"),
+            tags=self._tags(tags),
+            data_subjects=self._subjects(data_subjects),
+        )
+        with self._db.transaction():
+            self._documents.insert(document)
+        self._copies.write(document.id)
+        return document
+
+    def update_document(
+        self,
+        doc_id: str,
+        content: str,
+        *,
+        version: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        source: str | None = None,
+        data_subjects: Iterable[str] | None = None,
+    ) -> Document:
+        """Give a document a new content, and return it; what it said stays a version. The same content is none.
+
+        What is not given stays, but for `version`, which counts on. A working copy that was changed by hand is not
+        written over: raises `Conflict` until `read_copies` or `write_copies` settled it. Raises `NotFound`.
+        """
+        text = self._content(content)
+        before = self._documents.require(doc_id)
+        changed = self._copies.state(before) is CopyState.CHANGED
+        if changed and self._copies.read(self._copies.file(before)) != text:
+            raise Conflict(
+                f"The working copy of {before.path!r} was changed by hand; `read_copies` takes it in, "
+                "`write_copies` throws it away."
+            )
+        return self._update(
+            doc_id,
+            text,
+            version=version,
+            summary=summary,
+            tags=tags,
+            source=source,
+            data_subjects=data_subjects,
+        )
+
+    def _update(
+        self,
+        doc_id: str,
+        text: str,
+        *,
+        version: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        source: str | None = None,
+        data_subjects: Iterable[str] | None = None,
+    ) -> Document:
+        subjects = None if data_subjects is None else self._subjects(data_subjects)
+        with self._db.transaction():
+            before = self._documents.require(doc_id)
+            after = self._changed(before, text, version=version, summary=summary, tags=tags, source=source)
+            after = after if subjects is None else replace(after, data_subjects=subjects)
+            if after != before:
+                self._documents.replace(after, at=after.updated_at)
+        self._copies.write(doc_id)
+        return after
+
+    def _changed(
+        self,
+        before: Document,
+        text: str,
+        *,
+        version: str | None,
+        summary: str | None,
+        tags: Iterable[str] | None,
+        source: str | None,
+    ) -> Document:
+        new = text != before.content
+        revision = before.revision + new
+        label = str(revision) if new else before.version
+        after = replace(
+            before,
+            content=text,
+            content_hash=content_hash(text),
+            revision=revision,
+            version=label if version is None else self._version(version),
+            summary=before.summary if summary is None else self._text(summary, "summary"),
+            tags=before.tags if tags is None else self._tags(tags),
+            source=before.source if source is None else self._text(source, "source"),
+        )
+        return after if after == before else replace(after, updated_at=self._db.clock.now())
+
+    # Taking away ------------------------------------------------------------------------------------------------
+
+    def remove_document(self, path_or_id: str, *, purge: bool = False) -> RemovedDocument:
+        """Take a document and its working copy away, and return what is known of it then.
+
+        It is kept with all its versions, and `restore_document` brings it back. With `purge` it is not: what is left
+        is a keyed hash; that also goes for one that was removed before. `path_or_id` is an id, else a logical path.
+
+        Raises `NotFound`, and `Conflict` for a working copy that was changed by hand, until `read_copies` or
+        `write_copies` settled it.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.documents.add_document("tone.md", "Answer briefly.", "system_instruction")
+        ...     gone = hx.xdb.documents.remove_document("tone.md")
+        ...     back = hx.xdb.documents.restore_document("tone.md")
+        ...     gone.purged, back.content
+        (False, 'Answer briefly.')
+        """
+        document = self._documents.get(path_or_id) or self._documents.by_path(path_or_id)
+        if document is None:
+            return self._purged(path_or_id, purge=purge)
+        if self._copies.state(document) is CopyState.CHANGED:
+            raise Conflict(
+                f"The working copy of {document.path!r} was changed by hand; `read_copies` takes it in, "
+                "`write_copies` throws it away."
+            )
+        self._db.require_writable()
+        # The copy goes first: a program that is killed in between leaves a document whose copy is missing, and not a
+        # copy that `read_copies` would take for a new document.
+        said = {version.content_hash for version in self._documents.versions(document.id)}
+        self._copies.remove(document, said)
+        with self._db.transaction():
+            said |= {version.content_hash for version in self._documents.versions(document.id)}
+            self._removed.archive(document.id, at=self._db.clock.now())
+            if purge:
+                self._removed.purge(document.id, at=self._db.clock.now(), key=self._needs.key())
+        self._copies.remove(document, said)
+        found = self._removed.find(document.id)
+        assert found is not None
+        return found
+
+    def _purged(self, path_or_id: str, *, purge: bool) -> RemovedDocument:
+        gone = self._removed.find(path_or_id) if purge else None
+        if gone is None:
+            raise NotFound(f"Document {path_or_id!r} is not there; `list_documents` names what there is.")
+        with self._db.transaction():
+            self._removed.purge(gone.id, at=self._db.clock.now(), key=self._needs.key())
+        return replace(gone, purged=True)
+
+    def restore_document(self, path_or_id: str) -> Document:
+        """Bring back a document that was removed, the last one where a path names several, and write its copy.
+
+        Raises `NotFound`, and `Conflict` when it was purged or its path is taken by another one.
+        """
+        gone = self._removed.find(path_or_id)
+        if gone is None:
+            raise NotFound(
+                f"Document {path_or_id!r} was not removed; `removed_documents` names those that were."
+            )
+        with self._db.transaction():
+            self._removed.restore(gone.id)
+        self._copies.write(gone.id)
+        return self._documents.require(gone.id)
+
+    def removed_documents(self) -> list[RemovedDocument]:
+        """Return the documents that were removed, purged ones too, the last first."""
+        return self._removed.list()
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def get_document(self, doc_id: str) -> Document | None:
+        """Return the document with this id, None when there is none."""
+        return self._documents.get(doc_id)
+
+    def get_by_path(self, path: str) -> Document | None:
+        """Return the document at this logical path, None when there is none."""
+        return self._documents.by_path(path)
+
+    def versions(self, doc_id: str) -> list[DocumentVersion]:
+        """Return what a document said, oldest first, what it says now last; raises `NotFound`."""
+        return self._documents.versions(doc_id)
+
+    def search(
+        self,
+        *,
+        text_query: str | None = None,
+        doc_type: DocumentType | str | None = None,
+        tags: Iterable[str] | None = None,
+        match: Literal["all", "any"] = "all",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Document]:
+        """Return the documents for which everything given holds: by path, or with `text_query` best first.
+
+        A text finds the documents with all of its words, in any form, or where there is none, with any of them.
+        `tags` must all be there, or with `match="any"` one of them.
+        """
+        if match not in ("all", "any"):
+            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.")
+        if not isinstance(limit, int) or not 0 < limit <= SEARCH_LIMIT:
+            raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.")
+        wanted = DocumentFilter(
+            doc_type=None if doc_type is None else parse_choice(DocumentType, doc_type, "doc_type"),
+            tags=None if tags is None else slugs(word_list(tags, "tags")),
+            match=match,
+        )
+        if parse_text(text_query, "text_query") is None:
+            return self._documents.find(wanted, limit=limit, offset=parse_offset(offset))
+        return self._documents.search(text_query or "", wanted, limit=limit, offset=parse_offset(offset))
+
+    def list_by_type(self, doc_type: DocumentType | str) -> list[Document]:
+        """Return all documents of a type, by path."""
+        return self._documents.find(DocumentFilter(doc_type=parse_choice(DocumentType, doc_type, "doc_type")))
+
+    def all(self) -> list[Document]:
+        """Return all documents, by path."""
+        return self._documents.find(DocumentFilter())
+
+    def count(self) -> int:
+        """Return how many documents there are."""
+        return self._documents.count()
+
+    # Working copies ---------------------------------------------------------------------------------------------
+
+    def file(self, doc_id: str) -> Path:
+        """Return where a document's working copy is; raises `NotFound`."""
+        return self._copies.file(self._documents.require(doc_id))
+
+    def copies(self) -> list[WorkingCopy]:
+        """Return every working copy with its state, then files that no document has."""
+        return [*self._copies.list()]
+
+    def write_copies(self) -> list[str]:
+        """Write every copy that is missing, outdated, changed or damaged anew; return their paths."""
+        wrong = [one for one in self.copies() if one.document_id and one.state is not CopyState.SAME]
+        for copy in wrong:
+            assert copy.document_id is not None
+            self._copies.write(copy.document_id)
+        return [copy.path for copy in wrong]
+
+    def read_copies(self) -> CopiesReport:
+        """Take in what was done by hand: changed copies become versions, new files documents, missing copies are
+        written again. What cannot be taken in is listed with the reason, and stays as it is.
+        """
+        created, updated, restored, skipped = [], [], [], []
+        for copy in self.copies():
+            file, document_id = self._needs.directory / copy.path, copy.document_id or ""
+            try:
+                if copy.state in (CopyState.MISSING, CopyState.OUTDATED):
+                    self._copies.write(document_id)
+                    restored.append(copy.path)
+                elif copy.state is CopyState.CHANGED:
+                    updated.append(self._update(document_id, self._content(self._read(file))).path)
+                elif copy.state is CopyState.UNKNOWN:
+                    folder, _, path = copy.path.partition("/")
+                    text = self._read(file)
+                    added = self.add_document(
+                        file.name, text, _TYPES[folder], path=path, source=f"documents/{copy.path}"
+                    )
+                    created.append(added.path)
+            except HexadError as error:
+                skipped.append((copy.path, str(error)))
+        return CopiesReport(
+            created=tuple(created), updated=tuple(updated), restored=tuple(restored), skipped=tuple(skipped)
+        )
+
+    def _read(self, file: Path) -> str:
+        text = self._copies.require_own(file)
+        if not text:
+            raise InvalidInput(
+                f"{file.name} is empty, or no plain file of UTF-8 of at most {DOCUMENT_BYTES_LIMIT} bytes; "
+                "write_copies writes a document anew."
+            )
+        return text
+
+    # Texts ------------------------------------------------------------------------------------------------------
+
+    def _content(self, content: str) -> str:
+        text = check_size(content, "document", limit_bytes=DOCUMENT_BYTES_LIMIT)
+        if "\0" in text:
+            raise InvalidInput("The document holds a NUL: it is no text.")
+        return self._needs.mask(text)
+
+    def _text(self, text: str, what: str) -> str:
+        return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
+
+    def _named(self, name: str, what: str, *, personal: bool = False) -> str:
+        if self._needs.secret_in(name) if personal else self._needs.mask(name) != name:
+            raise InvalidInput(f"The {what} of the document holds what looks like a secret; give another.")
+        return name
+
+    def _version(self, version: str) -> str:
+        return self._named(check_tag_name(version, "The name {} of a version"), "version")
+
+    def _subjects(self, subjects: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            self._named(one, "data subject", personal=True) for one in sorted(subject_list(subjects))
+        )
+
+    def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
+        return tuple(self._named(tag, "tag") for tag in slugs(word_list(tags, "tags")))

@@ -1,0 +1,301 @@
+"""What of the stream an erasure takes: which ticks in full detail, which COLD records, of which sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from hexad.core.erasure import Selection
+from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.experience.erasure.rows import ColdRow, StreamErasureRows
+from hexad.experience.query.reader import StreamReader
+from hexad.experience.query.totals__stream_runs import tick_runs
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.values.records import TICK_LIMIT, StepQuery
+
+_FEW: Final = 8
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
+Places = Mapping[int, Ranges]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenSession:
+    """What goes of one session: ticks in full detail (`live`), and such as COLD records stand for (`cold`).
+
+    `rest` is what stays of both, and every tick that is still to come. `replies` go as they are; `whole` says that
+    nothing of the session stays. `vague` are ticks that stay, and of which nobody knows which are meant: only records
+    of a session or more stand for them.
+    """
+
+    number: int
+    id: str
+    live: Ranges
+    cold: Ranges
+    rest: Ranges
+    replies: Sequence[ColdRow]
+    whole: bool
+    vague: Ranges = ()
+
+    @property
+    def touched(self) -> Ranges:
+        """All ticks of which nothing may be told any more."""
+        return union([*self.ticks, *self.vague])
+
+    @property
+    def ticks(self) -> Ranges:
+        """All ticks that go."""
+        return union([*self.live, *self.cold])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What an erasure takes. `removed` are records of a session or more that go, `emptied` such as stand for what
+    stays too: they are left without their texts. `recounts` says for how many timesteps these stand from then on.
+
+    `state` is what the store said when it was chosen, `times` from when to when what goes was recorded.
+    """
+
+    sessions: Sequence[ChosenSession]
+    removed: Sequence[ColdRow]
+    emptied: Sequence[ColdRow]
+    recounts: Mapping[int, int]
+    times: tuple[int, int] | None
+    state: object
+
+
+class Chooser:
+    """Looks for what a selection names. `tagged` says where tags of exactly a name are, in ranges by session's id, and
+    which tags those are.
+    """  # fmt: skip
+
+    def __init__(
+        self,
+        db: Database,
+        reader: StreamReader,
+        *,
+        tagged: Callable[[str], tuple[Mapping[str, Ranges], frozenset[str]]],
+        key: Callable[[], bytes],
+    ) -> None:
+        self._db, self._reader, self._tagged = db, reader, tagged
+        self._rows, self._gone = StreamErasureRows(db, key=key), ColdRanges(db)
+
+    def state(self, sessions: Sequence[int]) -> object:
+        """Return what changes when ticks of these sessions move, or what stands for them does."""
+        return self._rows.state(sessions, self._gone.ranges)
+
+    def choose(self, selection: Selection, *, at: datetime) -> Choice:
+        """Return what goes of what was recorded up to `at`."""
+        named = self._rows.sessions(session_id=selection.session, subject=selection.subject)
+        places: Mapping[str, Ranges] | None = None
+        tags: frozenset[str] = frozenset()
+        if selection.tag is not None:
+            places, tags = self._tagged(selection.tag)
+            carrying = set(self._rows.tagged_records(tags))
+            named = {no: name for no, name in named.items() if name in places or no in carrying}
+        numbers = sorted(named)
+        state = self.state(numbers)
+        live, times = self._live(selection, named, places, at)
+        picked = _Picked(selection, named, places, tags, self._rows, self._gone)
+        coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
+        going = [
+            one
+            for number in numbers
+            for one in [picked.session(number, live.get(number, ()), coarse)]
+            if one.ticks
+            or (picked.whole and number not in emptied_before)
+            or picked.touched_in(number, coarse)
+        ]
+        sessions = self._with_rest(going)
+        chosen = {one.number: one for one in sessions}
+        removed, emptied = picked.records(coarse, chosen)
+        sessions = [replace(one, vague=picked.vague(one, emptied)) for one in sessions]
+        recounts = self._recounts(picked.blurred_ticks(chosen), removed, emptied)
+        for record in (*removed, *(reply for one in sessions for reply in one.replies)):
+            times = record.times if times is None else _hull(times, record.times)
+        known = self.state([one.number for one in sessions])
+        return Choice(
+            sessions=sessions,
+            removed=removed,
+            emptied=emptied,
+            recounts=recounts,
+            times=times,
+            state=known if state == self.state(numbers) else None,
+        )
+
+    # In full detail ---------------------------------------------------------------------------------------------
+
+    def _live(
+        self,
+        selection: Selection,
+        named: Mapping[int, str],
+        places: Mapping[str, Ranges] | None,
+        at: datetime,
+    ) -> tuple[Places, tuple[int, int] | None]:
+        # What is dated past this moment was recorded before it all the same.
+        dated = to_micros(at), to_micros(self._db.clock.now())
+        times = None if selection.before is None else (_FIRST, selection.before)
+        if places is not None:
+            wanted = {name: places[name] for name in named.values() if places.get(name)}
+            questions = [StepQuery(tagged=wanted, times=times)] if wanted else []
+        elif selection.session is None and selection.subject is None:
+            questions = [StepQuery(times=times)]
+        else:
+            questions = _questions(named, times)
+        found: dict[int, list[tuple[int, int]]] = {}
+        hull: tuple[int, int] | None = None
+        for question in questions:
+            for number, first, last, since, until in tick_runs(self._reader, question, dated=dated):
+                found.setdefault(number, []).append((first, last))
+                hull = (since, until) if hull is None else _hull(hull, (since, until))
+        return {number: union(ranges) for number, ranges in found.items() if number in named}, hull
+
+    def _with_rest(self, going: Sequence[ChosenSession]) -> list[ChosenSession]:
+        """Return the sessions with what stays of them."""
+        partly = {one.number: one.id for one in going if not one.whole}
+        there: dict[int, list[tuple[int, int]]] = {number: [] for number in partly}
+        for question in _questions(partly, None):
+            for number, first, last, _, _ in tick_runs(self._reader, question):
+                if number in there:
+                    there[number].append((first, last))
+        reached = self._rows.next_ticks(partly)
+        found: list[ChosenSession] = []
+        for one in going:
+            if one.whole:
+                found.append(one)
+                continue
+            everything = union([*there[one.number], *self._gone.cold(one.number)])
+            last = max([reached[one.number] - 1, *(end for _, end in everything)])
+            rest = union([*difference(everything, one.ticks), (last + 1, TICK_LIMIT)])
+            found.append(replace(one, rest=rest))
+        return found
+
+    # How many are left ------------------------------------------------------------------------------------------
+
+    def _recounts(
+        self, erased: int, removed: Sequence[ColdRow], emptied: Sequence[ColdRow]
+    ) -> dict[int, int]:
+        """Return for how many timesteps records stand when so many of theirs are gone, where that changes.
+
+        A record of several sessions does not say how many of its timesteps each has; the sum over all records is known.
+        """
+        left = erased - sum(one.timesteps for one in removed)
+        found: dict[int, int] = {}
+        known = {one.no for one in (*removed, *emptied)}
+        for one in (*sorted(emptied, key=lambda one: -one.timesteps), *self._rows.other_coarse(known)):
+            if not left:
+                break
+            taken = min(left, max(one.timesteps - 1, 0))
+            if taken:
+                found[one.no] = one.timesteps - taken
+                left -= taken
+        return found
+
+
+class _Picked:
+    """Says of records whether a selection takes them."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        named: Mapping[int, str],
+        places: Mapping[str, Ranges] | None,
+        tags: frozenset[str],
+        rows: StreamErasureRows,
+        gone: ColdRanges,
+    ) -> None:
+        self._named, self._places, self._tags = named, places, tags
+        self._rows, self._gone = rows, gone
+        self._before = None if selection.before is None else to_micros(selection.before)
+        self.whole = selection.tag is None and selection.before is None
+        self._blurred: dict[int, Ranges] = {}
+        self._going: dict[int, Ranges] = {}
+
+    def session(self, number: int, live: Ranges, coarse: Sequence[ColdRow]) -> ChosenSession:
+        """Return what goes of a session; what stays is looked for later."""
+        cold, replies = self._gone.cold(number), self._rows.replies(number)
+        told = union(one for reply in replies for one in reply.ticks)
+        blurred = self._blurred[number] = difference(cold, told)
+        taken = [reply for reply in replies if self._takes(number, reply)]
+        going = self._going[number] = self._blurred_going(number, blurred, coarse)
+        return ChosenSession(
+            number=number,
+            id=self._named[number],
+            live=live,
+            cold=union([*(one for reply in taken for one in reply.ticks), *going]),
+            rest=(),
+            replies=taken,
+            whole=self.whole,
+        )
+
+    def _takes(self, number: int, reply: ColdRow) -> bool:
+        if self._before is not None and reply.times[0] >= self._before:
+            return False
+        if self._places is None:
+            return True
+        where = self._places.get(self._named[number], ())
+        return not reply.tags.isdisjoint(self._tags) or bool(intersection(reply.ticks, where))
+
+    def _blurred_going(self, number: int, blurred: Ranges, coarse: Sequence[ColdRow]) -> Ranges:
+        """Return which of the ticks go that only records of a session or more stand for."""
+        if self._before is not None and any(
+            number in one.sessions and one.times[1] >= self._before for one in coarse
+        ):
+            return ()  # some are from before it, and nobody knows which
+        return (
+            blurred
+            if self._places is None
+            else intersection(blurred, self._places.get(self._named[number], ()))
+        )
+
+    def touched_in(self, number: int, coarse: Sequence[ColdRow]) -> bool:
+        """Whether a record of a session or more, which covers this session, tells of what goes."""
+        return any(number in one.sessions and self._touches(one, number) for one in coarse)
+
+    def _touches(self, record: ColdRow, number: int) -> bool:
+        if self._before is not None and record.times[0] >= self._before:
+            return False
+        return self._places is None or bool(self._going.get(number)) or not record.tags.isdisjoint(self._tags)
+
+    def records(
+        self, coarse: Sequence[ColdRow], chosen: Mapping[int, ChosenSession]
+    ) -> tuple[list[ColdRow], list[ColdRow]]:
+        """Return which records go, and which stay without texts because what they stand for goes in part."""
+        removed: list[ColdRow] = []
+        emptied: list[ColdRow] = []
+        for record in coarse:
+            if not any(number in chosen and self._touches(record, number) for number in record.sessions):
+                continue
+            stays = any(
+                number not in chosen or difference(self._blurred[number], self._going[number])
+                for number in record.sessions
+            )
+            (emptied if stays else removed).append(record)
+        return removed, emptied
+
+    def vague(self, one: ChosenSession, emptied: Sequence[ColdRow]) -> Ranges:
+        """Return the ticks of a session that may be among what is meant and are not known to be."""
+        if one.whole or not any(
+            one.number in record.sessions and self._touches(record, one.number) for record in emptied
+        ):
+            return ()
+        known = self._before is None and self._going[one.number]
+        return () if known else difference(self._blurred[one.number], self._going[one.number])
+
+    def blurred_ticks(self, chosen: Mapping[int, ChosenSession]) -> int:
+        """Return how many ticks go of those that only records of a session or more stand for."""
+        return sum(count(self._going[number]) for number in chosen)
+
+
+def _questions(sessions: Mapping[int, str], times: tuple[datetime, datetime] | None) -> list[StepQuery]:
+    """Return what asks for all of these sessions: of few each by itself, of many everything at once."""
+    if len(sessions) <= _FEW:
+        return [StepQuery(session_id=name, times=times) for name in sessions.values()]
+    return [StepQuery(times=times)]
+
+
+def _hull(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return min(one[0], other[0]), max(one[1], other[1])

@@ -1,0 +1,317 @@
+"""The texts of all events of the stream, kept in memory as long as nobody records, seals or erases anything.
+
+Who looks for words in every question would put the events together anew each time. What is kept is no connection and
+no file: plain text, session by session. Whether it still holds is seen by the sizes of the logs and by what the
+manifest says, whichever process wrote. Then only what changed is put together again: of a session to which timesteps
+were added, the events from the first that they may belong to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import merge
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from hexad.core.tick_ranges import Ranges
+from hexad.database.connection import Database
+from hexad.errors import StorageFailure
+from hexad.experience.events.reader import EventReader
+from hexad.experience.events.records import Event, event_of
+from hexad.experience.events.text_cache__event_joining import FEW, joined
+from hexad.experience.query.reader import Sources, StreamReader
+from hexad.experience.stream.filters import TickRanges
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.log import log_states
+from hexad.experience.stream.manifest import Manifest
+from hexad.experience.values.records import TICK_LIMIT, StepQuery
+from hexad.experience.values.tiers import EventRecord
+from hexad.text.search_terms import SearchTerms, folded
+
+KEPT_CHARS: Final = 32_000_000
+"""A stream with more text than this is not kept: it is asked anew for each word."""
+_ATTEMPTS: Final = 10
+_BATCH: Final = 1_000
+_ONE_BY_ONE: Final = 4
+"""So many sessions are put together each on its own; more at once."""
+_BETWEEN: Final = "\0"
+_EVENT, _FIRST, _LAST, _CONTENT = 1, 4, 5, 8
+
+Find = Callable[[SearchTerms, int], list[EventRecord]]
+_Row = tuple[Any, ...]
+
+
+class _TooMuchError(Exception):
+    """There is more text than is kept."""
+
+
+class _Kept:
+    """The events of a session by first tick, and their texts one after the other as they are compared."""
+
+    def __init__(self, rows: Sequence[_Row]) -> None:
+        self.rows: list[_Row] = []
+        self.low = ""
+        self.starts: list[int] = []
+        self.firsts: list[int] = []
+        self.reach: list[int] = []
+        self.places: dict[str, int] = {}
+        self.loose: list[int] = []
+        self.chars = 0
+        self.add(rows)
+
+    def add(self, rows: Sequence[_Row]) -> None:
+        """Take in events that begin after all that there are."""
+        texts = []
+        size, reach = len(self.low), self.reach[-1] if self.reach else 0
+        for at, row in enumerate(rows, len(self.rows)):
+            text = folded(row[_CONTENT]) + _BETWEEN
+            texts.append(text)
+            self.starts.append(size)
+            size += len(text)
+            reach = max(reach, row[_LAST])
+            self.firsts.append(row[_FIRST])
+            self.reach.append(reach)
+            if row[_EVENT] is None:
+                self.loose.append(at)
+            else:
+                self.places[row[_EVENT]] = at
+            self.chars += len(row[_CONTENT])
+        self.rows.extend(rows)
+        self.low += "".join(texts)
+
+    def until(self, place: int) -> _Kept:
+        """Return a copy with the first `place` events alone."""
+        found = _Kept(())
+        found.rows, found.starts = self.rows[:place], self.starts[:place]
+        found.firsts, found.reach = self.firsts[:place], self.reach[:place]
+        found.low = self.low[: self.starts[place]] if place < len(self.starts) else self.low
+        found.loose = self.loose[: bisect_left(self.loose, place)]
+        gone = self.rows[place:]
+        found.places = dict(self.places)
+        for row in gone:
+            found.places.pop(row[_EVENT], None)
+        found.chars = self.chars - sum(len(row[_CONTENT]) for row in gone)
+        return found
+
+    def unchanged(self, added: _Added) -> int:
+        """Return how many events, from the first on, timesteps that were added cannot change, nor be among them."""
+        at = end = bisect_left(self.firsts, added.tick)
+        for event in added.events:
+            at = min(at, self.places.get(event, at))
+        loose = bisect_left(self.loose, end)
+        if loose:  # tokens without an event may go on, where nothing else stands between them
+            last = self.loose[loose - 1]
+            if self.reach[end - 1] >= added.tick or self.rows[last][_LAST] == self.reach[end - 1]:
+                at = min(at, last)
+        tick = added.tick
+        while True:
+            if at < len(self.firsts):
+                tick = min(tick, self.firsts[at])
+            if not at or self.reach[at - 1] < tick:
+                return at
+            at -= 1
+
+    def find(self, terms: SearchTerms) -> Iterator[Event]:
+        """Yield the events whose text has all of `terms`, by first tick."""
+        needle = max(terms.needles, key=len, default="")
+        at = self.low.find(needle)
+        while 0 <= at < len(self.low):
+            place = bisect_right(self.starts, at) - 1
+            end = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.low)
+            text = self.low[self.starts[place] : end - 1]
+            if terms.match_folded(text):
+                yield event_of(self.rows[place])
+            at = self.low.find(needle, end)
+
+
+@dataclass(slots=True)
+class _Added:
+    """Timesteps that were added to logs of a session: the first of them, and the events that they are of."""
+
+    tick: int = TICK_LIMIT
+    events: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """How much of a log was read, and of which sessions that is."""
+
+    rows: int
+    sessions: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What is kept, and of which sources: segments by session with the last tick in them, ticks that left, logs."""
+
+    revision: object
+    sessions: Mapping[int, _Kept]
+    segments: Mapping[int, tuple[frozenset[str], int]]
+    gone: Mapping[int, Ranges]
+    logs: Mapping[str, _Log]
+
+
+class EventTexts:
+    """Finds events of all sessions by their words."""
+
+    def __init__(self, db: Database, events: EventReader, reader: StreamReader) -> None:
+        self._db = db
+        self._events, self._reader = events, reader
+        self._manifest = Manifest(db)
+        self._state: _State | None = None
+        self._too_much = False
+
+    def opened(self) -> Find:
+        """Return what finds events, up to a number, by session and first tick: those that there are at this moment.
+
+        They come without activations. Raises what `StreamReader.query` does.
+        """
+        state = None if self._too_much else self._now()
+        if state is None:
+            return lambda terms, most: self._events.recall(StepQuery(limit=most), terms, activations=False)
+
+        def find(terms: SearchTerms, most: int) -> list[EventRecord]:
+            hot = (one for number in sorted(state.sessions) for one in state.sessions[number].find(terms))
+            both = merge(hot, self._events.cold(terms), key=lambda one: (one.session, one.first_tick))
+            return self._events.records(list(islice(both, most)), activations=False)
+
+        return find
+
+    def _now(self) -> _State | None:
+        """Return what there is at this moment, None where that is too much."""
+        for _ in range(_ATTEMPTS):
+            before, revision = self._state, self._revision()
+            if before is not None and before.revision == revision:
+                return before
+            sources = self._reader.sources(StepQuery())
+            try:
+                # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
+                self._state = found = self._changed(before, sources, revision)
+            except _TooMuchError:
+                self._state, self._too_much = None, True
+                return None
+            except StorageFailure:
+                if not self._reader.outdated(sources):
+                    raise
+            else:
+                return found
+        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
+
+    def _revision(self) -> object:
+        """Return what changes whenever anybody records, seals or takes something out of the stream."""
+        return log_states(self._reader.log_directory), self._manifest.state()
+
+    def _changed(self, before: _State | None, sources: Sources, revision: object) -> _State:
+        held = self._manifest.ranges()
+        names = {Path(path).name for path in sources.paths}
+        if not names <= held.keys():
+            raise StorageFailure("A segment was replaced while it was looked at; ask again.")
+        segments: dict[int, tuple[frozenset[str], int]] = {}
+        for name in names:
+            for one in held[name]:
+                known, last = segments.get(one.session, (frozenset(), 0))
+                segments[one.session] = known | {name}, max(last, one.ticks[1])
+        logs, added, anew = _read(sources.logs, {} if before is None else before.logs)
+        if before is None:
+            sessions = self._whole(sources, None)
+        else:
+            gone = before.gone.keys() | sources.gone.keys()
+            anew |= {one for one in gone if before.gone.get(one) != sources.gone.get(one)}
+            there = before.segments.keys() | segments.keys()
+            anew |= {one for one in there if before.segments.get(one) != segments.get(one)}
+            sessions = dict(before.sessions)
+            for number, some in added.items():
+                if number not in anew and not self._add(sessions, number, some, sources, segments):
+                    anew.add(number)
+            if len(anew) > _ONE_BY_ONE:
+                sessions = self._whole(sources, None)
+            else:
+                for number in anew:
+                    sessions.pop(number, None)
+                    of = segments.get(number, (frozenset(), 0))[0]
+                    paths = [path for path in sources.paths if Path(path).name in of]
+                    sessions |= self._whole(replace(sources, session=number, paths=paths), None)
+        if sum(one.chars for one in sessions.values()) > KEPT_CHARS:
+            raise _TooMuchError
+        return _State(revision=revision, sessions=sessions, segments=segments, gone=sources.gone, logs=logs)
+
+    def _add(
+        self,
+        sessions: dict[int, _Kept],
+        number: int,
+        added: _Added,
+        sources: Sources,
+        segments: Mapping[int, tuple[frozenset[str], int]],
+    ) -> bool:
+        """Take in what was added to a session; False where an event changed that is not in logs alone."""
+        kept = sessions.get(number) or _Kept(())
+        place = kept.unchanged(added)
+        tick = min([added.tick, *kept.firsts[place : place + 1]])
+        if number in segments and segments[number][1] >= tick:
+            return False
+        known = kept.until(place)
+        own, ticks = replace(sources, session=number, paths=()), (tick, TICK_LIMIT)
+        gone = TickRanges({number: sources.gone[number]}) if number in sources.gone else None
+        table = self._events.of_logs(own, gone, ticks=ticks)
+        if table is not None and len(table["tick"]) <= FEW:
+            known.add(joined(table, number))
+        elif table is not None:
+            for some in self._whole(own, ticks).values():
+                known.add(some.rows)
+        sessions[number] = known
+        return True
+
+    def _whole(self, sources: Sources, ticks: tuple[int, int] | None) -> dict[int, _Kept]:
+        """Return the events of sources, of logs within `ticks`, by session."""
+        rows: dict[int, list[_Row]] = {}
+        chars = 0
+        with self._events.opened(sources, ticks=ticks) as (cursor, sql):
+            cursor.execute(f"{sql} ORDER BY session, first_tick")
+            while some := cursor.fetchmany(_BATCH):
+                for row in some:
+                    rows.setdefault(row[0], []).append(row)
+                    chars += len(row[_CONTENT])
+                if chars > KEPT_CHARS:
+                    raise _TooMuchError
+        return {number: _Kept(some) for number, some in rows.items()}
+
+
+def _read(
+    logs: Sequence[Frames], before: Mapping[str, _Log]
+) -> tuple[dict[str, _Log], dict[int, _Added], set[int]]:
+    """Return what was read of logs, what of it is new by session, and the sessions of which something went."""
+    import numpy as np
+
+    found: dict[str, _Log] = {}
+    added: dict[int, _Added] = {}
+    for log in logs:
+        known = before.get(log.name, _Log(0, frozenset()))
+        total = sum(map(len, log.frames))
+        if total < known.rows:
+            known = _Log(0, known.sessions)
+        sessions, left = set(known.sessions), total - known.rows
+        for frame in reversed(log.frames):
+            if left <= 0:
+                break
+            session, tick, event = (
+                frame.numbers[name][-left:] if left < len(frame) else frame.numbers[name]
+                for name in ("session", "tick", "event")
+            )
+            left -= len(frame)
+            for number in np.unique(session).tolist():
+                of = session == number
+                some = added.setdefault(number, _Added())
+                some.tick = min(some.tick, int(tick[of].min()))
+                some.events.update(log.strings[one] for one in np.unique(event[of]).tolist() if one)
+                sessions.add(number)
+        found[log.name] = _Log(total, frozenset(sessions))
+    went = {
+        number
+        for name, one in before.items()
+        if name not in found or found[name].rows < one.rows
+        for number in one.sessions
+    }
+    return found, added, went

@@ -1,0 +1,275 @@
+"""Experience counted by time: the stream by DuckDB, and what left it by the COLD records that stand for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+
+from hexad.database.codec import dump, from_micros, to_micros
+from hexad.database.connection import Database, Row, SQLValue
+from hexad.errors import StorageFailure
+from hexad.experience.query.reader import Asked, StreamReader
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.values.activity import ActivityBucket, ActivityUnit, ConceptActivity
+from hexad.experience.values.records import CompressionLevel, StepQuery
+
+_ATTEMPTS: Final = 10
+_SECOND: Final = 1_000_000
+_MONDAY: Final = 4 * 86_400 * _SECOND
+"""1970-01-05, the first Monday, in microseconds since 1970."""
+_LENGTHS: Final[Mapping[ActivityUnit, int]] = {
+    ActivityUnit.MINUTE: 60 * _SECOND,
+    ActivityUnit.HOUR: 3_600 * _SECOND,
+    ActivityUnit.DAY: 86_400 * _SECOND,
+    ActivityUnit.WEEK: 7 * 86_400 * _SECOND,
+}
+STRONGEST: Final = 10
+
+
+@dataclass(slots=True)
+class _Concept:
+    """What a concept did in one bucket; `weight` is over how many timesteps `total` is to be spread."""
+
+    count: int = 0
+    weight: int = 0
+    total: float = 0.0
+    peak: float = float("-inf")
+
+
+@dataclass(slots=True)
+class _Bucket:
+    timesteps: int = 0
+    tokens: int = 0
+    compressed: int = 0
+    coarsest: int = 0
+    concepts: dict[str, _Concept] = field(default_factory=dict)
+
+    def concept(self, name: str) -> _Concept:
+        return self.concepts.setdefault(name, _Concept())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityQuestion:
+    """What to count. Of `concepts` None the ten strongest over all, of those that are `permitted`."""
+
+    unit: ActivityUnit
+    session_id: str | None = None
+    times: tuple[datetime, datetime] | None = None
+    concepts: Sequence[str] | None = None
+    permitted: Callable[[str], bool] | None = None
+    limit: int
+
+    def seen_by(self, permitted: Callable[[str], bool]) -> ActivityQuestion:
+        """Return the question of whoever may see these concepts only: others are as if they had never occurred."""
+        given = self.concepts
+        seen = None if given is None else [one for one in given if permitted(one)]
+        return replace(self, concepts=seen, permitted=permitted)
+
+
+def activity(db: Database, reader: StreamReader, question: ActivityQuestion) -> list[ActivityBucket]:
+    """Return the latest buckets that hold anything, the oldest of them first.
+
+    Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return _Counting(db, question).count(reader)
+        except StorageFailure as error:
+            refused = error  # a segment was replaced by another before it could be read
+    raise refused
+
+
+class _Counting:
+    def __init__(self, db: Database, question: ActivityQuestion) -> None:
+        self._db, self._question = db, question
+        self._buckets: dict[int, _Bucket] = {}
+
+    def count(self, reader: StreamReader) -> list[ActivityBucket]:
+        question = self._question
+        steps = StepQuery(session_id=question.session_id, times=question.times)
+        with ExitStack() as stack:
+            # What is in the stream and what left it as of one moment; the counting itself holds up nobody.
+            with self._db.read():
+                asked = stack.enter_context(reader.asked(steps))
+                self._count_cold()
+                cold = self._cold_concepts()
+            first = self._count_stream(asked)
+            self._add_cold_concepts(cold)
+            if asked.steps is not None and question.concepts != []:
+                self._add_stream_concepts(asked, first)
+        return self._result()
+
+    # The stream ---------------------------------------------------------------------------------------------------
+
+    def _count_stream(self, asked: Asked) -> int:
+        """Count the stream; return where the first bucket that is wanted begins, and let go of those before it."""
+        if asked.steps is not None:
+            rows = asked.cursor.execute(
+                "SELECT began, count(*), sum(tokens) FROM"
+                f" (SELECT {self._floored('ts')} AS began, tokens {asked.steps}) GROUP BY began",
+                list(asked.params),
+            ).fetchall()
+            for at, timesteps, tokens in rows:
+                bucket = self._buckets.setdefault(self._floor(at), _Bucket())
+                bucket.timesteps += timesteps
+                bucket.tokens += int(tokens)
+        wanted = sorted(self._buckets)[-self._question.limit :]
+        self._buckets = {at: self._buckets[at] for at in wanted}
+        return wanted[0] if wanted else 0
+
+    def _add_stream_concepts(self, asked: Asked, first: int) -> None:
+        given = self._question.concepts
+        params: list[Any] = [*asked.params, first]
+        which = ""
+        if given is not None:
+            which = "WHERE list_contains(?, concept)"
+            params.append(asked.concepts.numbers(list(given)))
+        asked.cursor.execute(
+            "CREATE OR REPLACE TEMP TABLE active AS SELECT began, concept, count(*) AS count, sum(score) AS total,"
+            " max(score) AS peak FROM (SELECT began, unnest(concepts) AS concept, unnest(scores) AS score FROM"
+            f" (SELECT {self._floored('ts')} AS began, ts, concepts, scores {asked.steps}) WHERE ts >= ?) {which}"
+            " GROUP BY began, concept",
+            params,
+        )
+        chosen = self._chosen(asked) if given is None else dict.fromkeys(given, 0.0)
+        numbers = asked.concepts.numbers(list(chosen))
+        rows = asked.cursor.execute(
+            "SELECT * FROM active WHERE list_contains(?, concept)", [numbers]
+        ).fetchall()
+        for at, number, count, total, peak in rows:
+            one = self._buckets[self._floor(at)].concept(asked.concepts.id(number))
+            one.count += count
+            one.weight += count
+            one.total += total
+            one.peak = max(one.peak, peak)
+
+    def _chosen(self, asked: Asked) -> dict[str, float]:
+        """Return the strongest concepts of stream and COLD records together, by the sum of their scores."""
+        totals: dict[str, float] = {}
+        for bucket in self._buckets.values():
+            for name, one in bucket.concepts.items():
+                totals[name] = totals.get(name, 0.0) + one.total
+        for number, total in asked.cursor.execute(
+            "SELECT concept, sum(total) FROM active GROUP BY concept"
+        ).fetchall():
+            name = asked.concepts.id(number)
+            totals[name] = totals.get(name, 0.0) + total
+        return self._strongest(totals)
+
+    def _strongest(self, totals: Mapping[str, float]) -> dict[str, float]:
+        permitted = self._question.permitted
+        seen = [one for one in totals.items() if permitted is None or permitted(one[0])]
+        return dict(sorted(seen, key=lambda one: (-one[1], one[0]))[:STRONGEST])
+
+    # COLD records -------------------------------------------------------------------------------------------------
+
+    def _cold_where(self) -> tuple[str, dict[str, SQLValue]]:
+        question = self._question
+        conditions, params = ["true"], dict[str, SQLValue]()
+        if question.session_id is not None:
+            conditions.append(
+                "(r.session_no = :session OR r.no IN"
+                " (SELECT record_no FROM compressed_record_sessions WHERE session_no = :session))"
+            )
+            params["session"] = Sessions(self._db).number(question.session_id)
+        if question.times is not None:
+            conditions.append("r.start_at >= :since AND r.start_at < :until")
+            params |= {"since": to_micros(question.times[0]), "until": to_micros(question.times[1])}
+        return " AND ".join(conditions), params
+
+    def _count_cold(self) -> None:
+        where, params = self._cold_where()
+        for at, level, timesteps, tokens in self._db.query(
+            f"SELECT {self._floored('r.start_at')}, max(r.level), sum(r.timesteps), sum(r.token_count)"
+            f" FROM compressed_records r WHERE {where} GROUP BY 1",
+            params,
+        ):
+            bucket = self._buckets.setdefault(self._floor(cast("int", at)), _Bucket())
+            bucket.timesteps += cast("int", timesteps)
+            bucket.compressed += cast("int", timesteps)
+            bucket.tokens += cast("int", tokens)
+            bucket.coarsest = max(bucket.coarsest, cast("int", level))
+
+    def _cold_concepts(self) -> list[Row]:
+        where, params = self._cold_where()
+        if self._question.concepts is not None:
+            where += " AND k.id IN (SELECT value FROM json_each(:concepts))"
+            params["concepts"] = dump(list(self._question.concepts))
+        return self._db.query(
+            f"SELECT {self._floored('r.start_at')}, k.id, count(*), sum(r.timesteps), sum(j.value), max(c.peak)"
+            " FROM compressed_records r CROSS JOIN json_each(r.top_k_activations) j"
+            " CROSS JOIN stream_concepts k ON k.id = j.key"
+            " CROSS JOIN compressed_concepts c ON c.record_no = r.no AND c.concept_no = k.no"
+            f" WHERE {where} GROUP BY 1, 2",
+            params,
+        )
+
+    def _add_cold_concepts(self, rows: Sequence[Row]) -> None:
+        for at, name, count, timesteps, total, peak in rows:
+            bucket = self._buckets.get(self._floor(cast("int", at)))
+            if bucket is not None:
+                one = bucket.concept(cast("str", name))
+                one.count += cast("int", count)
+                one.weight += cast("int", timesteps)
+                one.total += cast("float", total)
+                one.peak = max(one.peak, cast("float", peak))
+
+    def _floored(self, column: str) -> str:
+        """Return where the bucket begins, for SQLite and DuckDB alike; of a month its days, which `_floor` joins."""
+        unit = ActivityUnit.DAY if self._question.unit is ActivityUnit.MONTH else self._question.unit
+        length, offset = _LENGTHS[unit], _MONDAY if unit is ActivityUnit.WEEK else 0
+        # The remainder of what lies before 1970 is negative.
+        return f"{column} - ((({column} - {offset}) % {length} + {length}) % {length})"
+
+    def _floor(self, at: int) -> int:
+        unit = self._question.unit
+        if unit is ActivityUnit.MONTH:
+            time = from_micros(at)
+            return to_micros(datetime(time.year, time.month, 1, tzinfo=UTC))
+        offset = _MONDAY if unit is ActivityUnit.WEEK else 0
+        return at - (at - offset) % _LENGTHS[unit]
+
+    # Together -----------------------------------------------------------------------------------------------------
+
+    def _result(self) -> list[ActivityBucket]:
+        totals: dict[str, float] = {}
+        for bucket in self._buckets.values():
+            for name, one in bucket.concepts.items():
+                totals[name] = totals.get(name, 0.0) + one.total
+        given = self._question.concepts
+        order = [*(self._strongest(totals) if given is None else given)]
+        return [
+            ActivityBucket(
+                start=from_micros(at),
+                end=self._end(at),
+                timesteps=bucket.timesteps,
+                tokens=bucket.tokens,
+                compressed=bucket.compressed,
+                coarsest=CompressionLevel(bucket.coarsest),
+                concepts={name: _said(bucket.concepts[name]) for name in order if name in bucket.concepts},
+            )
+            for at, bucket in sorted(self._buckets.items())
+        ]
+
+    def _end(self, at: int) -> datetime:
+        start = from_micros(at)
+        try:
+            if self._question.unit is not ActivityUnit.MONTH:
+                return start + timedelta(microseconds=_LENGTHS[self._question.unit])
+            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        except (OverflowError, ValueError):  # the last that there is ends after the last moment
+            return datetime.max.replace(tzinfo=UTC)
+
+
+def _said(one: _Concept) -> ConceptActivity:
+    return ConceptActivity(count=one.count, mean=_single(one.total / one.weight), peak=_single(one.peak))
+
+
+def _single(score: float) -> float:
+    """Return a score as the shortest number that single precision, in which scores are kept, keeps apart."""
+    import numpy as np
+
+    return float(str(np.float32(score)))

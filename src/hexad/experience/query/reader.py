@@ -1,0 +1,390 @@
+"""Questions to the stream: what is still in logs, anybody's, and what is in segments, answered as one.
+
+Logs are read before the manifest is: a log that is sealed in between is then in a segment that the manifest names,
+and dropped here. The other way round its rows would be in neither.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from hexad.core.tick_ranges import Ranges, holds
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.errors import NotFound, StorageFailure
+from hexad.experience.query import top_concepts as stream_tops
+from hexad.experience.query.records import ConceptNumbers, cold_timestep, timestep
+from hexad.experience.query.sealed_counts import SealedCounts
+from hexad.experience.query.spans import Part, parts_of
+from hexad.experience.query.top_concepts import Reading, plan_reading
+from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.filters import TickRanges, conditions_of, placed, row_filter, tagged_places
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.log import list_logs, read_log
+from hexad.experience.stream.manifest import Manifest, Segment, Side
+from hexad.experience.stream.rows import RELATION, flat, merge_small
+from hexad.experience.stream.top_concepts_file import KIND
+from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
+from hexad.experience.tables.cold_records import Compressed, Match
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.tables.windows import Windows
+from hexad.experience.values.records import Fidelity, StepQuery, TimestepRecord
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+_COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
+_ATTEMPTS: Final = 10
+_SHORT: Final = 100
+_TOO_FAST: Final = "The stream is being compressed faster than it can be read; ask again."
+_EVERYTHING: Final = StepQuery()
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
+
+    `sides` are the lists of concepts beside segments, where the question is about concepts. `places` is what tags let
+    through, and `parts` where that is in segments.
+    """
+
+    logs: Sequence[Frames]
+    paths: Sequence[str]
+    sides: Mapping[str, str]
+    session: int | None
+    places: TickRanges | None
+    parts: Sequence[Part] | None
+    gone: Mapping[int, Ranges]
+    cold: Sequence[Match]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Timesteps of the stream, for a statement of one's own.
+
+    `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
+    columns are those of a segment. Where the question is about tagged ranges, the table `places` has these.
+    `reading` says which segments were only read in part.
+    """
+
+    cursor: duckdb.DuckDBPyConnection
+    steps: str | None
+    params: Sequence[Any]
+    concepts: ConceptNumbers
+    reading: Reading
+
+
+class StreamReader:
+    """Answers questions to the stream of one store."""
+
+    def __init__(self, db: Database, directory: Path, duck: Duck) -> None:
+        self._db = db
+        self.duck = duck
+        self._manifest = Manifest(db)
+        self._sessions = Sessions(db)
+        self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
+        self.log_directory, self._segments = directory / "log", directory / "segments"
+        self._sealed = SealedCounts(duck)
+        self._known: dict[str, Frames] = {}
+        self._lock = threading.Lock()
+
+    def query(self, question: StepQuery) -> list[TimestepRecord]:
+        """Return what holds, in the order of sessions and ticks, or strongest first; COLD records among it.
+
+        Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
+        """
+        for _ in range(_ATTEMPTS):
+            sources = self.sources(question, cold=question)
+            try:
+                found = self._query(question, sources)
+            except StorageFailure:
+                if not self.outdated(sources):
+                    raise
+                continue
+            if found is not None:
+                return found
+        raise StorageFailure(_TOO_FAST)
+
+    def _query(
+        self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()
+    ) -> list[TimestepRecord] | None:
+        """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
+
+        The segments `whole` are read without the lists beside them.
+        """
+        with self._asked(question, sources, whole) as asked:
+            cold = sources.cold
+            if asked.steps is None and not cold:
+                return []
+            sql, params = _statement(question, asked, cold=bool(cold))
+            if cold:
+                asked.cursor.register("cold", _cold_columns(cold))
+            if _is_short(question):  # with a LIMIT DuckDB reads the columns in a second go
+                rows = asked.cursor.execute(sql, params).fetchall()[question.offset :][: question.limit]
+            else:
+                end = [question.limit, question.offset]
+                rows = asked.cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*params, *end]).fetchall()
+            concepts = asked.concepts
+            last = (-rows[-1][1], rows[-1][2], rows[-1][3]) if len(rows) == question.limit else None
+            failed = asked.reading.failed(last)
+        return self._query(question, sources, whole | failed) if failed else self._records(rows, concepts)
+
+    def ask(self, question: StepQuery, use: Callable[[Asked], Answer], *, light: bool = False) -> Answer:
+        """Return what `use` makes of the timesteps for which `question` holds, COLD records not among them.
+
+        It is called again when a segment was replaced before it could be read. Where it is `light` it asks for no text
+        and for no concept: what is in logs has none then.
+        """
+        question = replace(question, strongest=None)  # a list that may be too short would go unnoticed
+        for _ in range(_ATTEMPTS):
+            sources = self.sources(question)
+            try:
+                with self._asked(question, sources, light=light) as asked:
+                    return use(asked)
+            except StorageFailure:
+                if not self.outdated(sources):
+                    raise
+        raise StorageFailure(_TOO_FAST)
+
+    @contextmanager
+    def asked(self, question: StepQuery) -> Iterator[Asked]:
+        """Give what `ask` does, once."""
+        question = replace(question, strongest=None)
+        with self._asked(question, self.sources(question)) as asked:
+            yield asked
+
+    def outdated(self, sources: Sources) -> bool:
+        """Whether a file of these went since: into another segment, or it was only beside one."""
+        return any(not self._manifest.has(Path(one).name) for one in sources.paths) or not all(
+            map(os.path.exists, sources.sides.values())
+        )
+
+    @contextmanager
+    def _asked(
+        self,
+        question: StepQuery,
+        sources: Sources,
+        whole: Set[str] = frozenset(),
+        *,
+        light: bool = False,
+    ) -> Iterator[Asked]:
+        concepts = ConceptNumbers(self._manifest)
+        places = sources.places
+        nowhere = places is not None and not len(places.plain["session"])
+        gone = TickRanges(sources.gone) if sources.gone else None
+        keep = row_filter(question, sources.session, places, gone)
+        logs = [] if nowhere else sources.logs
+        table = flat(
+            logs,
+            concept_numbers=concepts.numbers,
+            keep=keep,
+            events=_events(question),
+            within=_narrowed(sources.session, question.ticks, places),
+            light=light and not question.activations and question.text is None,
+        )
+        paths = [] if nowhere else list(sources.paths)
+        sides = {path: side for path, side in sources.sides.items() if path not in whole}
+        with self.duck.cursor(self._segments, table) as cursor:
+            joins = ""
+            if places is not None:
+                cursor.register("places", places.plain)
+                cursor.register("places_by_block", places.table)
+                joins += places.inside("places_by_block")
+            if gone is not None:
+                cursor.register("gone", gone.table)
+                joins += gone.outside("gone")
+            reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides, name=self.duck.name)
+            relations, params = reading.relations(_COLUMNS, sides, sources.parts)
+            if table is not None:
+                relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
+            steps, values = _steps(question, sources, concepts, relations, joins)
+            yield Asked(
+                cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
+            )
+
+    def _records(
+        self, rows: Sequence[Sequence[Any]], concepts: ConceptNumbers
+    ) -> list[TimestepRecord] | None:
+        cold = self._compressed.by_numbers([row[0] for row in rows if row[0]])
+        if any(row[0] and row[0] not in cold for row in rows):
+            return None
+        names = self._sessions.names(row[2] for row in rows if not row[0])
+        fidelity = _labels(self._windows, names)
+        return [
+            cold_timestep(cold[row[0]]) if row[0] else timestep(row[2:], names, concepts, fidelity)
+            for row in rows
+        ]
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
+        for _ in range(_ATTEMPTS):
+            with self._db.read():
+                sources = self.sources(_EVERYTHING)
+                held = self._manifest.ranges() if sources.gone else {}
+                sealed = 0 if sources.gone else sum(one.rows for one in self._manifest.segments())
+            gone = range_columns(dict(sources.gone))
+            unsealed = sum(
+                len(frame) - (int(placed(frame.numbers, gone).sum()) if sources.gone else 0)
+                for log in sources.logs
+                for frame in log.frames
+            )
+            try:
+                by_path = {str(self._segments / name): some for name, some in held.items()}
+                return sealed + self._sealed.count(by_path, sources.gone), unsealed
+            except StorageFailure:
+                if not self.outdated(sources):
+                    raise
+        raise StorageFailure(_TOO_FAST)
+
+    def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> Sources:
+        """Return where the answers to a question are, and the COLD records for which `cold` holds.
+
+        Raises `NotFound` for a session that was never started.
+        """
+        logs = self._read_logs()
+        with self._db.read():
+            session = None
+            if question.session_id is not None:
+                session = self._sessions.number(question.session_id)
+                if session is None:
+                    raise NotFound(
+                        f"There is no session {question.session_id!r}; `sessions()` lists those that there are."
+                    )
+            times = question.times
+            segments = self._manifest.segments(
+                session=session,
+                ticks=question.ticks,
+                times=None if times is None else (to_micros(times[0]), to_micros(times[1])),
+            )
+            retired = self._manifest.retired(list(logs))
+            sides = self._manifest.sides(KIND) if question.activations else {}
+            places = tagged_places(question, self._sessions)
+            parts = None if places is None else self._parts(places, segments)
+            if parts is not None:
+                needed = {path for part in parts for path in part.paths}
+                segments = [one for one in segments if str(self._segments / one.name) in needed]
+            return Sources(
+                logs=[log for name, log in logs.items() if name not in retired],
+                paths=[str(self._segments / one.name) for one in segments],
+                places=places,
+                parts=parts,
+                sides=self._present(segments, sides),
+                session=session,
+                gone=self._gone.by_session(*_narrowed(session, question.ticks, places)),
+                cold=[] if cold is None else self._compressed.matches(cold, session),
+            )
+
+    def _parts(self, places: TickRanges, segments: Sequence[Segment]) -> list[Part]:
+        held = self._manifest.ranges(set(places.plain["session"].tolist()))
+        return parts_of(
+            places.plain,
+            {str(self._segments / one.name): held.get(one.name, ()) for one in segments},
+        )
+
+    def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
+        """Return the lists of concepts that are there, by the path of their segment."""
+        if sum(one.rows for one in segments) < stream_tops.LISTS_FROM_ROWS:
+            return {}
+        found = {
+            str(self._segments / one.name): str(self._segments / side.name)
+            for one in segments
+            for side in sides.get(one.name, ())
+        }
+        return {path: side for path, side in found.items() if os.path.exists(side)}
+
+    def _read_logs(self) -> dict[str, Frames]:
+        found: dict[str, Frames] = {}
+        with self._lock:
+            for path in list_logs(self.log_directory):
+                # Taken out while it is read: after an error it is read anew.
+                log = read_log(path, self._known.pop(path.name, None), cipher=self.duck.cipher)
+                if log is not None:
+                    merge_small(log)
+                    found[path.name] = log
+            self._known = dict(found)
+            return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
+
+
+def _is_short(question: StepQuery) -> bool:
+    """Whether few timesteps can be found, whatever else is asked."""
+    ticks = question.ticks
+    return question.session_id is not None and ticks is not None and ticks[1] - ticks[0] < _SHORT
+
+
+def _narrowed(
+    session: int | None, ticks: tuple[int, int] | None, places: TickRanges | None
+) -> tuple[int | None, tuple[int, int] | None]:
+    """Return the session and the ticks outside of which nothing is asked for."""
+    if places is not None and places.only is not None:
+        number, hull = places.only
+        if session in (None, number):
+            low, high = ticks or hull
+            return number, (max(low, hull[0]), min(high, hull[1]))
+    return session, ticks
+
+
+def _events(question: StepQuery) -> Collection[str] | None:
+    return question.events if question.event_id is None else [question.event_id]
+
+
+def _steps(
+    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str], joins: str
+) -> tuple[str | None, list[Any]]:
+    """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
+    if not relations:
+        return None, []
+    conditions, values = conditions_of(question, sources.session, concepts)
+    return f"FROM ({' UNION ALL '.join(relations)}) steps{joins} WHERE {conditions}", values
+
+
+def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:
+    """Return the query and its parameters, but for limit and offset; COLD records stand in it by their numbers."""
+    score, strongest = "0.0", ""
+    if question.strongest is not None:
+        number = asked.concepts.numbers([question.strongest])[0]
+        score, strongest = f"scores[list_position(concepts, {number})]", "score DESC, "
+    parts = []
+    if asked.steps is not None:
+        parts.append(f"SELECT 0 AS cold_no, {score} AS score, {_COLUMNS} {asked.steps}")
+    if cold:
+        parts.append(
+            "SELECT cold_no, score, session, tick, ts, NULL AS kind, NULL AS flags, NULL AS token, NULL AS tokens,"
+            " NULL AS role, NULL AS event, NULL AS content, NULL AS concepts, NULL AS scores FROM cold"
+        )
+    return (
+        f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {strongest}session, tick, ts, cold_no"
+    ), asked.params
+
+
+def _labels(windows: Windows, sessions: Collection[int]) -> Callable[[int, int], Fidelity]:
+    """Return what says at which fidelity a timestep of one of these sessions is kept."""
+    only = next(iter(sessions)) if len(sessions) == 1 else None
+    protected = windows.protected_by_session(only) if sessions else {}
+
+    def fidelity(session: int, tick: int) -> Fidelity:
+        for strength, ranges in protected.get(session, {}).items():
+            if holds(ranges, tick):
+                return strength
+        return Fidelity.HOT
+
+    return fidelity
+
+
+def _cold_columns(matches: Sequence[Match]) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    return {
+        "cold_no": np.array([one.no for one in matches], np.int64),
+        "session": np.array([one.session for one in matches], np.uint32),
+        "tick": np.array([one.tick for one in matches], np.int64),
+        "ts": np.array([one.at for one in matches], np.int64),
+        "score": np.array([one.score for one in matches], np.float64),
+    }

@@ -1,0 +1,96 @@
+"""From rows of the stream, and COLD records among them, to timesteps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from hexad.database.codec import from_micros
+from hexad.experience.stream.frames import ENDS, KINDS, STARTS
+from hexad.experience.stream.manifest import Manifest
+from hexad.experience.values.records import EventType, Fidelity, TimestepRecord, timestep_id
+from hexad.experience.values.tiers import CompressedRecord
+
+_PROVISIONAL: Final = 3_000_000_000
+"""From here on are the numbers of concepts that no segment holds yet; they are worth nothing outside one query."""
+
+
+class ConceptNumbers:
+    """The numbers of concepts in one query: each is looked up once, so that it cannot change on the way."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._numbers: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+
+    def numbers(self, ids: Sequence[str]) -> list[int]:
+        """Return the number of each concept, a provisional one where it has none."""
+        for one in ids:
+            if one not in self._numbers:
+                known = self._manifest.concept_number(one)
+                number = _PROVISIONAL + len(self._numbers) if known is None else known
+                self._numbers[one], self._ids[number] = number, one
+        return [self._numbers[one] for one in ids]
+
+    def id(self, number: int) -> str:
+        """Return the concept of a number."""
+        return self._ids.get(number) or self._manifest.concept_id(number) or f"#{number}"
+
+
+def timestep(
+    row: Sequence[Any],
+    names: Mapping[int, str],
+    concepts: ConceptNumbers,
+    fidelity: Callable[[int, int], Fidelity],
+) -> TimestepRecord:
+    """Return the timestep of a row; `fidelity` says of a session and a tick at which one it is."""
+    session, tick, at, kind, flags, token, tokens, role, event, content, numbers, scores = row
+    activations = [(concepts.id(number), score) for number, score in scored(numbers, scores)]
+    activations.sort(key=lambda one: (-one[1], one[0]))
+    session_id = names[session]
+    return TimestepRecord(
+        id=timestep_id(session_id, tick),
+        session_id=session_id,
+        tick=tick,
+        timestamp=from_micros(at),
+        event_type=KINDS[kind],
+        content=content,
+        concept_activations=dict(activations),
+        event_id=event,
+        event_start=bool(flags & STARTS),
+        event_end=bool(flags & ENDS),
+        token_id=token,
+        role=role,
+        token_count=tokens,
+        fidelity=fidelity(session, tick),
+    )
+
+
+def cold_timestep(record: CompressedRecord) -> TimestepRecord:
+    """Return a COLD record as `recall` shows it, by the highest scores of its concepts."""
+    return TimestepRecord(
+        id=record.id,
+        session_id=record.session_id or "",
+        tick=record.start_tick or 0,
+        timestamp=record.start_time,
+        event_type=record.event_type or EventType.SYSTEM,
+        content=record.summary,
+        concept_activations=dict(record.peaks),
+        event_id=record.event_id,
+        event_start=True,
+        event_end=True,
+        role=record.role,
+        token_count=record.token_count,
+        fidelity=Fidelity.COLD,
+        compression_level=record.level,
+        end_tick=record.end_tick,
+        timesteps=record.timesteps,
+    )
+
+
+def scored(numbers: Sequence[int], scores: Sequence[float]) -> Iterator[tuple[int, float]]:
+    """Yield scores as the shortest number that single precision keeps apart: 0.8, not 0.800000011920929."""
+    import numpy as np
+
+    for number, score in zip(numbers, scores, strict=True):
+        yield number, float(str(np.float32(score)))

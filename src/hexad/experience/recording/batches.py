@@ -1,0 +1,347 @@
+"""Many records at once, from rows or from columns: checked and cut as single ones are, column by column.
+
+The fast way takes what is plain and leaves the rest alone: a chunk in which anything is not plain goes through
+`moment`, row by row. So both say the same of every row, and a refusal is worded in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from hexad.database.codec import from_micros
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.recording.intake import Intake
+from hexad.experience.recording.moments import (
+    COUNT_LIMIT,
+    FLOAT_LIMIT,
+    KIND_BY_WORD,
+    moment_of_row,
+    time_micros,
+)
+from hexad.experience.recording.recorder import Moment
+from hexad.experience.stream.columns import Chunk
+from hexad.experience.stream.frames import (
+    ENDS,
+    HAS_EVENT,
+    HAS_ROLE,
+    HAS_TOKEN,
+    KIND_CODES,
+    NO_TIME,
+    STARTS,
+    Batch,
+)
+from hexad.experience.values.records import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HELD_BYTES: Final = 64 << 20
+_OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
+_TIMES: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""The years 1 to 9999, in microseconds since 1970."""
+
+
+class _Unusual(Exception):
+    """Something in the chunk is not plain: row by row is the way to say what."""
+
+
+def held_together(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield the batches when those of the first 64 MiB are there: what refuses a row before refuses all of them."""
+    coming = iter(batches)
+    held, size = [], 0
+    for batch in coming:
+        held.append(batch)
+        size += batch.size
+        if size > HELD_BYTES:
+            break
+    yield from held
+    yield from coming
+
+
+def batches(chunks: Iterable[Chunk], intake: Intake) -> Iterator[Batch]:
+    """Yield what is to be recorded; raises `InvalidInput` or `LimitExceeded`, with the row, for what cannot be."""
+    for chunk in chunks:
+        try:
+            yield _batch(chunk, intake)
+        except _Unusual:
+            yield _of_moments(list(_moments(chunk, intake)))
+
+
+def _moments(chunk: Chunk, intake: Intake) -> Iterator[Moment]:
+    number = chunk.first
+    try:
+        for row in _rows(chunk):
+            yield moment_of_row(row, intake=intake)
+            number += 1
+    except (InvalidInput, LimitExceeded) as error:
+        raise type(error)(f"Row {number:,}: {error}") from error
+
+
+def _rows(chunk: Chunk) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows as `record_many` takes them; raises `InvalidInput` for a concept that is twice in one."""
+    if chunk.rows is not None:
+        yield from chunk.rows
+        return
+    end = 0
+    ids = chunk.ids
+    concepts = chunk.concepts if ids is None else [ids[int(one)] for one in chunk.concepts]
+    for at, count in enumerate(chunk.counts):
+        start, end = end, end + count
+        activations = dict(zip(concepts[start:end], chunk.scores[start:end], strict=True))
+        if len(activations) != count:
+            raise InvalidInput("A concept is there twice; give each once, with one score.")
+        row = {name: column[at] for name, column in chunk.columns.items()}
+        if chunk.times is not None and chunk.times[at] != NO_TIME:
+            row["timestamp"] = _time(int(chunk.times[at]))
+        yield {**row, "concept_activations": activations}
+
+
+def _time(micros: int) -> datetime:
+    if not _TIMES[0] <= micros <= _TIMES[1]:
+        raise InvalidInput(f"timestamp is {micros:,} microseconds after 1970, outside the years 1 to 9999.")
+    return from_micros(micros)
+
+
+def _of_moments(moments: Sequence[Moment]) -> Batch:
+    import numpy as np
+
+    at, kind, flags, token, tokens, role, event, activations, contents = zip(*moments, strict=True)
+    numbers = _Numbers({None: 0})
+    texts = [one.encode("utf-8") for one in contents]
+    return Batch(
+        kind=np.array(kind, np.uint8),
+        flags=np.array(flags, np.uint8),
+        token=np.array(token, np.int64),
+        tokens=np.array(tokens, np.uint32),
+        roles=np.array([numbers[one] for one in role], np.intp),
+        events=np.array([numbers[one] for one in event], np.intp),
+        activations=np.array([len(one) for one in activations], np.uint8),
+        concepts=np.array([numbers[one] for row in activations for one in row], np.intp),
+        scores=np.array([one for row in activations for one in row.values()], np.float32),
+        lengths=np.array([len(one) for one in texts], np.uint32),
+        contents=b"".join(texts),
+        at=np.array([NO_TIME if one is None else one for one in at], np.int64),
+        strings=list(numbers),
+    )
+
+
+class _Numbers(dict[str | None, int]):
+    """Numbers strings as they come."""
+
+    def __missing__(self, text: str | None) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+def _batch(chunk: Chunk, intake: Intake) -> Batch:
+    """Return a chunk as a batch; raises `_Unusual` when not everything in it is plain."""
+    import numpy as np
+
+    columns = chunk.columns
+    try:
+        kind = np.array([KIND_BY_WORD[one] for one in columns["event_type"]], np.uint8)
+    except (KeyError, TypeError) as error:
+        raise _Unusual from error
+    contents, lengths = _contents(columns["content"], kind, intake)
+    flags = np.zeros(len(chunk), np.uint8)
+    numbers = _Numbers({None: 0})
+    named = {}
+    for key, flag in (("event_id", HAS_EVENT), ("role", HAS_ROLE)):
+        named[key] = _named(columns.get(key), key, len(chunk), numbers, intake)
+        flags[named[key] > 0] |= flag
+    token, present = _whole(columns.get("token_id"), len(chunk), 0, (-1 << 63, (1 << 63) - 1))
+    flags[present] |= HAS_TOKEN
+    tokens, _ = _whole(columns.get("token_count"), len(chunk), 1, (0, COUNT_LIMIT))
+    for key, flag in (("event_start", STARTS), ("event_end", ENDS)):
+        given = columns.get(key, ())
+        if not {*map(type, given)} <= {bool, type(None)}:
+            raise _Unusual
+        if any(given):
+            flags[np.fromiter(map(bool, given), np.bool_, len(chunk))] |= flag
+    strings = list(numbers)
+    counts, concepts, scores = _activations(chunk, strings, intake)
+    return Batch(
+        kind=kind,
+        flags=flags,
+        token=token,
+        tokens=tokens.astype(np.uint32),
+        roles=named["role"],
+        events=named["event_id"],
+        activations=counts.astype(np.uint8),
+        concepts=concepts,
+        scores=scores.astype(np.float32),
+        lengths=lengths,
+        contents=contents,
+        at=_times(chunk),
+        strings=strings,
+    )
+
+
+def _contents(
+    given: Sequence[Any], kind: NDArray[np.uint8], intake: Intake
+) -> tuple[bytes, NDArray[np.uint32]]:
+    """Return the contents one after the other, without secrets where they are not generated, and their lengths."""
+    import numpy as np
+
+    if {*map(type, given)} != {str} or max(map(len, given)) > CONTENT_BYTES_LIMIT // 4:
+        raise _Unusual
+    texts = given
+    looked_at = np.flatnonzero(kind != _OUTPUT).tolist()
+    if looked_at:
+        texts = list(given)
+        for at, text in intake.masked([texts[at] for at in looked_at]):
+            texts[looked_at[at]] = text
+    joined = "".join(texts)
+    if joined.isascii():
+        return joined.encode("ascii"), np.array([*map(len, texts)], np.uint32)
+    try:
+        encoded = [one.encode("utf-8") for one in texts]
+    except UnicodeEncodeError as error:
+        raise _Unusual from error
+    return b"".join(encoded), np.array([*map(len, encoded)], np.uint32)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Unusual
+    return value
+
+
+def _named(
+    given: Sequence[Any] | None, what: str, rows: int, numbers: _Numbers, intake: Intake
+) -> NDArray[np.intp]:
+    """Return the places of names in `numbers`, 0 for none."""
+    import numpy as np
+
+    if given is None:
+        return np.zeros(rows, np.intp)
+    known = len(numbers)
+    try:
+        places = np.array([numbers[one] for one in given], np.intp)
+        intake.take_names(map(_text, list(numbers)[known:]), what)
+    except (InvalidInput, TypeError) as error:
+        raise _Unusual from error
+    return places
+
+
+def _whole(
+    given: Sequence[Any] | None, rows: int, default: int, bounds: tuple[int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return whole numbers, and where there were any."""
+    import numpy as np
+
+    if given is None:
+        return np.full(rows, default, np.int64), np.zeros(rows, np.bool_)
+    types = {*map(type, given)}
+    present = np.ones(rows, np.bool_)
+    if not types <= {int, type(None)}:
+        raise _Unusual
+    if type(None) in types:
+        present = np.array([one is not None for one in given], np.bool_)
+        given = [default if one is None else one for one in given]
+    try:
+        whole = np.array(given, np.int64)
+    except OverflowError as error:
+        raise _Unusual from error
+    if len(whole) and not (bounds[0] <= whole.min() and whole.max() <= bounds[1]):
+        raise _Unusual
+    return whole, present
+
+
+def _times(chunk: Chunk) -> NDArray[np.int64]:
+    import numpy as np
+
+    times, given = chunk.times, chunk.columns.get("timestamp")
+    if times is not None:
+        timed = times[times != NO_TIME]
+        if len(timed) and not (_TIMES[0] <= timed.min() and timed.max() <= _TIMES[1]):
+            raise _Unusual
+        return times
+    if given is None:
+        return np.full(len(chunk), NO_TIME, np.int64)
+    try:
+        return np.array([NO_TIME if one is None else time_micros(one) for one in given], np.int64)
+    except InvalidInput as error:
+        raise _Unusual from error
+
+
+def _activations(
+    chunk: Chunk, strings: list[str | None], intake: Intake
+) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.float64]]:
+    """Return how many activations each row has, their places in `strings`, which are added, and their scores."""
+    import numpy as np
+
+    counts = np.array(chunk.counts, np.int64)
+    places, ids = _places(chunk, intake)
+    scores = _scores(chunk.scores)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    if not chunk.distinct:
+        pairs = np.sort(rows << 32 | places)
+        if (pairs[1:] == pairs[:-1]).any():
+            raise _Unusual
+    if intake.permitted is not None:
+        seen = np.fromiter(map(intake.permitted, ids), np.bool_, len(ids))[places]
+        rows, places, scores = rows[seen], places[seen], scores[seen]
+        counts = np.bincount(rows, minlength=len(counts))
+    if len(counts) and counts.max() > TOP_ACTIVATIONS:
+        kept = _strongest(rows, places, scores, ids)
+        rows, places, scores = rows[kept], places[kept], scores[kept]
+        counts = np.minimum(counts, TOP_ACTIVATIONS)
+    used = np.zeros(len(ids), np.bool_)
+    used[places] = True
+    number = np.cumsum(used) + (len(strings) - 1)
+    strings += [ids[at] for at in np.flatnonzero(used).tolist()]
+    return counts, number[places], scores
+
+
+def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[str]]:
+    """Return the concepts as places in a list of ids, which may be recorded."""
+    import numpy as np
+
+    try:
+        if chunk.ids is not None:
+            places = np.asarray(chunk.concepts, np.intp)
+            ids = [one for one in chunk.ids if one is not None]
+            if len(places) and places.max() >= len(ids):
+                raise _Unusual
+        else:
+            numbers = _Numbers()
+            places = np.array([numbers[one] for one in chunk.concepts], np.intp)
+            ids = [*map(_text, numbers)]
+        intake.take_concepts(ids)
+    except (InvalidInput, TypeError) as error:
+        raise _Unusual from error
+    return places, ids
+
+
+def _scores(given: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    import numpy as np
+
+    if not isinstance(given, np.ndarray):
+        if not {*map(type, given)} <= {float, int, np.float64, np.float32}:
+            raise _Unusual
+        try:
+            given = np.array(given, np.float64)
+        except OverflowError as error:
+            raise _Unusual from error
+    scores = given.astype(np.float64)
+    if not (np.abs(scores) <= FLOAT_LIMIT).all():
+        raise _Unusual
+    return scores
+
+
+def _strongest(
+    rows: NDArray[np.intp], places: NDArray[np.intp], scores: NDArray[np.float64], ids: Sequence[str]
+) -> NDArray[np.intp]:
+    """Return which activations are among the strongest of their row; of equal ones the first by id."""
+    import numpy as np
+
+    rank = np.empty(len(ids), np.intp)
+    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    order = np.lexsort((rank[places], -scores, rows))
+    ordered = rows[order]
+    starts = np.searchsorted(ordered, ordered)  # where each one's row begins
+    return order[np.arange(len(order)) - starts < TOP_ACTIVATIONS]

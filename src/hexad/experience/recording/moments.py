@@ -1,0 +1,206 @@
+"""From what a caller says happened to what is recorded, checked once."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from heapq import nsmallest
+from numbers import Real
+from typing import Any, Final
+
+from hexad.core.arguments import parse_choice, parse_time
+from hexad.database.codec import to_micros
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.recording.intake import Intake
+from hexad.experience.recording.recorder import Moment
+from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, KIND_CODES, STARTS
+from hexad.experience.values.records import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+KIND_BY_WORD: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
+_OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
+FLOAT_LIMIT: Final = 3.4e38
+COUNT_LIMIT: Final = (1 << 32) - 1
+_TOKEN_LIMIT: Final = 1 << 63
+_FLOATS: Final = {float}
+ROW_KEYS: Final = frozenset(
+    (
+        "event_type",
+        "content",
+        "concept_activations",
+        "event_id",
+        "event_start",
+        "event_end",
+        "token_id",
+        "role",
+        "token_count",
+        "timestamp",
+    )
+)
+
+
+def moment(  # one parameter for each field of document 2's `record`
+    event_type: EventType | str,
+    content: str,
+    concept_activations: Mapping[str, float] | None,
+    intake: Intake,
+    event_id: str | None = None,
+    event_start: bool = False,
+    event_end: bool = False,
+    token_id: int | None = None,
+    role: str | None = None,
+    token_count: int = 1,
+    timestamp: datetime | str | None = None,
+) -> Moment:
+    """Return what is to be recorded; raises `InvalidInput` or `LimitExceeded` for what cannot be.
+
+    Secrets go out of everything but generated tokens: those mean something together only. Concepts whose lens may not
+    be seen go before the strongest are chosen.
+    """
+    kind = KIND_BY_WORD.get(event_type)
+    if kind is None:
+        kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
+    flags = 0
+    if event_start is not False and _truth(event_start, "event_start"):
+        flags |= STARTS
+    if event_end is not False and _truth(event_end, "event_end"):
+        flags |= ENDS
+    if event_id is not None:
+        flags |= HAS_EVENT
+        intake.name(event_id, "event_id")
+    if role is not None:
+        flags |= HAS_ROLE
+        intake.name(role, "role")
+    if token_id is not None:
+        flags |= HAS_TOKEN
+        if type(token_id) is not int or not -_TOKEN_LIMIT <= token_id < _TOKEN_LIMIT:
+            token_id = _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
+    if token_count != 1 or type(token_count) is not int:
+        token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
+    if not isinstance(content, str):
+        raise InvalidInput(f"content = {content!r} is no text; give a string.")
+    text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
+    return (
+        None if timestamp is None else time_micros(timestamp),
+        kind,
+        flags,
+        token_id or 0,
+        token_count,
+        role,
+        event_id,
+        _strongest(concept_activations, intake) if concept_activations else {},
+        text if kind == _OUTPUT else intake.mask(text),
+    )
+
+
+def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
+    """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`.
+
+    None is as good as no such key.
+    """
+    if not isinstance(row, Mapping):
+        raise InvalidInput(f"{str(row)[:80]!r} is no row; give a mapping with event_type and content.")
+    if not (row.keys() <= ROW_KEYS and "event_type" in row and "content" in row):
+        raise InvalidInput(
+            f"A row needs event_type and content and may have {', '.join(sorted(ROW_KEYS))}; it has {sorted(row)}."
+        )
+    get = row.get
+    count = get("token_count")
+    return moment(
+        row["event_type"],
+        row["content"],
+        get("concept_activations"),
+        intake,
+        get("event_id"),
+        get("event_start", False),
+        get("event_end", False),
+        get("token_id"),
+        get("role"),
+        1 if count is None else count,
+        get("timestamp"),
+    )
+
+
+def _truth(value: object, what: str) -> bool:
+    """Return a bool, NumPy's too; None is False. A word such as "false" would be true."""
+    if value is None or isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
+        return bool(value)
+    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.")
+
+
+def _whole(value: object, what: str, low: int, high: int) -> int:
+    """Return a whole number, NumPy's too; a bool is none."""
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        whole = None
+    if whole is None or not low <= whole <= high:
+        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} to {high}.")
+    return whole
+
+
+def _storable(text: str) -> str:
+    """Return the text with U+FFFD for half a character, which no UTF-8 can carry; a token may end inside one."""
+    if not text.isascii() and _SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if len(text) > CONTENT_BYTES_LIMIT // 4 and len(text.encode("utf-8")) > CONTENT_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The content has more than {CONTENT_BYTES_LIMIT:,} bytes; record it in parts, as timesteps of one event."
+        )
+    return text
+
+
+def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
+    """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
+    try:
+        scores = given.values()
+    except AttributeError as error:
+        raise InvalidInput(
+            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores."
+        ) from error
+    # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
+    # the sum is one, which is less than nothing.
+    plain = (
+        given.keys() <= intake.concepts
+        and {*map(type, scores)} == _FLOATS
+        and sum(map(abs, scores)) < FLOAT_LIMIT
+    )
+    checked = dict(given) if plain else _checked(given, intake)  # theirs may change before ours is written
+    permitted = intake.permitted
+    if permitted is not None:
+        checked = {concept: score for concept, score in checked.items() if permitted(concept)}
+    if len(checked) <= TOP_ACTIVATIONS:
+        return checked
+    return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _checked(given: Mapping[str, Any], intake: Intake) -> dict[str, float]:
+    intake.take_concepts(given)
+    checked: dict[str, float] = {}
+    for concept, score in given.items():
+        number = _number(score)
+        if number is None:
+            raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a number.")
+        if not -FLOAT_LIMIT <= number <= FLOAT_LIMIT:
+            raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a finite number.")
+        checked[concept] = number
+    return checked
+
+
+def _number(score: object) -> float | None:
+    """Return any number, NumPy's too, as a float, None for what is none; a bool is none."""
+    if isinstance(score, bool) or not isinstance(score, Real):
+        return None
+    try:
+        return float(score)
+    except OverflowError:
+        return float("inf")
+
+
+def time_micros(timestamp: datetime | str) -> int:
+    """Return a time as the stream keeps it."""
+    time = parse_time(timestamp, "timestamp")
+    assert time is not None
+    return to_micros(time)

@@ -1,0 +1,337 @@
+"""Recording: from many threads into this process's log, acknowledged as the policy says."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.core.tracing import log
+from hexad.database.codec import to_micros
+from hexad.database.encryption.cipher import FileCipher
+from hexad.database.exit_hooks import Turn, at_end, forget
+from hexad.errors import InvalidInput, StorageFailure
+from hexad.experience.stream.frames import Batch, StepFields
+from hexad.experience.stream.log import LogWriter, RowsInDoubt
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.values.durability import StreamDurability
+
+GROUP_RECORDS: Final = 4_096
+GROUP_CHARS: Final = 4 << 20
+GROUP_S: Final = 0.020
+_FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
+
+
+Moment = tuple[int | None, int, int, int, int, str | None, str | None, Mapping[str, float], str]
+"""What is recorded, before it has a tick and, mostly, a time: the rest of a `Step`, as a plain tuple too."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Records that are written together, and what became of them."""
+
+    steps: list[StepFields] = field(default_factory=list)
+    chars: int = 0
+    written: bool = False
+    error: StorageFailure | None = None
+
+
+@dataclass(slots=True)
+class _Ticks:
+    """A block of ticks that this process has reserved: the next one, and the first that is not ours."""
+
+    next: int = 0
+    end: int = 0
+    size: int = _FIRST_BLOCK // 2
+
+
+class Recorder:
+    """Appends records to the log of this process. Safe to share between threads."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        directory: Path,
+        *,
+        clock: Clock,
+        durability: StreamDurability,
+        full: Callable[[], None],
+        cipher: FileCipher | None = None,
+    ) -> None:
+        self._sessions = sessions
+        self._directory = directory
+        self._clock = clock
+        self._durability = durability
+        self._cipher = cipher
+        self._full = full  # called when there is a log to seal
+        self._pid = os.getpid()
+        self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
+        self._writing = threading.Lock()  # the log; taken before `_lock`
+        self._batch = _Waiting()
+        self._ticks: dict[int, _Ticks] = {}
+        self._log: LogWriter | None = None
+        self._trouble: StorageFailure | None = None
+        self._filled, self._pause = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._registered = self._closed = False
+
+    def add(self, session: int, moment: Moment, tick: int | None = None) -> int:
+        """Record for a session; return the tick, which is `tick` if given. Under `always` it is on the disk.
+
+        Raises `StorageFailure` when the disk refuses; then it was not recorded. After a failure in the background
+        nothing is taken before what waits could be written. `Conflict` when somebody may have been given the tick.
+        """
+        self._require_own_process()
+        if self._trouble is not None:
+            self.flush()
+        always = self._durability is StreamDurability.ALWAYS
+        with self._lock:
+            if tick is not None:
+                self._aim(session, tick)
+            ticks = self._ticks.get(session)
+            if ticks is not None and ticks.next < ticks.end and not self._closed:
+                tick = ticks.next
+                ticks.next += 1
+            else:
+                tick = self._take(session, 1)[0]
+            batch = self._batch
+            if moment[0] is None:
+                batch.steps.append((session, tick, to_micros(self._clock.now()), *moment[1:]))
+            else:
+                batch.steps.append((session, tick, *moment))  # type: ignore[arg-type]  # its time is there
+            batch.chars += len(moment[8])
+            waiting = len(batch.steps)
+            if self._thread is None and not always:
+                self._begin()
+        if always:
+            self._write(batch)
+            if batch.error is not None:
+                raise batch.error
+        elif waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
+            self._write(batch)
+        elif waiting == 1:
+            self._filled.set()
+        return tick
+
+    def add_batch(self, session: int, batch: Batch) -> Sequence[int]:
+        """Record a batch for a session; return the ticks, increasing. It is acknowledged, whatever the policy.
+
+        Raises `StorageFailure` when the disk refuses; then none of it was recorded, as after a failure in the
+        background, until what waits could be written.
+        """
+        self._require_own_process()
+        if self._trouble is not None:
+            self.flush()
+        with self._writing:  # while it is held nobody can close the log
+            with self._lock:
+                ticks = self._take(session, len(batch))
+                now = to_micros(self._clock.now())
+            self._append(lambda one: one.append_batch(batch, session=session, ticks=ticks, now=now))
+        return ticks
+
+    def _take(self, session: int, count: int) -> Sequence[int]:
+        """Return ticks that nobody else is given; the lock is held."""
+        if self._closed:
+            raise InvalidInput("The store is closed; open it again.")
+        ticks = self._ticks.get(session)
+        if ticks is None or ticks.end - ticks.next < count:
+            return self._reserve(session, count)
+        ticks.next += count
+        return range(ticks.next - count, ticks.next)
+
+    def _begin(self) -> None:
+        """Start the thread, for the first time or after something ended it; what waits already is written too."""
+        self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
+        self._thread.start()
+        self._filled.set()
+        if not self._registered:
+            self._registered = True
+            at_end(Turn.RECORDS, self, self._finish)
+
+    def _require_own_process(self) -> None:
+        # A forked child has the parent's log open, and a copy of what waits: it would write over its records.
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                "The store was opened before a fork and cannot record in the child; open it again."
+            )
+
+    def _reserve(self, session: int, count: int) -> list[int]:
+        ticks = self._ticks.setdefault(session, _Ticks())
+        # Blocks grow with use: a short session leaves no large gap behind when its process is killed.
+        ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
+        have = list(range(ticks.next, ticks.end))
+        missing = count - len(have)
+        size = max(ticks.size, missing)
+        first = self._sessions.reserve(session, size)
+        ticks.next, ticks.end = first + missing, first + size
+        return [*have, *range(first, first + missing)]
+
+    def _aim(self, session: int, tick: int) -> None:
+        """Let the next tick be this one; the lock is held. Those before it that were not used are a gap."""
+        ticks = self._ticks.setdefault(session, _Ticks())
+        if not ticks.next <= tick < ticks.end:
+            ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
+            self._sessions.claim(session, tick, ticks.size)
+            ticks.end = tick + ticks.size
+        ticks.next = tick
+
+    def resume(self, session: int, highest: int) -> None:
+        """Go on after the session's highest tick: what is left of a block goes when others have ticks above it."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            if ticks is not None and ticks.end <= highest:
+                self._ticks[session] = _Ticks()
+
+    def skip(self, session: int, through: int) -> None:
+        """Give out no tick up to this one any more: what it is for has left the context window."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            if ticks is not None and ticks.next <= through:
+                ticks.next = min(through + 1, ticks.end)
+
+    @property
+    def log_path(self) -> Path | None:
+        """The log that this process writes to now."""
+        current = self._log
+        return None if current is None else current.path
+
+    def last_tick(self, session: int) -> int | None:
+        """Return the last tick that this process gave out in the session, None before the first."""
+        with self._lock:
+            ticks = self._ticks.get(session)
+            return None if ticks is None or not ticks.next else ticks.next - 1
+
+    def flush(self) -> None:
+        """Wait until everything recorded so far is acknowledged: on the disk, or under `os` with the system.
+
+        Raises `StorageFailure` when that cannot be. What was refused is kept, and written by a later flush, unless
+        the message says that it is in doubt.
+        """
+        self._require_own_process()
+        with self._lock:
+            batch = self._batch
+        if batch.steps:
+            self._write(batch)
+        else:
+            # The thread may be writing what was recorded before: it takes the batch first and writes it then.
+            with self._writing:
+                pass
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            with self._lock:
+                if self._batch.steps and not isinstance(trouble, RowsInDoubt):
+                    self._trouble = trouble
+            raise trouble
+
+    def _write(self, batch: _Waiting) -> None:
+        """Write what was collected, up to and with `batch`; whoever comes second finds it done."""
+        with self._writing:
+            if batch.written:
+                return
+            with self._lock:
+                assert batch is self._batch
+                self._batch = _Waiting()
+            batch.written = True
+            try:
+                self._append(lambda one: one.append(batch.steps))
+                self._trouble = None
+            except StorageFailure as error:
+                self._refused(batch, error)
+            except BaseException:
+                # Ctrl-C, for example: others wait for records of the same batch, or have their ids already.
+                self._refused(batch, StorageFailure("Writing the stream was interrupted."))
+                raise
+
+    def _append(self, write: Callable[[LogWriter], None]) -> None:
+        if self._log is None:
+            self._log = LogWriter(
+                self._directory,
+                begun_at=to_micros(self._clock.now()),
+                sync=self._durability is not StreamDurability.OS,
+                cipher=self._cipher,
+            )
+        try:
+            write(self._log)
+        except BaseException:
+            self._log = None
+            raise
+        if self._log.full:
+            self._log.close()
+            self._log = None
+            self._full()
+
+    def _refused(self, batch: _Waiting, error: StorageFailure) -> None:
+        if self._durability is StreamDurability.ALWAYS:
+            batch.error = error
+            return
+        self._trouble = error
+        if not isinstance(error, RowsInDoubt):
+            # They have ids that callers know: kept until the disk takes them. Nothing is added meanwhile.
+            with self._lock:
+                self._batch.steps[:0] = batch.steps
+
+    def _run(self) -> None:
+        """Write what has waited for 20 ms."""
+        try:
+            while True:
+                self._filled.wait()
+                if self._closed:
+                    return
+                self._filled.clear()
+                self._pause.wait(GROUP_S)
+                with self._lock:
+                    batch = self._batch
+                if batch.steps and not self._closed:
+                    self._write(batch)
+                    if self._trouble is not None:
+                        log.warning("the stream could not be written: %s", self._trouble)
+        finally:
+            # Not by `close`: out of memory, for example. The next record starts another thread; none is lost,
+            # because what could not be written waits still.
+            if not self._closed:
+                with self._lock:
+                    self._thread = None
+
+    def _finish(self) -> None:
+        """Write what waits when the program ends without closing the store."""
+        if os.getpid() == self._pid:
+            self.flush()
+
+    def rotate(self) -> None:
+        """Write what waits and give this process's log away for sealing; the next record begins a new one."""
+        self.flush()
+        with self._writing:
+            if self._log is not None:
+                self._log.close()
+                self._log = None
+
+    @property
+    def unsealed(self) -> tuple[int, int]:
+        """How many records this process's log holds, and when it was begun, in microseconds."""
+        current = self._log
+        return (0, 0) if current is None else (current.rows, current.begun_at)
+
+    def close(self) -> None:
+        """Write what waits, give back unused ticks, and leave the log to whoever seals next. Idempotent."""
+        if self._closed or os.getpid() != self._pid:
+            return
+        with self._lock:
+            # First of all: what another thread records from here on is refused, what it recorded before is written.
+            self._closed = True
+            unused = [
+                (session, one.next, one.end) for session, one in self._ticks.items() if one.next < one.end
+            ]
+        try:
+            self.rotate()
+        finally:
+            self._filled.set()
+            thread = self._thread
+            if thread is not None:
+                thread.join()
+            forget(Turn.RECORDS, self)
+            if unused:
+                self._sessions.give_back(unused)

@@ -1,0 +1,193 @@
+"""The experience database of a store, built when it is first asked for: most stores' commands do without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hexad.config import Settings
+from hexad.core.actor import Actor
+from hexad.core.ids import IdSource
+from hexad.database.encryption.cipher import DOCUMENTS, EXPORTS
+from hexad.database.encryption.store_files import own_files
+from hexad.experience.api import Xdb
+from hexad.experience.api__xdb_windows import WindowParts
+from hexad.experience.documents.repository import DocumentNeeds, DocumentRepository
+from hexad.experience.erasure.eraser import StreamEraser, StreamEraserNeeds
+from hexad.experience.service__compacting import Compacting, CompactingNeeds, build_compacting
+from hexad.experience.stream_database import Experience, ExperienceNeeds
+from hexad.experience.submissions.evidence import EvidenceNeeds, EvidencePackages
+from hexad.experience.submissions.submissions import Graftings, SubmissionNeeds
+from hexad.experience.tagging import Tagging
+from hexad.experience.tiers.contract import Contracts
+from hexad.experience.tiers.pinning import TierNeeds, Tiers
+from hexad.experience.tiers.pressure_run import PressureNeeds, PressureSettings
+from hexad.experience.tiers.replies import ReplyMaker
+from hexad.experience.tiers.storage_manager import StorageManager
+from hexad.experience.values.tiers import CompactionTrigger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiencing:
+    """What records experience and finds it again."""
+
+    experience: Experience
+    replies: ReplyMaker
+    storage: StorageManager
+    tiers: Tiers
+    compacting: Compacting
+    eraser: StreamEraser
+    xdb: Xdb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Which Hexad has the store open, and what of it writes summaries and memories."""
+
+    version: str
+    compacting: CompactingNeeds
+
+
+def build_experiencing(
+    needs: ExperienceNeeds, *, settings: Settings, actor: Actor, ids: IdSource, program: Program
+) -> Experiencing:
+    """Return the experience database of one store."""
+    experience = Experience(needs)
+    replies = ReplyMaker(
+        needs.db, experience.reader, masking=experience.masking, ids=ids, flush=experience.flush
+    )
+    tagging = Tagging(
+        needs.db,
+        experience,
+        ids=ids,
+        mask=experience.masking.text,
+        created_by=actor.agent or actor.describe(),
+    )
+    documents = _documents(needs, experience, actor=actor, ids=ids)
+    compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
+    contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
+    experience.contract = contracts.current
+    tiers = Tiers(
+        TierNeeds(
+            db=needs.db,
+            reader=experience.reader,
+            replies=replies,
+            ids=ids,
+            flush=experience.flush,
+            warm_quota=lambda: contracts.current().warm_quota_tokens,
+            mask=experience.masking.text,
+            sight=experience.sight,
+            grace=timedelta(days=settings.xdb_submission_grace_days),
+        )
+    )
+    storage = _storage(needs, experience, contracts, compacting, tiers, settings=settings)
+    windows = _window_parts(needs, experience, tagging, tiers, program)
+    xdb = Xdb(
+        experience,
+        tagging,
+        documents,
+        context=compacting.windows,
+        storage=storage,
+        contracts=contracts,
+        windows=windows,
+        actor=actor,
+    )
+    eraser = StreamEraser(
+        StreamEraserNeeds(
+            db=needs.db,
+            ids=ids,
+            experience=experience,
+            evidence=windows.evidence,
+            documents=documents,
+            shortened=compacting.summarizer.shortened,
+            key=needs.salt,
+        )
+    )
+    return Experiencing(
+        experience=experience,
+        replies=replies,
+        storage=storage,
+        tiers=tiers,
+        compacting=compacting,
+        eraser=eraser,
+        xdb=xdb,
+    )
+
+
+def _storage(
+    needs: ExperienceNeeds,
+    experience: Experience,
+    contracts: Contracts,
+    compacting: Compacting,
+    tiers: Tiers,
+    *,
+    settings: Settings,
+) -> StorageManager:
+    return StorageManager(
+        PressureNeeds(
+            db=needs.db,
+            directory=needs.directory,
+            clock=needs.clock,
+            reader=experience.reader,
+            flush=experience.flush,
+            contracts=contracts,
+            summarizer=compacting.summarizer,
+            sight=experience.sight,
+            warm_tokens=tiers.warm_tokens,
+            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
+            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+        ),
+        _pressure_settings(settings),
+    )
+
+
+def _documents(
+    needs: ExperienceNeeds, experience: Experience, *, actor: Actor, ids: IdSource
+) -> DocumentRepository:
+    return DocumentRepository(
+        DocumentNeeds(
+            db=needs.db,
+            directory=needs.directory / "documents",
+            ids=ids,
+            mask=experience.masking.text,
+            secret_in=experience.masking.secret_in,
+            source=actor.agent or actor.describe(),
+            key=needs.salt,
+            own=own_files(needs.directory, needs.crypt, DOCUMENTS),
+        )
+    )
+
+
+def _pressure_settings(settings: Settings) -> PressureSettings:
+    return PressureSettings(
+        total_limit_bytes=settings.xdb_max_storage_bytes,
+        compression_threshold=settings.xdb_compression_threshold,
+        top_k_activations=settings.xdb_top_k_activations,
+    )
+
+
+def _window_parts(
+    needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: Tiers, program: Program
+) -> WindowParts:
+    graftings = Graftings(
+        SubmissionNeeds(
+            db=needs.db,
+            tiers=tiers,
+            resolve_tag=tagging.index.resolve,
+            tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
+            secret_in=experience.masking.secret_in,
+        )
+    )
+    evidence = EvidencePackages(
+        EvidenceNeeds(
+            db=needs.db,
+            directory=needs.directory / "exports",
+            reader=experience.reader,
+            graftings=graftings,
+            mask=experience.masking.answers,
+            sight=experience.sight,
+            version=program.version,
+            own=own_files(needs.directory, needs.crypt, EXPORTS),
+        )
+    )
+    return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)

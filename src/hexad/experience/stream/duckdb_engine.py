@@ -1,0 +1,200 @@
+"""DuckDB, in memory and on a short leash: the engine that reads and writes the stream's segments.
+
+It never sees `memory.db`: rows go in as NumPy columns. Nothing is spilled to disk and no extension is loaded. Files of
+an encrypted store it reads and writes through us, block by block (`sealed_files`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hexad.database import files
+from hexad.database.encryption.cipher import FileCipher
+from hexad.database.encryption.sealed_files import (
+    EXPORTS_SCHEME,
+    SCHEME,
+    BlockCache,
+    Failures,
+    filesystem,
+    name_of,
+)
+from hexad.database.exit_hooks import ENDING_S, Turn, at_end, forget
+from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CONFIG: Final = {
+    "temp_directory": "",
+    "memory_limit": "2GB",
+    "threads": "2",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+_SEALED_CONFIG: Final = {
+    "enable_external_file_cache": "false"
+}  # it would hold decrypted files, as far as memory goes
+
+
+class Duck:
+    """One in-memory DuckDB, opened when it is first asked; a cursor for each block.
+
+    With a `cipher` the files of the store are sealed, with that for `exports` those that are made to be kept.
+    """
+
+    def __init__(self, cipher: FileCipher | None = None, *, exports: FileCipher | None = None) -> None:
+        self.cipher, self._exports, self._failures = cipher, exports, Failures()
+        self._lock = threading.Condition()
+        self._con: duckdb.DuckDBPyConnection | None = None
+        self._used: dict[int, duckdb.DuckDBPyConnection] = {}
+        self._ended = False
+        self._pid = os.getpid()
+
+    def name(self, path: str | Path) -> str:
+        """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
+        return str(path) if self.cipher is None else name_of(path)
+
+    def export_name(self, path: str | Path, *, sealed: bool) -> str:
+        """Return what stands for an export, which may be plain in any store."""
+        return name_of(path, EXPORTS_SCHEME) if sealed else str(path)
+
+    @contextmanager
+    def cursor(
+        self, what: Path, table: Mapping[str, object] | None = None
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a cursor that sees `table` (NumPy columns) as `rows`; `what` is named when DuckDB fails.
+
+        Raises `StorageFailure` when a file cannot be read or written, `IntegrityError` for one that is no Parquet.
+        """
+        import duckdb
+
+        cursor = self._cursor()
+        try:
+            if table is not None:
+                cursor.register("rows", table)
+            yield cursor
+        except duckdb.OutOfMemoryException as error:
+            raise StorageFailure(
+                f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
+            ) from error
+        except duckdb.InterruptException as error:
+            raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
+        except duckdb.IOException as error:
+            raise self._behind(error) or StorageFailure(
+                f"Cannot read or write {what}: {_said(error)}"
+            ) from error
+        except OSError as error:
+            raise files.failure("write", what, error) from error
+        except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
+            raise self._behind(error) or IntegrityError(
+                f"{what} cannot be read: {_said(error)}. Run `hexad check`, and put a backup in its place."
+            ) from error
+        except duckdb.Error as error:
+            behind = self._behind(error)
+            if behind is None:
+                raise
+            raise behind from error
+        finally:
+            self._leave(cursor)
+
+    @contextmanager
+    def arrow(self, capsule: object) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a cursor that sees an Arrow stream as `stream`; it can be read once.
+
+        Raises `InvalidInput` for what cannot be read or converted, `LimitExceeded` for what is too large.
+        """
+        import duckdb
+
+        cursor = self._cursor()
+        try:
+            cursor.register("stream", capsule)
+            yield cursor
+        except duckdb.OutOfMemoryException as error:
+            raise LimitExceeded(
+                f"The rows do not fit into {_CONFIG['memory_limit']} of memory; give a part of them at a time."
+            ) from error
+        except duckdb.Error as error:
+            raise InvalidInput(f"The rows cannot be read as Arrow: {error}") from error
+        finally:
+            self._leave(cursor)
+
+    def _behind(self, error: Exception) -> HexadError | None:
+        """Return what failed in a sealed file, None when DuckDB itself did."""
+        return self._failures.behind(str(error))
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            if self._ended and threading.current_thread() is not threading.main_thread():
+                raise StorageFailure("The program ends: the stream is not read or written any more.")
+            if self._con is None:
+                # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
+                at_end(Turn.ENGINE, self, partial(_end, weakref.ref(self)))
+                self._con = self._connected()
+            cursor = self._con.cursor()
+            self._used[id(cursor)] = cursor
+            return cursor
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        if self.cipher is None:
+            return duckdb.connect(":memory:", config=dict(_CONFIG))
+        kinds = [(self.cipher, SCHEME), (self._exports, EXPORTS_SCHEME)]
+        cache = BlockCache()
+        sealed = [filesystem(one, scheme, self._failures, cache) for one, scheme in kinds if one is not None]
+        con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
+        for one in sealed:
+            con.register_filesystem(one)
+        return con
+
+    def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        cursor.close()
+        with self._lock:
+            del self._used[id(cursor)]
+            self._lock.notify_all()
+
+    def close(self) -> None:
+        """Free what it holds, after breaking off what other threads ask; a question that goes on all the same is left
+        alone. Idempotent.
+        """  # fmt: skip
+        # In a forked child the threads of DuckDB are not there: to close it would end the child with a crash.
+        if self._pid != os.getpid():
+            return
+        with self._lock:
+            for cursor in self._used.values():
+                cursor.interrupt()
+            # What is closed while it is busy raises, and crashes when the interpreter ends.
+            idle = self._lock.wait_for(lambda: not self._used, ENDING_S)
+            if idle and self._con is not None:
+                self._con.close()
+                self._con = None
+                forget(Turn.ENGINE, self)
+
+    def end(self) -> None:
+        """Close it because the program ends: other threads get nothing from it any more."""
+        self._ended = True
+        self.close()
+
+
+def quoted(name: str) -> str:
+    """Return a name as it stands between quotes in a statement."""
+    return name.replace("'", "''")
+
+
+def _said(error: Exception) -> str:
+    """Return what DuckDB says, without the statement that it shows below."""
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def _end(duck: weakref.ref[Duck]) -> None:
+    open_one = duck()
+    if open_one is not None:
+        open_one.end()

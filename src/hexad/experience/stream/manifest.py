@@ -1,0 +1,253 @@
+"""Which segments there are, which logs they replaced, and how concepts are numbered in them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from hexad.database.codec import dump, to_micros
+from hexad.database.connection import Connection, Database
+from hexad.errors import Conflict
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRange:
+    """What a segment holds of one session."""
+
+    session: int
+    rows: int
+    ticks: tuple[int, int]
+    times: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A sealed file of the stream."""
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A file beside a segment, derived from it: without it questions are answered as well, but more slowly."""
+
+    kind: str
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Manifest:
+    """The rows that say what the stream consists of."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._numbers: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+
+    def register(
+        self,
+        segment: Segment,
+        ranges: Iterable[SessionRange],
+        *,
+        sides: Iterable[Side] = (),
+        logs: Iterable[str] = (),
+        replaces: Iterable[str] = (),
+        at: datetime,
+    ) -> None:
+        """Take the segment into the stream and out of it the logs and the segments that it is made of, in one step."""
+        with self._db.transaction() as con:
+            row = con.execute(
+                "INSERT INTO stream_segments(name, sealed_at, rows, bytes, sha256) VALUES(?, ?, ?, ?, ?)"
+                " RETURNING no",
+                (segment.name, to_micros(at), segment.rows, segment.bytes, segment.sha256),
+            ).fetchone()
+            assert row is not None
+            number = cast("int", row[0])
+            for one in ranges:
+                con.execute(
+                    "INSERT INTO stream_segment_sessions VALUES(?, ?, ?, ?, ?, ?, ?)",
+                    (number, one.session, one.rows, *one.ticks, *one.times),
+                )
+            for side in sides:
+                _add_side(con, number, side)
+            for name in logs:
+                con.execute("INSERT INTO stream_retired_logs VALUES(?, ?)", (name, number))
+            for name in replaces:
+                _remove(con, name, into=number)
+
+    def drop(self, name: str) -> None:
+        """Take a segment out of the stream: each of its ticks left for a COLD record."""
+        with self._db.transaction() as con:
+            _remove(con, name, into=None)
+
+    def add_side(self, segment: str, side: Side) -> bool:
+        """Note a file beside a segment; False when the segment has been replaced."""
+        with self._db.transaction() as con:
+            row = con.execute("SELECT no FROM stream_segments WHERE name = ?", (segment,)).fetchone()
+            if row is not None:
+                con.execute(
+                    "DELETE FROM stream_sidecars WHERE segment_no = ? AND kind = ?", (row[0], side.kind)
+                )
+                _add_side(con, cast("int", row[0]), side)
+        return row is not None
+
+    def sides(self, kind: str | None = None) -> dict[str, list[Side]]:
+        """Return the files beside segments, of one kind or of all, by the segment's name."""
+        found: dict[str, list[Side]] = {}
+        for row in self._db.query(
+            "SELECT s.name, x.kind, x.name, x.bytes, x.sha256 FROM stream_sidecars x"
+            " JOIN stream_segments s ON s.no = x.segment_no WHERE :kind IS NULL OR x.kind = :kind"
+            " ORDER BY s.no, x.kind",
+            {"kind": kind},
+        ):
+            segment, what, name, size, sha256 = row
+            found.setdefault(cast("str", segment), []).append(
+                Side(
+                    kind=cast("str", what),
+                    name=cast("str", name),
+                    bytes=cast("int", size),
+                    sha256=cast("str", sha256),
+                )
+            )
+        return found
+
+    def state(self) -> tuple[object, ...]:
+        """Return what changes whenever a segment comes or ticks leave the stream."""
+        row = self._db.query_one(
+            "SELECT (SELECT count(*) FROM stream_segments), (SELECT max(no) FROM stream_segments),"
+            " (SELECT total(last_tick - first_tick + 1) FROM stream_cold)"
+            " + (SELECT total(last_tick - first_tick + 1) FROM stream_erased)"
+        )
+        return tuple(row or ())
+
+    def replaced(self) -> list[str]:
+        """Return the segments whose files are of no more use."""
+        return [
+            cast("str", row[0])
+            for row in self._db.query("SELECT name FROM stream_replaced_segments ORDER BY name")
+        ]
+
+    def forget_replaced(self, name: str) -> None:
+        """Note that the file of a replaced segment has gone."""
+        with self._db.transaction() as con:
+            con.execute("DELETE FROM stream_replaced_segments WHERE name = ?", (name,))
+
+    def ranges(self, sessions: Collection[int] | None = None) -> dict[str, list[SessionRange]]:
+        """Return what each segment holds of which sessions, of these only, by the segment's name."""
+        found: dict[str, list[SessionRange]] = {}
+        for row in self._db.query(
+            "SELECT s.name, r.session_no, r.rows, r.first_tick, r.last_tick, r.first_at, r.last_at"
+            " FROM stream_segment_sessions r JOIN stream_segments s ON s.no = r.segment_no"
+            " WHERE :sessions IS NULL OR r.session_no IN (SELECT value FROM json_each(:sessions))"
+            " ORDER BY s.no, r.session_no",
+            {"sessions": None if sessions is None else dump(sorted(sessions))},
+        ):
+            session, rows, first, last, since, until = cast("tuple[int, ...]", row[1:])
+            found.setdefault(cast("str", row[0]), []).append(
+                SessionRange(session=session, rows=rows, ticks=(first, last), times=(since, until))
+            )
+        return found
+
+    def retire(self, log: str) -> None:
+        """Take a log that holds no record out of the stream."""
+        with self._db.transaction() as con:
+            con.execute("INSERT OR IGNORE INTO stream_retired_logs VALUES(?, NULL)", (log,))
+
+    def retired(self, names: Sequence[str]) -> set[str]:
+        """Return which of these logs are in a segment."""
+        found: set[str] = set()
+        for at in range(0, len(names), _BATCH):
+            some = names[at : at + _BATCH]
+            marks = ", ".join("?" * len(some))
+            rows = self._db.query(f"SELECT name FROM stream_retired_logs WHERE name IN ({marks})", some)
+            found |= {cast("str", row[0]) for row in rows}
+        return found
+
+    def segments(
+        self,
+        *,
+        session: int | None = None,
+        ticks: tuple[int, int] | None = None,
+        times: tuple[int, int] | None = None,
+    ) -> list[Segment]:
+        """Return the segments that may hold rows of this session, these ticks (inclusive) and times."""
+        low, high = ticks or (None, None)
+        since, until = times or (None, None)
+        rows = self._db.query(
+            "SELECT name, rows, bytes, sha256 FROM stream_segments s WHERE EXISTS"
+            " (SELECT 1 FROM stream_segment_sessions r WHERE r.segment_no = s.no"
+            "  AND (:session IS NULL OR r.session_no = :session)"
+            "  AND (:low IS NULL OR (r.last_tick >= :low AND r.first_tick <= :high))"
+            "  AND (:since IS NULL OR (r.last_at >= :since AND r.first_at < :until))) ORDER BY no",
+            {"session": session, "low": low, "high": high, "since": since, "until": until},
+        )
+        return [Segment(name=cast("str", r[0]), rows=cast("int", r[1]), bytes=cast("int", r[2]),
+                        sha256=cast("str", r[3])) for r in rows]  # fmt: skip
+
+    def has_all(self, session: int, tick: int) -> bool:
+        """Whether a segment holds this tick for sure: every one between its first and its last of the session."""
+        row = self._db.query_one(
+            "SELECT 1 FROM stream_segment_sessions WHERE session_no = ?1 AND first_tick <= ?2 AND last_tick >= ?2"
+            " AND rows = last_tick - first_tick + 1 LIMIT 1",
+            (session, tick),
+        )
+        return row is not None
+
+    def has(self, name: str) -> bool:
+        """Whether the manifest names this segment."""
+        return self._db.query_one("SELECT 1 FROM stream_segments WHERE name = ?", (name,)) is not None
+
+    def number_concepts(self, ids: Sequence[str]) -> list[int]:
+        """Return the concepts' numbers, giving new ones where there are none yet."""
+        missing = [one for one in ids if self.concept_number(one) is None]
+        if missing:
+            with self._db.transaction() as con:
+                for one in missing:
+                    con.execute("INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", (one,))
+        return [cast("int", self.concept_number(one)) for one in ids]
+
+    def concept_number(self, concept: str) -> int | None:
+        """Return the number of a concept, None when no segment can hold it."""
+        number = self._numbers.get(concept)
+        if number is None:
+            row = self._db.query_one("SELECT no FROM stream_concepts WHERE id = ?", (concept,))
+            if row is None:
+                return None
+            number = cast("int", row[0])
+            self._numbers[concept], self._ids[number] = number, concept
+        return number
+
+    def concept_id(self, number: int) -> str | None:
+        """Return the concept of a number."""
+        if number not in self._ids:
+            row = self._db.query_one("SELECT id FROM stream_concepts WHERE no = ?", (number,))
+            if row is None:
+                return None
+            self._ids[number] = cast("str", row[0])
+        return self._ids[number]
+
+
+def _add_side(con: Connection, segment: int, side: Side) -> None:
+    con.execute(
+        "INSERT INTO stream_sidecars VALUES(?, ?, ?, ?, ?)",
+        (segment, side.kind, side.name, side.bytes, side.sha256),
+    )
+
+
+def _remove(con: Connection, name: str, *, into: int | None) -> None:
+    row = con.execute("SELECT no FROM stream_segments WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise Conflict(f"The segment {name} is not in the stream any more.")
+    con.execute("UPDATE stream_retired_logs SET segment_no = ? WHERE segment_no = ?", (into, row[0]))
+    for table in ("stream_segment_sessions", "stream_sidecars"):
+        con.execute(f"DELETE FROM {table} WHERE segment_no = ?", (row[0],))
+    con.execute("DELETE FROM stream_segments WHERE no = ?", (row[0],))
+    con.execute("INSERT OR IGNORE INTO stream_replaced_segments VALUES(?)", (name,))

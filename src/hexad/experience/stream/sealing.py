@@ -1,0 +1,290 @@
+"""Sealing: logs that nobody writes to any more become one Parquet file, sorted by session and tick.
+
+Timesteps that left for COLD records meanwhile are not taken along.
+
+The order is what makes it safe to be killed at any point: write the file under a temporary name, sync it, name
+it, then register it and retire its logs in one transaction, and only then remove the logs. Before the
+transaction the logs are the stream and the file is nothing; after it the file is. One process seals at a time;
+whoever comes next removes what an interrupted one left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hexad.core.clock import Clock
+from hexad.database import files
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import FileCipher
+from hexad.database.leases import Lease
+from hexad.errors import IntegrityError
+from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.filters import placed
+from hexad.experience.stream.frames import HAS_EVENT, KIND_CODES, Frames
+from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
+from hexad.experience.stream.manifest import Manifest
+from hexad.experience.stream.rows import RELATION, flat
+from hexad.experience.stream.segment_files import (
+    LOGS,
+    SIDE_SUFFIXES,
+    SUFFIX,
+    TEMPORARY,
+    SegmentFiles,
+    leftover,
+)
+from hexad.experience.stream.segment_upkeep import SegmentUpkeep
+from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
+from hexad.experience.values.records import EventType, StreamReport
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SEAL_AGE_S: Final = 3_600.0
+"""A log is not left for longer. Shorter was no gain: every segment costs each query a file to open."""
+TIDY_INTERVAL_S: Final = 60.0
+
+Mask = Callable[[list[list[str]]], Iterable[tuple[int, list[str]]]]
+"""From answers, as tokens, to those of them that may not be stored as they are: which it is, and its new tokens."""
+
+BeforeSealing = Callable[[Sequence[tuple[Path, Frames]]], None]
+"""What is done with logs that nobody writes to any more, before they are part of a segment."""
+
+
+def _nothing(_logs: Sequence[tuple[Path, Frames]]) -> None:
+    """Do nothing before sealing."""
+
+
+class Sealer:
+    """Turns the logs of a store into segments, and keeps these as few and as small as what is left allows."""
+
+    def __init__(
+        self,
+        db: Database,
+        directory: Path,
+        duck: Duck,
+        *,
+        clock: Clock,
+        mask: Mask,
+        before: BeforeSealing = _nothing,
+    ) -> None:
+        self.manifest = Manifest(db)
+        self.logs, self.segments = directory / "log", directory / "segments"
+        self._lease = Lease(directory / "seal.lock", clock=clock, purpose="sealing")
+        self._turn = threading.Lock()  # the lease is the process's, so threads need one of their own
+        self._duck = duck
+        self._clock = clock
+        self._mask = mask
+        self._before = before
+        self._cold = ColdRanges(db)
+        self._tidied: tuple[int, object] = (0, None)
+        self._files = SegmentFiles(self.segments, duck, clock=clock)
+        self._upkeep = SegmentUpkeep(db, self._files, duck, clock=clock)
+
+    def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
+        """Seal the logs that no process writes to, when together they are large or one is old; or `all`.
+
+        What another process is sealing is left to it. A log that is damaged stays, and is named in the report.
+        """
+        if not list_logs(self.logs):
+            return StreamReport()
+        files.ensure_dir(self.segments)
+        with self._turn, self._lease.held_for() as mine:
+            if not mine:
+                return StreamReport()
+            self._sweep()
+            return self._seal(all=all, stop=stop)
+
+    def tidy(self, *, stop: Callable[[], bool] = lambda: False, when_due: bool = False) -> StreamReport:
+        """Remove timesteps that left for COLD records, merge small segments, make missing sidecars.
+
+        With `when_due` only if segments or what left have changed since, and not every minute.
+        """
+        if not self.segments.is_dir() or (when_due and not self._is_untidy()):
+            return StreamReport()
+        with self._turn, self._lease.held_for() as mine:
+            if not mine:
+                return StreamReport()
+            self._sweep()
+            report = self._upkeep.tidy(stop=stop)
+            self._tidied = (to_micros(self._clock.now()), self.manifest.state())
+            return report
+
+    @property
+    def cipher(self) -> FileCipher | None:
+        """What seals the logs of an encrypted store."""
+        return self._duck.cipher
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[SegmentUpkeep | None]:
+        """Let this thread alone change the stream's files, logs that others write to aside; None while another process
+        does. What an interrupted run left is removed first.
+        """  # fmt: skip
+        files.ensure_dir(self.segments)
+        with self._turn, self._lease.held_for() as mine:
+            if mine:
+                self._sweep()
+            yield self._upkeep if mine else None
+
+    def _is_untidy(self) -> bool:
+        at, state = self._tidied
+        since = to_micros(self._clock.now()) - at
+        return not 0 <= since < TIDY_INTERVAL_S * 1e6 and state != self.manifest.state()
+
+    def _sweep(self) -> None:
+        """Remove what an interrupted run left: files that were never registered, what others replaced."""
+        for name in self.manifest.replaced():
+            self._files.remove(name)
+            self.manifest.forget_replaced(name)
+        left = list_logs(self.logs)
+        logs = [path.name for path in left]
+        for path in sorted(self.segments.iterdir()):
+            if path.name.endswith(TEMPORARY) or (
+                path.name.endswith(SUFFIX)
+                and not self.manifest.has(path.name)
+                and leftover(path, self._duck, self.manifest, logs)
+            ):
+                files.unlink(path)
+        known = {side.name for sides in self.manifest.sides().values() for side in sides}
+        for path in sorted(self.segments.iterdir()):
+            if path.suffix not in SIDE_SUFFIXES.values():
+                continue
+            segment = path.with_suffix(SUFFIX)
+            # Beside a segment that is kept although nobody knows it, its sidecar stays too.
+            if path.name not in known and (not segment.exists() or self.manifest.has(segment.name)):
+                files.unlink(path)
+        for name in self.manifest.retired(logs):
+            files.unlink(self.logs / name)
+
+    def _seal(self, *, all: bool, stop: Callable[[], bool]) -> StreamReport:
+        problems: list[str] = []
+        done_logs = done_rows = segments = removed = freed = 0
+        with contextlib.ExitStack() as locks:
+            left = list(self._left(locks))
+            if not (all or self._due(left)):
+                return StreamReport()
+            found = list(_readable(left, problems, self._duck.cipher))
+            self._before(found)
+            for group in _groups(found):
+                if stop():
+                    break
+                there = sum(len(frame) for _, log in group for frame in log.frames)
+                rows = self._write(group)
+                done_rows += rows
+                done_logs += len(group)
+                segments += rows > 0
+                removed += there - rows
+                freed += 0 if rows else sum(log.offset for _, log in group)
+            for path, log in found:
+                if not log.frames:
+                    self._retire(path)
+        return StreamReport(
+            logs=done_logs,
+            rows=done_rows,
+            segments=segments,
+            removed=removed,
+            freed_bytes=freed,
+            problems=tuple(problems),
+        )
+
+    def _retire(self, log: Path) -> None:
+        self.manifest.retire(log.name)
+        files.unlink(log)
+
+    def _left(self, locks: contextlib.ExitStack) -> Iterator[Path]:
+        """Yield the logs that no process writes to; they stay locked until `locks` is closed."""
+        for path in list_logs(self.logs):
+            fd = lock_if_left(path)
+            if fd is not None:
+                locks.callback(os.close, fd)
+                yield path
+
+    def _due(self, left: Sequence[Path]) -> bool:
+        """Whether the logs are together large, or one is old; they are not read for that."""
+        if sum(path.stat().st_size for path in left) >= LOG_BYTES:
+            return True
+        oldest = to_micros(self._clock.now()) - round(SEAL_AGE_S * 1e6)
+        return any(begun_at(path) <= oldest for path in left)
+
+    def _write(self, group: Sequence[tuple[Path, Frames]]) -> int:
+        """Write what logs hold as a segment, but for what left for COLD records; return how many timesteps."""
+        gone = range_columns(self._cold.by_session())
+        table = flat(
+            [log for _, log in group],
+            concept_numbers=self.manifest.number_concepts,
+            keep=(lambda numbers: ~placed(numbers, gone)) if len(gone["session"]) else None,
+        )
+        if table is None:
+            for path, _ in group:
+                self._retire(path)
+            return 0
+        self._mask_spread(table)
+        names = [path.name for path, _ in group]
+        written = self._files.write(RELATION, table=table, made_of=(LOGS, names))
+        self.manifest.register(
+            written.segment, written.ranges, sides=written.sides, logs=names, at=self._clock.now()
+        )
+        for path, _ in group:
+            files.unlink(path)
+        return written.segment.rows
+
+    def _mask_spread(self, table: dict[str, NDArray[Any]]) -> None:
+        """Take out secrets that may be spread over several timesteps: an answer, and an event of several pieces, is
+        looked at as a whole. What else came in one piece was looked at when it was recorded.
+        """  # fmt: skip
+        import numpy as np
+
+        answers = table["kind"] == KIND_CODES[EventType.OUTPUT]
+        chosen: NDArray[np.intp] = np.flatnonzero(answers | (table["flags"] & HAS_EVENT != 0))
+        if not len(chosen):
+            return
+        chosen = chosen[np.lexsort((table["tick"][chosen], table["session"][chosen]))]
+        groups: dict[tuple[int, int, str], list[int]] = {}
+        kinds, sessions, flags, events = (
+            table[name][chosen].tolist() for name in ("kind", "session", "flags", "event")
+        )
+        for at, kind, session, flag, event in zip(
+            chosen.tolist(), kinds, sessions, flags, events, strict=True
+        ):
+            groups.setdefault((kind, session, event if flag & HAS_EVENT else ""), []).append(at)
+        contents = table["content"]
+        places = [rows for rows in groups.values() if len(rows) > 1 or answers[rows[0]]]
+        for which, tokens in self._mask([[contents[at] for at in rows] for rows in places]):
+            for at, token in zip(places[which], tokens, strict=True):
+                contents[at] = token
+
+
+def _readable(
+    left: Sequence[Path], problems: list[str], cipher: FileCipher | None
+) -> Iterator[tuple[Path, Frames]]:
+    for path in left:
+        try:
+            log = read_log(path, cipher=cipher)
+        except IntegrityError as error:
+            problems.append(str(error))
+        else:
+            if log is not None:
+                yield path, log
+
+
+def _groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
+    """Yield the logs with records, about as many together as fill one log."""
+    group: list[tuple[Path, Frames]] = []
+    rows = size = 0
+    for path, log in found:
+        count = sum(map(len, log.frames))
+        if not count:
+            continue
+        if group and (rows + count > LOG_ROWS or size + log.offset > LOG_BYTES):
+            yield group
+            group, rows, size = [], 0, 0
+        group.append((path, log))
+        rows, size = rows + count, size + log.offset
+    if group:
+        yield group

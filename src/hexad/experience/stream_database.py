@@ -1,0 +1,399 @@
+"""The experience database of one store: sessions, recording, questions, upkeep."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from hexad.core.arguments import parse_text
+from hexad.core.clock import Clock
+from hexad.core.ids import IdSource
+from hexad.core.tick_ranges import Ranges
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import EXPORTS, STREAM, StoreKeys, cipher_of
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.experience.context.window_accounts import Accounts
+from hexad.experience.events.grouping__stream_event_ticks import EventPlace, event_places, events_at
+from hexad.experience.events.reader import EventReader
+from hexad.experience.events.text_search import recall_text
+from hexad.experience.query.activity import ActivityQuestion, activity
+from hexad.experience.query.reader import StreamReader
+from hexad.experience.query.totals__session_totals import session_totals
+from hexad.experience.query.totals__stream_presence import was_recorded
+from hexad.experience.recording.batches import batches, held_together
+from hexad.experience.recording.inputs import Rows, chunks
+from hexad.experience.recording.intake import Intake
+from hexad.experience.recording.recorder import Moment, Recorder
+from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.sealing import SEAL_AGE_S, Sealer
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.compactions import Compactions
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.tags.auto_tagger import AutoTagger
+from hexad.experience.tags.lenses import Lenses
+from hexad.experience.tags.visibility import Sight
+from hexad.experience.tiers.contract import window_tokens
+from hexad.experience.values.activity import ActivityBucket
+from hexad.experience.values.contract import LifecycleContract
+from hexad.experience.values.durability import StreamDurability
+from hexad.experience.values.lenses import LensRules
+from hexad.experience.values.pressure import Amount
+from hexad.experience.values.records import (
+    CompressionLevel,
+    SessionInfo,
+    StepQuery,
+    StreamReport,
+    TimestepRecord,
+    parse_timestep_id,
+)
+from hexad.experience.values.tiers import CompressedRecord, EventRecord
+from hexad.redaction.masking import Masking
+from hexad.redaction.redact import RedactionRules
+from hexad.text.search_terms import SearchTerms
+
+ALL_SESSIONS = "*"
+LOOK_CALLS = 256
+"""After so many calls recording looks whether another process loaded a pack: looking takes as long as ten records."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperienceNeeds:
+    """What the experience database is handed; `wake` lets the background look for work.
+
+    `lenses` None lets every concept be seen; `auto_tag_threshold` None tags nothing by itself, `crypt` seals files.
+    """
+
+    db: Database
+    directory: Path
+    clock: Clock
+    durability: StreamDurability
+    salt: Callable[[], bytes]
+    rules: RedactionRules
+    wake: Callable[[], None]
+    ids: IdSource
+    lenses: LensRules | None = None
+    auto_tag_threshold: float | None = None
+    crypt: StoreKeys | None = None
+
+
+class Experience:
+    """Everything that `hx.xdb` delegates to."""
+
+    def __init__(self, needs: ExperienceNeeds) -> None:
+        self._db, self._clock = needs.db, needs.clock
+        self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
+        self._gone = ColdRanges(needs.db)
+        self.masking = Masking(salt=needs.salt, rules=needs.rules)
+        self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
+        self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
+        self.sight = Sight(needs.db, self.lenses)
+        self._recorded_since_look = 0
+        cipher, exports = (cipher_of(needs.crypt, one) for one in (STREAM, EXPORTS))
+        self._duck = Duck(cipher, exports=exports)
+        directory = needs.directory / "stream"
+        self.reader = StreamReader(needs.db, directory, self._duck)
+        self.events = EventReader(needs.db, directory, self._duck, self.reader)
+        self._tagger = None
+        if needs.auto_tag_threshold is not None and not needs.db.readonly:
+            self._tagger = AutoTagger(
+                needs.db,
+                directory / "log",
+                ids=needs.ids,
+                masking=self.masking,
+                lenses=self.lenses,
+                threshold=needs.auto_tag_threshold,
+                cipher=cipher,
+            )
+        mask, before = self.masking.answers, self._before_sealing
+        self.sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=mask, before=before)
+        self.recorder = Recorder(
+            self._sessions,
+            directory / "log",
+            clock=needs.clock,
+            durability=needs.durability,
+            full=needs.wake,
+            cipher=cipher,
+        )
+        self.contract: Callable[[], LifecycleContract] = LifecycleContract
+        self.compactions = Compactions(needs.db)
+        self.accounts = Accounts(self.compactions, self.reader, self.recorder, directory / "log")
+        self._current, self._wake = threading.local(), needs.wake
+        self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
+
+    # Sessions ---------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        session_id: str,
+        *,
+        max_context_tokens: int | None = None,
+        compaction: bool | None = None,
+        data_subjects: Iterable[str] | None = None,
+    ) -> None:
+        """Make a session this thread's current one; create it, or go on with it after its highest tick.
+
+        Its window, whether it compacts by itself, and whose data it is stay as they are where they are None.
+        """
+        self._db.require_writable()
+        if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
+            raise InvalidInput("A session cannot be called '*': that asks for all of them.")
+        if compaction is not None and not isinstance(compaction, bool):
+            raise InvalidInput(f"compaction = {compaction!r} is neither True nor False.")
+        contract = self.contract()
+        number = self._sessions.start(
+            session_id,
+            max_context_tokens=window_tokens(max_context_tokens, contract),
+            default_tokens=contract.context_window_tokens,
+            most_tokens=contract.context_window_tokens if contract.active else None,
+            auto_compact=compaction,
+            data_subjects=None if data_subjects is None else self.intake.subjects(data_subjects),
+            at=self._clock.now(),
+        )
+        self.recorder.resume(number, self._sessions.get(session_id).last_tick)
+        self._open[session_id] = number
+        self.accounts.open(number)
+        self._current.id = session_id
+        if self._tagger is not None:
+            self._wake()
+
+    def end(self, session_id: str | None) -> None:
+        """End a session, this thread's current one by default; what was recorded is acknowledged first."""
+        wanted = self.current if session_id is None else session_id
+        if wanted is None:
+            return
+        number = self._sessions.number(wanted)
+        if number is None:
+            raise NotFound(f"There is no session {wanted!r}; `sessions()` lists those that there are.")
+        self.flush()
+        self._sessions.end(number, at=self._clock.now())
+        self._open.pop(wanted, None)
+        self.accounts.close(number)
+        if self.current == wanted:
+            self._current.id = None
+
+    def let_go(self, session_id: str, number: int) -> None:
+        """Record no more to a session that was erased; the same id is another session from here on."""
+        self._open.pop(session_id, None)
+        self.accounts.close(number)
+        if self.current == session_id:
+            self._current.id = None
+
+    @property
+    def current(self) -> str | None:
+        """This thread's current session."""
+        return getattr(self._current, "id", None)
+
+    def sessions(self) -> list[SessionInfo]:
+        """Return all sessions in the order of their creation."""
+        return self._sessions.list()
+
+    def session_totals(self) -> dict[str, Amount]:
+        """Return how much there is of each session that has any experience."""
+        self.recorder.flush()
+        return session_totals(self._db, self.reader)
+
+    def session(self, session_id: str) -> SessionInfo:
+        """Return one session; raises `NotFound`."""
+        return self._sessions.get(session_id)
+
+    def last_tick(self, session_id: str) -> int:
+        """Return the last tick of this process in the session, else the highest that may have been used."""
+        number = self._open.get(session_id)
+        mine = None if number is None else self.recorder.last_tick(number)
+        return self._sessions.get(session_id).last_tick if mine is None else mine
+
+    def _number(self, session_id: str) -> int:
+        number = self._open.get(session_id)
+        if number is None:
+            info = self._sessions.get(session_id)
+            if info.ended_at is not None:
+                raise Conflict(f"Session {session_id!r} has ended; `start_session` goes on with it.")
+            number = self._open[session_id] = self._sessions.number(session_id) or 0
+            self.accounts.open(number)
+        return number
+
+    # Recording --------------------------------------------------------------------------------------------------
+
+    def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
+        """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
+        wanted, number = self._recorded(session_id)
+        given = self.recorder.add(number, moment, tick)
+        self.accounts.add(number, moment[4])
+        return wanted, given
+
+    def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
+        """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
+        wanted, number = self._recorded(session_id)
+        ticks: list[int] = []
+        for batch in held_together(batches(chunks(rows, self._duck), self.intake)):
+            ticks += self.recorder.add_batch(number, batch)
+            self.accounts.add(number, int(batch.tokens.sum()))
+        self.flush()
+        return wanted, ticks
+
+    def _recorded(self, session_id: str | None) -> tuple[str, int]:
+        """Return the session that is recorded to, and its number."""
+        wanted = self.current if session_id is None else session_id
+        if not isinstance(wanted, str):
+            parse_text(wanted, "session_id")
+            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        if self.lenses is not None:
+            self._recorded_since_look += 1
+            if self._recorded_since_look >= LOOK_CALLS:
+                self.look_at_lenses()
+        return wanted, self._open.get(wanted) or self._writable_number(wanted)
+
+    def look_at_lenses(self) -> None:
+        """Take in at once what packs that were loaded since say of the concepts that may be seen."""
+        self._recorded_since_look = 0
+        if self.lenses is not None:
+            self.lenses.refresh()
+
+    def _writable_number(self, session_id: str) -> int:
+        self._db.require_writable()
+        return self._number(session_id)
+
+    def skip(self, number: int, through: int) -> None:
+        """Give out no tick of a session up to this one any more: its context window begins after it."""
+        self.recorder.skip(number, through)
+
+    def flush(self) -> None:
+        """Wait until what was recorded is acknowledged, and tagged where the settings say so."""
+        self.recorder.flush()
+        self.tag_automatically()
+
+    def tag_automatically(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Tag what any process recorded since, where the settings say so; return how many applications that made."""
+        return 0 if self._tagger is None else self._tagger.run(stop=stop)
+
+    def _before_sealing(self, logs: Sequence[tuple[Path, Frames]]) -> None:
+        if self._tagger is not None:
+            self._tagger.before_sealing(logs)
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def scope(self, session_id: str | None) -> str | None:
+        """Return which session a question is about: the given one, this thread's, or None for all."""
+        wanted = self.current if session_id is None else session_id
+        return None if wanted == ALL_SESSIONS else wanted
+
+    def query(self, question: StepQuery) -> list[TimestepRecord]:
+        """Return what the stream holds, this process's own records included."""
+        if not self._may_ask(question):
+            return []
+        if question.text is not None:
+            return self.sight.holding(
+                question, lambda asked: recall_text(self.reader, self.events, self._sessions, asked)
+            )
+        return self.sight.timesteps(self.reader.query(question))
+
+    def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
+        """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
+        if not self._may_ask(question):
+            return []
+        return self.sight.events(self.events.recall(question, terms))
+
+    def _may_ask(self, question: StepQuery) -> bool:
+        self.recorder.flush()
+        if question.session_id is not None:
+            self._sessions.get(question.session_id)
+        return self.sight.may_ask(question)
+
+    def activity(self, question: ActivityQuestion) -> list[ActivityBucket]:
+        """Return how much was recorded when, and how active the concepts were that may be seen."""
+        self.recorder.flush()
+        if self.lenses is not None:
+            question = question.seen_by(self.lenses.refresh())
+        return activity(self._db, self.reader, question)
+
+    def get(self, timestep_id: str) -> TimestepRecord | None:
+        """Return one timestep, None when there is none with this id."""
+        session_id, tick = parse_timestep_id(timestep_id)
+        try:
+            found = self.query(StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
+        except NotFound:
+            return None
+        return found[0] if found else None
+
+    def was_recorded(self, session_id: str, tick: int) -> bool:
+        """Whether a session has a tick, also one that is COLD by now; raises `NotFound` for an unknown session."""
+        self.recorder.flush()
+        return was_recorded(self.reader, self.sealer.manifest, self._gone, session_id, tick)
+
+    def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
+        """Return where events are in the stream; raises `NotFound` for an unknown session."""
+        self.recorder.flush()
+        return event_places(self.reader, session_id, event_ids)
+
+    def events_at(self, session_id: str, tick: int) -> list[str]:
+        """Return the event of a timestep, or of the record that stands for it; `NotFound` for an unknown session."""
+        self.recorder.flush()
+        found = events_at(self.reader, session_id, tick)
+        number = self._sessions.number(session_id)
+        if found or number is None:
+            return found
+        cold = self._compressed.covering(number, tick)
+        return [] if cold is None or cold.event_id is None else [cold.event_id]
+
+    def cold_ticks(self, session_id: str, event_ids: Collection[str]) -> dict[str, Ranges]:
+        """Return the ticks of events that left the stream and have a record of their own still."""
+        number = self._sessions.number(session_id)
+        return {} if number is None else self._compressed.ticks_of_events(number, event_ids)
+
+    def compressed_record(self, record_id: str) -> CompressedRecord | None:
+        """Return a COLD record, None when there is none with this id."""
+        record = self._compressed.get(record_id)
+        return None if record is None else self.sight.compressed(record)
+
+    def compressed_records(
+        self,
+        session_id: str | None,
+        *,
+        level: CompressionLevel | None,
+        times: tuple[datetime, datetime] | None,
+        limit: int,
+        offset: int,
+    ) -> list[CompressedRecord]:
+        """Return COLD records, the oldest first; raises `NotFound` for a session that was never started."""
+        number = None
+        if session_id is not None:
+            self._sessions.get(session_id)
+            number = self._sessions.number(session_id)
+        found = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
+        return [self.sight.compressed(one) for one in found]
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many timesteps are sealed, and how many are not yet."""
+        self.recorder.flush()
+        return self.reader.counts()
+
+    # Upkeep -----------------------------------------------------------------------------------------------------
+
+    def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
+        """Seal what is large or old, or with `all` everything that no other process is writing to."""
+        self._db.require_writable()
+        self.tag_automatically(stop=stop)
+        rows, begun_at = self.recorder.unsealed
+        age = to_micros(self._clock.now()) - begun_at
+        if all or (rows and age >= SEAL_AGE_S * 1e6):
+            self.recorder.rotate()
+        return self.sealer.seal(all=all, stop=stop)
+
+    def tidy(self, *, stop: Callable[[], bool] = lambda: False, when_due: bool = False) -> StreamReport:
+        """Remove what left for COLD records from the files, and merge small ones; or only when something changed."""
+        self._db.require_writable()
+        return self.sealer.tidy(stop=stop, when_due=when_due)
+
+    def close(self) -> None:
+        """Write what waits and let go of everything. Idempotent."""
+        try:
+            self.recorder.close()
+        finally:
+            self.accounts.finish()
+            self._duck.close()

@@ -1,0 +1,223 @@
+"""What compressed experience says of itself, without a model: when, on what, and the sentences that say most."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hexad.experience.values.records import CompressionLevel
+from hexad.text.dates.calendar_spans import MONTH_NAMES
+from hexad.text.graphemes import cut
+from hexad.text.summary.sentences import iter_sentences
+from hexad.text.summary.summarize import CONSIDERED_CHARACTERS, extract
+
+SESSION_CHARACTERS: Final = 1_200
+NARRATIVE_CHARACTERS: Final = 1_600
+"""Most of a summary of a day or more: a year's is as long as a day's, so that the further back the less is told."""
+LEAST_CHARACTERS: Final = 240
+"""So much a summary may have whatever it replaces: less would not hold its first sentence."""
+TOPICS: Final = 3
+NAMED_SHARE: Final = 0.1
+"""A topic counts beside the strongest one if it has such a part of its activations."""
+NAMED_TAGS: Final = 5
+NAME_CHARACTERS: Final = 60
+SENTENCES_AT_ONCE: Final = 160
+
+_SPAN: Final = r"(?:On \d+ [A-Z][a-z]+ \d+|In (?:week \d+ of \d+|[A-Z][a-z]+ \d+|\d+ Q[1-4]|\d+))"
+_HEAD: Final = re.compile(rf"\A{_SPAN} I worked mainly on [^\n]*(?:\n|\Z)")
+_BLANK_LINES: Final = re.compile(r"\n\s*\n")
+_DIGITS: Final = re.compile(r"\d+")
+_TAGS: Final = re.compile(r"\ATags: [^\n]*\.(?:\n|\Z)")
+
+Names = Callable[[str], str]
+"""From the id of a concept or a tag to its name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gist:
+    """What a summary is made of: the span, the strongest concepts and most frequent tags (ids), the texts."""
+
+    level: CompressionLevel
+    start_time: datetime
+    end_time: datetime
+    concepts: Mapping[str, float]
+    tags: Sequence[str]
+    texts: Sequence[str]
+
+    @property
+    def limit(self) -> int:
+        """The most characters of the summary: fewer than those that it replaces."""
+        most = SESSION_CHARACTERS if self.level <= CompressionLevel.SESSION else NARRATIVE_CHARACTERS
+        replaced = sum(map(len, self.texts))
+        return min(most, max(replaced // 2 if len(self.texts) > 1 else replaced, LEAST_CHARACTERS))
+
+
+def plain_name(id: str) -> str:
+    """Return the name that an id holds: what stands behind its pack.
+
+    >>> plain_name("org.example/work::CodeReview")
+    'CodeReview'
+    """
+    return id.rpartition("::")[2] or id
+
+
+def narrate(gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
+    """Return a summary of summaries: for a day or more it begins with when it was and what it was mainly about.
+
+    `covered` are concepts that a stronger one speaks for, because it is above or below them: others are named before.
+
+    >>> from datetime import UTC, datetime
+    >>> quarter = Gist(
+    ...     level=CompressionLevel.QUARTER,
+    ...     start_time=datetime(2025, 7, 3, tzinfo=UTC),
+    ...     end_time=datetime(2025, 9, 30, tzinfo=UTC),
+    ...     concepts={"work::Storage": 9.5, "work::Parsing": 7.0, "work::Review": 1.5},
+    ...     tags=["release"],
+    ...     texts=["The parser became twice as fast."],
+    ... )
+    >>> print(narrate(quarter))
+    In 2025 Q3 I worked mainly on Storage, Parsing and Review.
+    Tags: release.
+    The parser became twice as fast.
+    """
+    parts = _head(gist, names, covered) if gist.level > CompressionLevel.SESSION else []
+    texts = [text for text in map(_body, gist.texts) if text]
+    room = gist.limit - sum(len(part) + 1 for part in parts)
+    if texts and room > 0:
+        parts.append(digest(texts, room))
+    if not parts:
+        parts = _head(gist, names, covered)
+    return cut("\n".join(parts), gist.limit)
+
+
+def retold(summary: str, gist: Gist, *, names: Names = plain_name, covered: Collection[str] = ()) -> str:
+    """Return a summary that begins with what `gist` was mainly about, where it began with what it was about before.
+
+    A summary without such a beginning stays as it is: a generator's, or one of a session that has sentences.
+    """
+    rest = _TAGS.sub("", _HEAD.sub("", summary, count=1), count=1)
+    is_head = _HEAD.match(summary) is not None or _TAGS.match(summary) is not None
+    if not is_head or (gist.level <= CompressionLevel.SESSION and rest):
+        return summary
+    return "\n".join([*_head(gist, names, covered), *filter(None, (rest,))])
+
+
+def digest(texts: Sequence[str], limit: int) -> str:
+    """Return the sentences of many texts that say most, in their order; no text is too late to be considered.
+
+    Of sentences that differ in numbers alone, as those of logs do, the first is considered.
+    """
+    texts = list(dict.fromkeys(texts))
+    if sum(map(len, texts)) > limit:
+        texts = _varied(texts)
+    while len(texts) > 1 and not _considered(texts):
+        groups = list(_groups(texts))
+        # Each group gives as much as keeps the whole within what is considered at once, so that each round is less.
+        share = max(CONSIDERED_CHARACTERS // (2 * len(groups)), LEAST_CHARACTERS)
+        shorter = [extract("\n\n".join(group), min(share, 2 * limit)) for group in groups]
+        if sum(map(len, shorter)) >= sum(map(len, texts)):
+            break
+        texts = shorter
+    return _BLANK_LINES.sub("\n", extract("\n\n".join(texts), limit))
+
+
+def _varied(texts: Sequence[str]) -> list[str]:
+    seen: set[str] = set()
+    found = []
+    for text in texts:
+        kept = []
+        for start, end in iter_sentences(text):
+            form = _DIGITS.sub("0", " ".join(text[start:end].casefold().split()))
+            if form not in seen:
+                seen.add(form)
+                kept.append(text[start:end])
+        if kept:
+            found.append("\n\n".join(kept))
+    return found
+
+
+def _considered(texts: Sequence[str]) -> bool:
+    size = sum(map(len, texts))
+    return size <= CONSIDERED_CHARACTERS and sum(map(_sentences, texts)) <= SENTENCES_AT_ONCE
+
+
+def _groups(texts: Sequence[str]) -> Sequence[Sequence[str]]:
+    """Return the texts in groups that are each considered as a whole, unless one text alone is more."""
+    groups: list[list[str]] = [[]]
+    sentences = size = 0
+    for text in texts:
+        count = _sentences(text)
+        if groups[-1] and (sentences + count > SENTENCES_AT_ONCE or size + len(text) > CONSIDERED_CHARACTERS):
+            groups.append([])
+            sentences = size = 0
+        groups[-1].append(text)
+        sentences, size = sentences + count, size + len(text)
+    return groups
+
+
+def _sentences(text: str) -> int:
+    return sum(1 for _ in iter_sentences(text))
+
+
+def _body(text: str) -> str:
+    """Return what a narrative tells besides its first lines, which a coarser one writes anew.
+
+    What the agent itself said with such words, elsewhere or of another span, is none of them.
+    """
+    head = _HEAD.match(text)
+    return (text if head is None else _TAGS.sub("", text[head.end() :], count=1)).strip()
+
+
+def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:
+    concepts = _distinct(map(names, _in_order(gist.concepts, covered)))
+    tags = [name for name in _distinct(map(names, gist.tags)) if name not in concepts]
+    topics = concepts[:TOPICS]
+    while len(topics) < TOPICS and tags:
+        topics.append(tags.pop(0))
+    parts = []
+    if topics:
+        parts.append(f"{span_name(gist.level, gist.start_time)} I worked mainly on {_listed(topics)}.")
+    if tags:
+        parts.append(f"Tags: {', '.join(tags[:NAMED_TAGS])}.")
+    return parts
+
+
+def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[str]:
+    """Return the concepts as they are named: the strongest first, but those that others speak for after all that are
+    not much weaker than the strongest.
+    """  # fmt: skip
+    least = NAMED_SHARE * max(concepts.values(), default=0.0)
+    first = [one for one, score in concepts.items() if one not in covered and score >= least]
+    return [*first, *(one for one in concepts if one not in first)]
+
+
+def _distinct(names: Sequence[str] | map[str]) -> list[str]:
+    shown = (" ".join(cut(name, NAME_CHARACTERS).split()) for name in names)
+    return [name for name in dict.fromkeys(shown) if name]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def span_name(level: CompressionLevel, at: datetime) -> str:
+    """Return the span of a level that a moment lies in, as a sentence begins with it.
+
+    >>> from datetime import UTC, datetime
+    >>> [span_name(level, datetime(2024, 12, 31, tzinfo=UTC)) for level in (3, 4, 5, 6, 7)]
+    ['On 31 December 2024', 'In week 1 of 2025', 'In December 2024', 'In 2024 Q4', 'In 2024']
+    """
+    if level <= CompressionLevel.DAY:
+        return f"On {at.day} {MONTH_NAMES[at.month - 1]} {at.year}"
+    if level == CompressionLevel.WEEK:
+        year, week, _ = at.isocalendar()
+        return f"In week {week} of {year}"
+    if level == CompressionLevel.MONTH:
+        return f"In {MONTH_NAMES[at.month - 1]} {at.year}"
+    if level == CompressionLevel.QUARTER:
+        return f"In {at.year} Q{(at.month + 2) // 3}"
+    return f"In {at.year}"

@@ -1,0 +1,140 @@
+"""Which ticks left the stream: because a COLD record stands for them, or because an erasure names them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from hexad.core.tick_ranges import Ranges, difference, union
+from hexad.database.connection import Database
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_COLD: Final = "stream_cold"
+_ERASED: Final = "stream_erased"
+_ERASING: Final = "stream_erasing"
+_Table = Literal["stream_cold", "stream_erased", "stream_erasing"]
+
+
+class ColdRanges:
+    """Ticks that were there and left: `stream_cold` and `stream_erased`, both disjoint ranges with both ends included.
+
+    No tick is in both. What asks the stream leaves out all of them.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, session: int, ranges: Iterable[tuple[int, int]]) -> None:
+        """Take ticks out of the stream, in the caller's transaction: COLD records stand for them."""
+        self._add(_COLD, session, union(ranges))
+
+    def erase(self, session: int, ranges: Iterable[tuple[int, int]]) -> None:
+        """Take ticks out of the stream or from under their COLD records for good, in the caller's transaction.
+
+        Which of them files still hold is looked for by whoever goes through `erasing`.
+        """
+        given = union(ranges)
+        if not given:
+            return
+        hull = (given[0][0], given[-1][1])
+        given = difference(given, self.erased(session, hull))
+        cold = self.cold(session, hull)
+        left = difference(cold, given)
+        if left != cold:
+            self._remove(_COLD, session, hull)
+            self._add(_COLD, session, left)
+        self._add(_ERASED, session, given)
+        self._add(_ERASING, session, given)
+
+    def _add(self, table: _Table, session: int, new: Ranges) -> None:
+        """Add ranges, joined to those that they touch."""
+        if not new:
+            return
+        hull = (new[0][0] - 1, new[-1][1] + 1)
+        known = self._by_session(table, session, hull).get(session, ())
+        self._remove(table, session, hull)
+        with self._db.joined() as con:
+            con.executemany(
+                f"INSERT INTO {table} VALUES(?, ?, ?)",
+                [(session, first, last) for first, last in union([*known, *new])],
+            )
+
+    def _remove(self, table: _Table, session: int, hull: tuple[int, int]) -> None:
+        with self._db.joined() as con:
+            con.execute(
+                f"DELETE FROM {table} WHERE session_no = ? AND first_tick <= ? AND last_tick >= ?",
+                (session, hull[1], hull[0]),
+            )
+
+    def erasing(self) -> dict[int, Ranges]:
+        """Return the erased ticks that files may still hold, by the session's number."""
+        return self._by_session(_ERASING)
+
+    def erased_from_files(self, done: Mapping[int, Ranges]) -> None:
+        """Note that no file holds these ticks any more, in the caller's transaction."""
+        for session, ranges in done.items():
+            if not ranges:
+                continue
+            hull = (ranges[0][0], ranges[-1][1])
+            known = self._by_session(_ERASING, session, hull).get(session, ())
+            self._remove(_ERASING, session, hull)
+            self._add(_ERASING, session, difference(known, ranges))
+
+    def ranges(self, session: int, ticks: tuple[int, int] | None = None) -> Ranges:
+        """Return the ticks of a session that left, or of those the ranges that share a tick with `ticks`."""
+        return self.by_session(session, ticks).get(session, ())
+
+    def cold(self, session: int, ticks: tuple[int, int] | None = None) -> Ranges:
+        """Return what `ranges` does, but only what COLD records stand for."""
+        return self._by_session(_COLD, session, ticks).get(session, ())
+
+    def erased(self, session: int, ticks: tuple[int, int] | None = None) -> Ranges:
+        """Return what `ranges` does, but only what was erased."""
+        return self._by_session(_ERASED, session, ticks).get(session, ())
+
+    def cold_by_session(self) -> dict[int, Ranges]:
+        """Return what COLD records stand for, by the session's number."""
+        return self._by_session(_COLD)
+
+    def erased_by_session(self) -> dict[int, Ranges]:
+        """Return what was erased, by the session's number."""
+        return self._by_session(_ERASED)
+
+    def by_session(
+        self, session: int | None = None, ticks: tuple[int, int] | None = None
+    ) -> dict[int, Ranges]:
+        """Return the ticks that left, by the session's number: of one or of all."""
+        with self._db.read():
+            found = self._by_session(_COLD, session, ticks)
+            for number, ranges in self._by_session(_ERASED, session, ticks).items():
+                found[number] = union([*found.get(number, ()), *ranges])
+        return found
+
+    def _by_session(
+        self, table: _Table, session: int | None = None, ticks: tuple[int, int] | None = None
+    ) -> dict[int, Ranges]:
+        first, last = ticks or (None, None)
+        rows = self._db.query(
+            f"SELECT session_no, first_tick, last_tick FROM {table}"
+            " WHERE (:session IS NULL OR session_no = :session)"
+            " AND (:first IS NULL OR (first_tick <= :last AND last_tick >= :first)) ORDER BY session_no, first_tick",
+            {"session": session, "first": first, "last": last},
+        )
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for number, start, end in rows:
+            found[cast("int", number)].append((cast("int", start), cast("int", end)))
+        return {number: tuple(ranges) for number, ranges in found.items()}
+
+
+def range_columns(ranges: dict[int, Ranges]) -> dict[str, NDArray[np.int64]]:
+    """Return ranges by session as the columns `session`, `first_tick` and `last_tick`."""
+    import numpy as np
+
+    rows = [(session, first, last) for session, some in ranges.items() for first, last in some]
+    columns = np.array(rows, np.int64).reshape(len(rows), 3)
+    names = ("session", "first_tick", "last_tick")
+    return {name: np.ascontiguousarray(columns[:, at]) for at, name in enumerate(names)}

@@ -1,0 +1,345 @@
+"""The concepts of the packs that were loaded: hierarchy, relations, terms and aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.codec import dump, load_object, to_micros
+from hexad.database.connection import Connection, Database, SQLValue
+from hexad.errors import Conflict, NotFound
+from hexad.experience.tables.tags import TAG_COLUMNS, TAGS, glob_of, tag_of
+from hexad.experience.values.concepts import PARENT, ConceptPack, PackReport
+from hexad.experience.values.tags import Tag, folded_name
+
+_CREATED_BY: Final = "system"
+_UPWARD: Final = (
+    "WITH RECURSIVE up(no) AS (SELECT t.no FROM tags t WHERE t.id = :id UNION"
+    " SELECT r.to_no FROM up JOIN concept_relations r ON r.from_no = up.no AND r.relation = 'parent'"
+    " WHERE r.to_no IS NOT NULL)"
+)
+_DOWNWARD: Final = (
+    "WITH RECURSIVE down(no) AS (SELECT t.no FROM json_each(:ids) j JOIN tags t ON t.id = j.value UNION"
+    " SELECT r.from_no FROM down JOIN concept_relations r ON r.to_no = down.no AND r.relation = 'parent')"
+)
+
+
+class Concepts:
+    """The concepts of one store. A concept is named by its id, `pack::Term`, which is its tag's id too."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # Reading -----------------------------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """Return how many concepts the loaded packs have."""
+        row = self._db.query_one("SELECT count(*) FROM concepts")
+        return cast("int", row[0]) if row else 0
+
+    def fingerprints(self) -> tuple[str, ...]:
+        """Return what each loaded pack was read from, by which a change of the hierarchy is noticed."""
+        rows = self._db.query("SELECT fingerprint FROM concept_packs ORDER BY no")
+        return tuple(cast("str", row[0]) for row in rows)
+
+    def roots(self) -> list[Tag]:
+        """Return the concepts without a parent among those that are loaded, by term."""
+        return self._tags(
+            "SELECT {columns} FROM concepts c JOIN tags t ON t.no = c.tag_no WHERE NOT EXISTS (SELECT 1 FROM"
+            " concept_relations r WHERE r.from_no = c.tag_no AND r.relation = 'parent' AND r.to_no IS NOT NULL)"
+            " ORDER BY t.folded, t.id"
+        )
+
+    def children(self, concept_id: str) -> list[Tag]:
+        """Return the concepts that name this one as a parent, by term; raises `NotFound`."""
+        no = self._number(concept_id)
+        return self._tags(
+            "SELECT {columns} FROM concept_relations r JOIN tags t ON t.no = r.from_no"
+            " WHERE r.to_no = ? AND r.relation = 'parent' ORDER BY t.folded, t.id",
+            no,
+        )
+
+    def parents(self, concept_id: str) -> list[Tag]:
+        """Return the parents of a concept that are loaded, by term; raises `NotFound`."""
+        no = self._number(concept_id)
+        return self._tags(
+            "SELECT {columns} FROM concept_relations r JOIN tags t ON t.no = r.to_no"
+            " WHERE r.from_no = ? AND r.relation = 'parent' ORDER BY t.folded, t.id",
+            no,
+        )
+
+    def related(self, concept_id: str) -> list[tuple[Tag, str]]:
+        """Return what a concept is related to, and how, by relation and term; parents and children are not.
+
+        A concept that names this one is there too, under its own word with `inverse of ` before it, unless this one
+        names it by the same word. Raises `NotFound`.
+        """
+        no = self._number(concept_id)
+        rows = self._db.query(
+            f"SELECT {TAG_COLUMNS}, how FROM (SELECT to_no AS other, relation AS how FROM concept_relations"
+            "  WHERE from_no = ?1 AND relation <> 'parent' AND to_no IS NOT NULL"
+            " UNION SELECT r.from_no, 'inverse of ' || r.relation FROM concept_relations r"
+            "  WHERE r.to_no = ?1 AND r.relation <> 'parent' AND NOT EXISTS (SELECT 1 FROM concept_relations s"
+            "   WHERE s.from_no = ?1 AND s.relation = r.relation AND s.to_no = r.from_no)"
+            ") JOIN tags t ON t.no = other ORDER BY substr(how, 1, 11) = 'inverse of ', how, t.folded, t.id",
+            (no,),
+        )
+        return [(tag_of(row), cast("str", row[9])) for row in rows]
+
+    def ancestors(self, concept_id: str) -> list[str]:
+        """Return the ids of all concepts above one, sorted; none for what is no concept."""
+        rows = self._db.query(
+            f"{_UPWARD} SELECT t.id FROM up JOIN tags t ON t.no = up.no WHERE t.id <> :id ORDER BY 1",
+            {"id": concept_id},
+        )
+        return [cast("str", row[0]) for row in rows]
+
+    def with_descendants(self, tag_ids: Collection[str]) -> list[str]:
+        """Return these tags and every concept below them, sorted; tags that are no concepts stay alone."""
+        rows = self._db.query(
+            f"{_DOWNWARD} SELECT t.id FROM down JOIN tags t ON t.no = down.no ORDER BY 1",
+            {"ids": dump(sorted(tag_ids))},
+        )
+        return [cast("str", row[0]) for row in rows]
+
+    def find(self, query: str, *, limit: int = -1) -> list[Tag]:
+        """Return the concepts whose term or alias the query is, begins, or is in, best first, ignoring case.
+
+        Terms are written together: `agent action` finds `AgentAction`. Patterns as in `Tags.find`.
+        """
+        folded = folded_name(query.strip())
+        joined = "".join(char for char in folded if char not in " _-")
+        if not joined:
+            return []
+        params: dict[str, SQLValue] = {
+            "folded": folded,
+            "joined": joined,
+            "glob": glob_of(query),
+            "glob_joined": glob_of(joined),
+            "limit": limit,
+        }
+        rows = self._db.query(
+            # 0 the term, 1 an alias, 2 a term begins so, 3 an alias begins so, 4 a term holds it, 5 an alias does
+            f"SELECT {TAG_COLUMNS}, min(rank) AS best FROM ("
+            "SELECT no AS tag_no, CASE WHEN folded IN (:folded, :joined) THEN 0"
+            "  WHEN substr(folded, 1, length(:joined)) = :joined OR substr(folded, 1, length(:folded)) = :folded THEN 2"
+            "  ELSE 4 END AS rank FROM concepts JOIN tags ON no = tag_no"
+            " WHERE folded GLOB :glob OR folded GLOB :glob_joined"
+            " UNION ALL SELECT tag_no, CASE WHEN folded = :folded THEN 1"
+            "  WHEN substr(folded, 1, length(:folded)) = :folded THEN 3 ELSE 5 END"
+            "  FROM concept_aliases WHERE folded GLOB :glob"
+            ") f JOIN tags t ON t.no = f.tag_no GROUP BY t.no ORDER BY best, t.folded, t.id LIMIT :limit",
+            params,
+        )
+        return [tag_of(row) for row in rows]
+
+    def primaries(self, *, limit: int = -1) -> list[Tag]:
+        """Return the concepts that a lens sees, from the coarse layers to the fine ones."""
+        return self._tags(
+            "SELECT {columns} FROM concepts c JOIN tags t ON t.no = c.tag_no WHERE c.lens"
+            " ORDER BY coalesce(c.layer, 1 << 30), t.id LIMIT ?",
+            limit,
+        )
+
+    def aliases(self, concept_id: str) -> list[str]:
+        """Return what a concept is also called, as its pack writes it."""
+        rows = self._db.query(
+            "SELECT alias FROM concept_aliases WHERE tag_no = (SELECT no FROM tags WHERE id = ?) ORDER BY folded",
+            (concept_id,),
+        )
+        return [cast("str", row[0]) for row in rows]
+
+    def details(self, concept_id: str) -> dict[str, object]:
+        """Return what else the pack says of a concept; raises `NotFound`."""
+        row = self._db.query_one("SELECT details FROM concepts WHERE tag_no = ?", (self._number(concept_id),))
+        return dict(load_object(row[0] if row else "{}"))
+
+    def _number(self, concept_id: str) -> int:
+        row = self._db.query_one(
+            "SELECT c.tag_no FROM tags t JOIN concepts c ON c.tag_no = t.no WHERE t.id = ?", (concept_id,)
+        )
+        if row is None:
+            raise NotFound(f"Concept {concept_id!r} is not in a loaded pack; `find_concept` looks by name.")
+        return cast("int", row[0])
+
+    def _tags(self, sql: str, *params: SQLValue) -> list[Tag]:
+        return [tag_of(row) for row in self._db.query(sql.format(columns=TAG_COLUMNS), params)]
+
+    # Writing -----------------------------------------------------------------------------------------------------
+
+    def load(self, pack: ConceptPack, *, at: datetime) -> PackReport:
+        """Bring the store to what `pack` says, in the caller's transaction; the same pack again changes nothing.
+
+        Tags keep their rows, so what was tagged stays tagged. A concept that its pack no longer has stays a tag and
+        leaves the hierarchy. Raises `Conflict` for a concept of another pack.
+        """
+        with self._db.joined() as con:
+            row = con.execute("SELECT no, fingerprint FROM concept_packs WHERE id = ?", (pack.id,)).fetchone()
+            if row is not None and row[1] == pack.fingerprint:
+                return self._report(con, pack, cast("int", row[0]), created=0, removed=0, unchanged=True)
+            con.execute(
+                "INSERT INTO concept_packs(id, version, fingerprint, loaded_at) VALUES(?1, ?2, ?3, ?4)"
+                " ON CONFLICT(id) DO UPDATE SET version = ?2, fingerprint = ?3, loaded_at = ?4",
+                (pack.id, pack.version, pack.fingerprint, to_micros(at)),
+            )
+            row = con.execute("SELECT no FROM concept_packs WHERE id = ?", (pack.id,)).fetchone()
+            assert row is not None
+            pack_no = cast("int", row[0])
+            before = _count(con, "SELECT count(*) FROM tags")
+            _put_tags(con, pack, at)
+            created = _count(con, "SELECT count(*) FROM tags") - before
+            _adopt(con, pack)
+            removed = _put_concepts(con, pack, pack_no)
+            _put_names(con, pack, pack_no)
+            bump(con, TAGS)
+            return self._report(con, pack, pack_no, created=created, removed=removed)
+
+    @staticmethod
+    def _report(
+        con: Connection,
+        pack: ConceptPack,
+        pack_no: int,
+        *,
+        created: int,
+        removed: int,
+        unchanged: bool = False,
+    ) -> PackReport:
+        of_pack = "JOIN concepts c ON c.tag_no = r.{0} WHERE c.pack_no = ?"
+        orphans = con.execute(
+            "SELECT DISTINCT t.id FROM concept_relations r JOIN concepts c ON c.tag_no = r.from_no"
+            " JOIN tags t ON t.no = r.from_no WHERE c.pack_no = ? AND r.relation = 'parent' AND r.to_no IS NULL"
+            " ORDER BY 1",
+            (pack_no,),
+        ).fetchall()
+        relations = (
+            f"SELECT count(*) FROM concept_relations r {of_pack.format('from_no')} AND r.relation <> 'parent'"
+        )
+        return PackReport(
+            pack_id=pack.id,
+            version=pack.version,
+            concepts=_count(con, "SELECT count(*) FROM concepts WHERE pack_no = ?", pack_no),
+            created=created,
+            removed=removed,
+            aliases=_count(
+                con, f"SELECT count(*) FROM concept_aliases r {of_pack.format('tag_no')}", pack_no
+            ),
+            relations=_count(con, relations, pack_no),
+            dangling=_count(con, f"{relations} AND r.to_no IS NULL", pack_no),
+            orphans=tuple(cast("str", orphan[0]) for orphan in orphans),
+            unchanged=unchanged,
+        )
+
+
+def _put_tags(con: Connection, pack: ConceptPack, at: datetime) -> None:
+    con.executemany(
+        "INSERT INTO tags(id, name, folded, tag_type, concept_id, created_at, created_by, description)"
+        " VALUES(?1, ?2, ?3, 'concept', ?1, ?4, ?5, ?6) ON CONFLICT(id) DO UPDATE SET"
+        " name = ?2, folded = ?3, description = ?6 WHERE concept_id = ?1",
+        (
+            (one.id, one.term, folded_name(one.term), to_micros(at), _CREATED_BY, one.definition)
+            for one in pack.concepts
+        ),
+    )
+    taken = con.execute(
+        "SELECT t.id, t.tag_type FROM json_each(?) j JOIN tags t ON t.id = j.value WHERE t.concept_id IS NULL LIMIT 1",
+        (dump([one.id for one in pack.concepts]),),
+    ).fetchone()
+    if taken is not None:
+        raise Conflict(f"The tag {taken[0]!r} has the id of a concept of pack {pack.id!r}, and is none.")
+
+
+def _adopt(con: Connection, pack: ConceptPack) -> None:
+    """Give concepts what was tagged under their ids before the pack was there: then such a tag was one of a name."""
+    earlier = con.execute(
+        "SELECT o.no, o.id, t.no, t.id FROM tags o JOIN tags t ON t.id = o.name AND t.tag_type = 'concept'"
+        " WHERE o.tag_type = 'custom' AND o.name IN (SELECT value FROM json_each(?))",
+        (dump([one.id for one in pack.concepts]),),
+    ).fetchall()
+    for old_no, old_id, new_no, new_id in earlier:
+        con.execute("UPDATE tag_applications SET tag_no = ? WHERE tag_no = ?", (new_no, old_no))
+        con.execute("UPDATE OR IGNORE compressed_tags SET tag_id = ? WHERE tag_id = ?", (new_id, old_id))
+        con.execute("DELETE FROM compressed_tags WHERE tag_id = ?", (old_id,))
+        con.execute(
+            "UPDATE compressed_records SET significant_tags = replace(significant_tags, ?1, ?2)"
+            " WHERE instr(significant_tags, ?1) > 0",
+            (dump(cast("str", old_id)), dump(cast("str", new_id))),
+        )
+        con.execute("DELETE FROM tags WHERE no = ?", (old_no,))
+
+
+def _put_concepts(con: Connection, pack: ConceptPack, pack_no: int) -> int:
+    """Store what the pack says of its concepts; returns how many it no longer has."""
+    ids = dump([one.id for one in pack.concepts])
+    foreign = con.execute(
+        "SELECT t.id, p.id FROM json_each(?) j JOIN tags t ON t.id = j.value JOIN concepts c ON c.tag_no = t.no"
+        " JOIN concept_packs p ON p.no = c.pack_no WHERE p.no <> ? LIMIT 1",
+        (ids, pack_no),
+    ).fetchone()
+    if foreign is not None:
+        raise Conflict(
+            f"Concept {foreign[0]!r} belongs to the pack {foreign[1]!r}; give pack {pack.id!r} another id."
+        )
+    mine = "(SELECT tag_no FROM concepts WHERE pack_no = ?)"
+    con.execute(f"DELETE FROM concept_aliases WHERE tag_no IN {mine}", (pack_no,))
+    con.execute(f"DELETE FROM concept_relations WHERE from_no IN {mine}", (pack_no,))
+    gone = (
+        "FROM concepts WHERE pack_no = ?1 AND tag_no NOT IN"
+        " (SELECT no FROM tags WHERE id IN (SELECT value FROM json_each(?2)))"
+    )
+    con.execute(
+        f"UPDATE concept_relations SET to_no = NULL WHERE to_no IN (SELECT tag_no {gone})", (pack_no, ids)
+    )
+    con.execute(f"DELETE {gone}", (pack_no, ids))
+    removed = con.changes
+    con.executemany(
+        "INSERT INTO concepts(tag_no, pack_no, layer, domain, lens, details)"
+        " SELECT no, ?2, ?3, ?4, ?5, ?6 FROM tags WHERE id = ?1 ON CONFLICT(tag_no) DO UPDATE SET"
+        " layer = ?3, domain = ?4, lens = ?5, details = ?6",
+        (
+            (one.id, pack_no, one.layer, one.domain, one.lens, dump(dict(one.details)))
+            for one in pack.concepts
+        ),
+    )
+    return removed
+
+
+def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
+    """Store aliases and relations; relations of other packs that were open find their concepts."""
+    rows = con.execute(
+        "SELECT t.id, t.no FROM concepts c JOIN tags t ON t.no = c.tag_no WHERE c.pack_no = ?", (pack_no,)
+    )
+    numbers = {cast("str", tag_id): cast("int", no) for tag_id, no in rows}
+    con.executemany(
+        "INSERT OR IGNORE INTO concept_aliases(folded, tag_no, alias) VALUES(?,?,?)",
+        (
+            (folded_name(alias), numbers[one.id], alias)
+            for one in pack.concepts
+            for alias in one.aliases
+            if folded_name(alias) != folded_name(one.term)
+        ),
+    )
+    by_term = {one.term: numbers[one.id] for one in pack.concepts}
+    con.executemany(
+        "INSERT OR IGNORE INTO concept_relations(from_no, relation, target, to_no) VALUES(?,?,?,?)",
+        (
+            (numbers[one.id], relation, target, numbers.get(target) or by_term.get(target))
+            for one in pack.concepts
+            for relation, target in _relations(one.parents, one.relations)
+        ),
+    )
+    con.execute(
+        "UPDATE concept_relations SET to_no = (SELECT c.tag_no FROM tags t JOIN concepts c ON c.tag_no = t.no"
+        " WHERE t.id = target) WHERE to_no IS NULL AND target IN (SELECT id FROM tags WHERE concept_id IS NOT NULL)"
+    )
+
+
+def _relations(parents: tuple[str, ...], relations: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
+    yield from ((PARENT, parent) for parent in parents)
+    yield from relations
+
+
+def _count(con: Connection, sql: str, *params: SQLValue) -> int:
+    row = con.execute(sql, params).fetchone()
+    return cast("int", row[0]) if row else 0

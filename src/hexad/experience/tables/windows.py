@@ -1,0 +1,264 @@
+"""Windows of time: ranges of ticks, and the fidelity that they keep them at (document 2, sections 3.5 and 11.1).
+
+The stored fidelity is what protects: a tick is SUBMITTED or WARM exactly while a window that is stored so holds it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.core.tick_ranges import Ranges, difference, union
+from hexad.database.codec import dump, from_micros, optional_time, to_micros
+from hexad.database.connection import Database, SQLValue
+from hexad.errors import NotFound
+from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.tags import TICK_LIMIT
+
+PROTECTING: Final = (Fidelity.SUBMITTED, Fidelity.WARM)
+"""The strongest first: of windows that overlap it counts."""
+
+_COLUMNS: Final = (
+    "w.no, w.id, w.session_no, s.id, w.first_tick, w.last_tick, w.start_at, w.end_at, w.fidelity,"
+    " w.compression_level, w.pinned, w.pinned_reason, w.token_count, w.grace_until, w.created_at"
+)
+_FROM: Final = "FROM time_windows w JOIN sessions s ON s.no = w.session_no"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowRow:
+    """A row of `time_windows`; `fidelity` HOT and COLD protect nothing."""
+
+    no: int
+    id: str
+    session_no: int
+    session_id: str
+    ticks: tuple[int, int]
+    start_time: datetime
+    end_time: datetime
+    fidelity: Fidelity
+    level: CompressionLevel
+    pinned: bool
+    pinned_reason: str | None
+    token_count: int
+    grace_until: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holds:
+    """What is in full detail of a window when somebody wants it kept."""
+
+    start_time: datetime
+    end_time: datetime
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewWindow:
+    """What a window is made of."""
+
+    id: str
+    session_no: int
+    ticks: tuple[int, int]
+    holds: Holds
+    fidelity: Fidelity
+    pinned: bool = False
+    pinned_reason: str | None = None
+
+
+class Windows:
+    """The windows of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # What is protected ------------------------------------------------------------------------------------------
+
+    def protected(self, session_no: int, ticks: tuple[int, int] | None = None) -> dict[Fidelity, Ranges]:
+        """Return the ticks of a session that must stay in the stream, by `SUBMITTED` and `WARM`; with `ticks` the
+        ranges that share one with those. No tick is in both: the strongest counts.
+
+        A window may hold ticks that were never recorded, and such as left before it was made.
+        """  # fmt: skip
+        return self.protected_by_session(session_no, ticks).get(session_no, dict.fromkeys(PROTECTING, ()))
+
+    def protected_by_session(
+        self, session_no: int | None = None, ticks: tuple[int, int] | None = None
+    ) -> dict[int, dict[Fidelity, Ranges]]:
+        """Return what `protected` does for each session that has any, by the session's number."""
+        first, last = ticks or (0, TICK_LIMIT)
+        rows = self._db.query(
+            "SELECT session_no, fidelity, first_tick, last_tick FROM time_windows"
+            " WHERE fidelity IN ('submitted', 'warm') AND (:session IS NULL OR session_no = :session)"
+            " AND first_tick <= :last AND last_tick >= :first ORDER BY session_no, first_tick",
+            {"session": session_no, "first": first, "last": last},
+        )
+        found: dict[int, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+        for number, fidelity, start, end in rows:
+            found[cast("int", number)][cast("str", fidelity)].append((cast("int", start), cast("int", end)))
+        return {number: _by_strength(ranges) for number, ranges in found.items()}
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def get(self, window_id: str) -> WindowRow:
+        """Return one window; raises `NotFound`."""
+        found = self._read("w.id = :id", {"id": window_id})
+        if not found:
+            raise NotFound(f"Window {window_id!r} is not there; `windows()` lists those that there are.")
+        return found[0]
+
+    def find(
+        self,
+        *,
+        session_no: int | None = None,
+        ticks: tuple[int, int] | None = None,
+        fidelities: Collection[Fidelity] | None = None,
+        pinned: bool | None = None,
+    ) -> list[WindowRow]:
+        """Return the windows that pass, by session and first tick; with `ticks` those that share one with them.
+
+        `fidelities` are those stored.
+        """
+        first, last = ticks or (0, TICK_LIMIT)
+        where = ["w.first_tick <= :last", "w.last_tick >= :first"]
+        if session_no is not None:
+            where.append("w.session_no = :session")
+        if fidelities is not None:
+            where.append("w.fidelity IN (SELECT value FROM json_each(:fidelities))")
+        if pinned is not None:
+            where.append("w.pinned = :pinned")
+        return self._read(
+            " AND ".join(where),
+            {
+                "first": first,
+                "last": last,
+                "session": session_no,
+                "fidelities": dump(sorted(fidelities or ())),
+                "pinned": pinned,
+            },
+        )
+
+    def by_numbers(self, numbers: Collection[int]) -> list[WindowRow]:
+        """Return these windows, by session and first tick."""
+        return self._read(
+            "w.no IN (SELECT value FROM json_each(:numbers))", {"numbers": dump(sorted(numbers))}
+        )
+
+    def grace_ended(self, at: datetime) -> list[WindowRow]:
+        """Return the windows whose grace was over at `at`."""
+        return self._read("w.grace_until <= :at AND w.fidelity = 'warm'", {"at": to_micros(at)})
+
+    def exactly(self, session_no: int, ticks: tuple[int, int]) -> list[WindowRow]:
+        """Return the windows with just these ticks, the oldest first."""
+        return self._read(
+            "w.session_no = :session AND w.first_tick = :first AND w.last_tick = :last",
+            {"session": session_no, "first": ticks[0], "last": ticks[1]},
+        )
+
+    def let_go(
+        self, *, session_no: int | None = None, ticks: tuple[int, int] | None = None
+    ) -> list[WindowRow]:
+        """Return the windows that protect nothing and are not noted as wholly COLD, by session and first tick."""
+        first, last = ticks or (0, TICK_LIMIT)
+        return self._read(
+            "(w.fidelity, w.compression_level) IN (VALUES ('hot', 0), ('cold', 0))"
+            " AND (:session IS NULL OR w.session_no = :session)"
+            " AND w.first_tick <= :last AND w.last_tick >= :first",
+            {"session": session_no, "first": first, "last": last},
+        )
+
+    def _read(self, where: str, params: Mapping[str, SQLValue]) -> list[WindowRow]:
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} {_FROM} WHERE {where} ORDER BY w.session_no, w.first_tick, w.last_tick, w.no",
+            dict(params),
+        )
+        return [_row(row) for row in rows]
+
+    # Changes, in the caller's transaction -----------------------------------------------------------------------
+
+    def insert(self, window: NewWindow, *, at: datetime) -> int:
+        """Store a new window and return its number."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO time_windows(id, session_no, first_tick, last_tick, start_at, end_at, fidelity, pinned,"
+                " pinned_reason, token_count, created_at) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    window.id,
+                    window.session_no,
+                    *window.ticks,
+                    to_micros(window.holds.start_time),
+                    to_micros(window.holds.end_time),
+                    window.fidelity.value,
+                    window.pinned,
+                    window.pinned_reason,
+                    window.holds.token_count,
+                    to_micros(at),
+                ),
+            )
+            return con.last_insert_rowid
+
+    def pin(self, number: int, holds: Holds, *, reason: str | None) -> None:
+        """Keep a window WARM for as long as it stays pinned; without a `reason` the one that it has stays."""
+        self._change(
+            number,
+            "fidelity = 'warm', pinned = 1, grace_until = NULL, pinned_reason = coalesce(?, pinned_reason)",
+            reason,
+            holds=holds,
+        )
+
+    def submit(self, number: int, holds: Holds) -> None:
+        """Keep a window SUBMITTED; whether it is pinned is for the submission's end to say."""
+        self._change(number, "fidelity = 'submitted', grace_until = NULL", holds=holds)
+
+    def warm(self, number: int, *, until: datetime) -> None:
+        """Keep a window WARM and unpinned until its grace is over."""
+        self._change(number, "fidelity = 'warm', pinned = 0, grace_until = ?", to_micros(until))
+
+    def release(self, number: int, fidelity: Fidelity, level: CompressionLevel) -> None:
+        """Let a window protect nothing any more."""
+        self._change(
+            number,
+            "fidelity = ?, compression_level = ?, pinned = 0, grace_until = NULL",
+            fidelity.value,
+            int(level),
+        )
+
+    def _change(self, number: int, assignments: str, *values: SQLValue, holds: Holds | None = None) -> None:
+        if holds is not None:
+            assignments = f"{assignments}, token_count = ?, start_at = ?, end_at = ?"
+            values += (holds.token_count, to_micros(holds.start_time), to_micros(holds.end_time))
+        with self._db.joined() as con:
+            con.execute(f"UPDATE time_windows SET {assignments} WHERE no = ?", (*values, number))
+
+
+def _by_strength(ranges: Mapping[str, Sequence[tuple[int, int]]]) -> dict[Fidelity, Ranges]:
+    taken: Ranges = ()
+    found: dict[Fidelity, Ranges] = {}
+    for fidelity in PROTECTING:
+        mine = union(ranges.get(fidelity.value, ()))
+        found[fidelity] = difference(mine, taken)
+        taken = union([*taken, *mine])
+    return found
+
+
+def _row(row: tuple[SQLValue, ...]) -> WindowRow:
+    return WindowRow(
+        no=cast("int", row[0]),
+        id=cast("str", row[1]),
+        session_no=cast("int", row[2]),
+        session_id=cast("str", row[3]),
+        ticks=(cast("int", row[4]), cast("int", row[5])),
+        start_time=from_micros(cast("int", row[6])),
+        end_time=from_micros(cast("int", row[7])),
+        fidelity=Fidelity(cast("str", row[8])),
+        level=CompressionLevel(cast("int", row[9])),
+        pinned=bool(row[10]),
+        pinned_reason=cast("str | None", row[11]),
+        token_count=cast("int", row[12]),
+        grace_until=optional_time(row[13]),
+        created_at=from_micros(cast("int", row[14])),
+    )

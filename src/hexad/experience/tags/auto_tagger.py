@@ -1,0 +1,277 @@
+"""Tags that nobody applied: a concept that was active enough tags the ticks at which it was (source `auto`)."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from hexad.core.ids import IdSource
+from hexad.core.tick_ranges import difference
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import FileCipher
+from hexad.errors import IntegrityError
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.log import list_logs, read_log
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.tags import Tags
+from hexad.experience.tags.auto_tag_runs import AutoTagged, Run, runs
+from hexad.experience.tags.lenses import Lenses
+from hexad.experience.values.tags import (
+    TAG_NAME_CHARS_LIMIT,
+    Tag,
+    TagApplication,
+    TagSource,
+    TagType,
+    Target,
+    TargetType,
+    TickRange,
+    range_target,
+)
+from hexad.redaction.masking import Masking
+
+SLICE_ROWS: Final = 50_000
+"""So many timesteps are tagged in one transaction."""
+_SYSTEM: Final = "system"
+_SEPARATOR: Final = "::"
+
+
+class AutoTagger:
+    """Tags what stands in the logs, a slice at a time. Safe to share between threads and processes.
+
+    How far a log was looked at is noted in the transaction that stores the tags, so a timestep is looked at once,
+    whoever is killed when. Ticks that follow each other are one range, also where slices meet. What sealing takes
+    away is tagged before.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        directory: Path,
+        *,
+        ids: IdSource,
+        masking: Masking,
+        lenses: Lenses | None,
+        threshold: float,
+        cipher: FileCipher | None = None,
+    ) -> None:
+        self._db, self._directory, self._ids, self._masking = db, directory, ids, masking
+        self._lenses, self._threshold, self._cipher = lenses, threshold, cipher
+        self._progress, self._sessions = AutoTagged(db), Sessions(db)
+        self._tags, self._applications = Tags(db), TagApplications(db)
+        self._gone = ColdRanges(db)
+        self._turn = threading.Lock()
+        self._logs: dict[str, _Log] = {}
+
+    def run(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Tag what was recorded since, by whomever; return how many applications that made.
+
+        A log that is damaged is left to sealing and to `check`, which name it. Inside somebody's transaction nothing is
+        done: it may be undone, and whoever tags meanwhile waits for it to end.
+        """
+        with self._db.read() as con:
+            if con.depth > 1:
+                return 0
+        made = 0
+        with self._turn:
+            before, self._logs = self._logs, {}
+            for path in list_logs(self._directory):
+                log = before.pop(path.name, None) or _Log()
+                try:
+                    log.read(path, self._cipher)
+                except IntegrityError:
+                    continue
+                self._logs[path.name] = log
+                made += self._log(path.name, log, stop)
+            self._progress.forget_sealed()
+        return made
+
+    def before_sealing(self, logs: Iterable[tuple[Path, Frames]]) -> None:
+        """Tag all of these logs, which nobody writes to any more."""
+        with self._turn:
+            for path, found in logs:
+                # A list of its own: what was looked at goes from it, and is still to be sealed.
+                frames = replace(found, frames=list(found.frames))
+                self._log(path.name, _Log(frames=frames), lambda: False)
+
+    def _log(self, name: str, log: _Log, stop: Callable[[], bool]) -> int:
+        made = 0
+        noted = self._progress.rows(name)
+        while noted is not None and not stop():
+            log.at = max(log.at, noted)
+            end = min(log.at + SLICE_ROWS, log.rows)
+            if log.at >= end:
+                break
+            found = log.runs(end, threshold=self._threshold, permits=self._permits())
+            if found:
+                with self._db.transaction():
+                    mine = self._progress.advance(name, before=noted, now=end)
+                    if mine:
+                        made += self._store(found)
+                if not mine:
+                    noted = self._progress.rows(name)  # somebody else was faster, or sealed it
+                    continue
+                noted = end
+            log.at = end
+        log.forget()
+        return made
+
+    def _permits(self) -> Callable[[str], bool]:
+        return (lambda _: True) if self._lenses is None else self._lenses.refresh()
+
+    def _store(self, found: Sequence[Run]) -> int:
+        names = self._sessions.names({run.session for run in found})
+        tagged = {concept: self._tag(concept) for concept in sorted({run.concept for run in found})}
+        neighbours = _Neighbours(self._applications)
+        now = self._db.clock.now()
+        new: list[TagApplication] = []
+        for run in self._not_erased(found):
+            tag_id, session_id = tagged[run.concept], names.get(run.session)
+            if tag_id is None or session_id is None:
+                continue
+            before = neighbours.ending(session_id, run.ticks[0] - 1, tag_id) if run.open_left else None
+            after = neighbours.beginning(session_id, run.ticks[1] + 1, tag_id) if run.open_right else None
+            confidence = min(run.score, 1.0)
+            if before is None and after is None:
+                new.append(
+                    TagApplication(
+                        id=self._ids.new("ta"),
+                        tag_id=tag_id,
+                        target=_target(session_id, run.ticks),
+                        confidence=confidence,
+                        source=TagSource.AUTO,
+                        created_at=now,
+                    )
+                )
+                continue
+            self._join(session_id, run.ticks, confidence, [one for one in (before, after) if one is not None])
+            neighbours.forget()
+        self._applications.add(new)
+        return len(new)
+
+    def _not_erased(self, found: Sequence[Run]) -> Iterator[Run]:
+        """Yield what is left of runs: a log holds what was erased until it is sealed."""
+        erased = {session: self._gone.erased(session) for session in {run.session for run in found}}
+        for run in found:
+            for ticks in difference([run.ticks], erased[run.session]):
+                yield replace(
+                    run,
+                    ticks=ticks,
+                    open_left=run.open_left and ticks[0] == run.ticks[0],
+                    open_right=run.open_right and ticks[1] == run.ticks[1],
+                )
+
+    def _join(
+        self, session_id: str, ticks: TickRange, confidence: float, beside: Sequence[TagApplication]
+    ) -> None:
+        """Make one application of a run and of those that it touches; the first of them stays."""
+        first, last = ticks
+        for one in beside:
+            first = min(first, one.target.range_start or 0)
+            last = max(last, one.target.range_end or 0)
+            confidence = max(confidence, one.confidence)
+        kept, *rest = beside
+        for one in rest:
+            self._applications.remove(one.id)
+        self._applications.change(
+            replace(kept, target=_target(session_id, (first, last)), confidence=confidence)
+        )
+
+    def _tag(self, concept: str) -> str | None:
+        """Return the id of the concept's tag, which is made where there is none; None for what can be no tag."""
+        if self._tags.get(concept) is not None:
+            return concept
+        if self._masking.secret_in(concept) is not None:  # recorded by a version that did not look
+            return None
+        term = concept.rpartition(_SEPARATOR)[2]
+        shown = "".join("\ufffd" if _unprintable(char) else char for char in term or concept).strip()
+        if not shown:
+            return None
+        self._tags.insert(
+            Tag(
+                id=concept,
+                name=shown[:TAG_NAME_CHARS_LIMIT],
+                tag_type=TagType.CONCEPT,
+                concept_id=concept,
+                created_at=self._db.clock.now(),
+                created_by=_SYSTEM,
+            )
+        )
+        return concept
+
+
+@dataclass(slots=True)
+class _Log:
+    """A log as far as it was read; what was looked at is not kept."""
+
+    frames: Frames | None = None
+    base: int = 0  # how many of its timesteps stand before those that are kept
+    at: int = 0  # how many were looked at
+
+    @property
+    def rows(self) -> int:
+        return self.base + (0 if self.frames is None else sum(map(len, self.frames.frames)))
+
+    def read(self, path: Path, cipher: FileCipher | None) -> None:
+        """Read what was added to the file since; what cannot be read yet is left for another time."""
+        known = self.frames if self.frames is not None and self.frames.offset else None
+        found = read_log(path, known, cipher=cipher)
+        if found is not None and found is not known:  # from the beginning: it was cut after a failed write
+            self.frames, self.base = found, 0
+
+    def runs(self, end: int, *, threshold: float, permits: Callable[[str], bool]) -> Sequence[Run]:
+        """Return where concepts were active in what was not looked at yet, up to `end`."""
+        assert self.frames is not None
+        rows = (self.at - self.base, end - self.base)
+        return runs(self.frames, rows, threshold=threshold, permits=permits)
+
+    def forget(self) -> None:
+        """Let go of the frames that were looked at as a whole."""
+        if self.frames is None:
+            return
+        while self.frames.frames and self.base + len(self.frames.frames[0]) <= self.at:
+            self.base += len(self.frames.frames.pop(0))
+
+
+class _Neighbours:
+    """What a rule applied beside a tick, each place looked up once."""
+
+    def __init__(self, applications: TagApplications) -> None:
+        self._applications = applications
+        self._known: dict[tuple[str, int], list[TagApplication]] = {}
+
+    def forget(self) -> None:
+        """Look again: something was changed."""
+        self._known.clear()
+
+    def ending(self, session_id: str, tick: int, tag_id: str) -> TagApplication | None:
+        """Return the application of the tag that ends at a tick, None when there is none."""
+        return next((a for a in self._at(session_id, tick, tag_id) if a.target.range_end == tick), None)
+
+    def beginning(self, session_id: str, tick: int, tag_id: str) -> TagApplication | None:
+        """Return the application of the tag that begins at a tick, None when there is none."""
+        return next((a for a in self._at(session_id, tick, tag_id) if a.target.range_start == tick), None)
+
+    def _at(self, session_id: str, tick: int, tag_id: str) -> list[TagApplication]:
+        place = (session_id, tick)
+        if place not in self._known:
+            touching = self._applications.touching(session_id, (tick, tick))
+            self._known[place] = [one for one in touching if one.source is TagSource.AUTO]
+        return [one for one in self._known[place] if one.tag_id == tag_id]
+
+
+def _target(session_id: str, ticks: TickRange) -> Target:
+    if ticks[0] != ticks[1]:
+        return range_target(session_id, ticks)
+    return Target(
+        session_id=session_id, target_type=TargetType.TIMESTEP, range_start=ticks[0], range_end=ticks[1]
+    )
+
+
+def _unprintable(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")

@@ -1,0 +1,311 @@
+"""The folksonomy as document 2 names it: tags, concepts, buds (`TagIndex`, and `InMemoryTagIndex` of section 11.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from hexad.core.arguments import (
+    is_text,
+    parse_choice,
+    parse_offset,
+    parse_path,
+    parse_text,
+    parse_whole,
+    quoted,
+    word_list,
+)
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.ids import IdSource
+from hexad.database.connection import Database
+from hexad.errors import Conflict, InvalidInput
+from hexad.experience.tables.concepts import Concepts
+from hexad.experience.tables.tags import TagFilter, Tags
+from hexad.experience.tags.active_tags import WORKING_SET_LIMIT, ConceptPacks, WorkingSet
+from hexad.experience.tags.concept_packs__concept_secrets import Masked
+from hexad.experience.values.concepts import PackReport
+from hexad.experience.values.records import TimestepRecord
+from hexad.experience.values.tags import (
+    NOTE_BYTES_LIMIT,
+    TAG_NAME_CHARS_LIMIT,
+    BudStatus,
+    Tag,
+    TagType,
+    check_size,
+    check_tag_name,
+)
+
+FIND_LIMIT: Final = 100_000
+
+
+class Examples(Protocol):
+    """What finds the timesteps that carry a tag."""
+
+    def __call__(self, tag_id: str, *, limit: int, offset: int) -> list[TimestepRecord]:
+        """Return them by session and tick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagIndexNeeds:
+    """What the folksonomy is handed; `mask` takes secrets out of a text, `masked` out of many. `created_by` is whoever
+    opened the store, `loaded` is called when a pack was loaded.
+    """  # fmt: skip
+
+    db: Database
+    ids: IdSource
+    mask: Callable[[str], str]
+    masked: Masked
+    created_by: str
+    examples: Examples
+    loaded: Callable[[], None]
+
+
+@all_texts_checked
+class TagIndex:
+    """All tags and how they are related. Safe to share between threads; other processes' changes are seen."""
+
+    def __init__(self, needs: TagIndexNeeds) -> None:
+        self._needs, self._db = needs, needs.db
+        self._tags, self._concepts = Tags(needs.db), Concepts(needs.db)
+        self.working_set = WorkingSet(needs.db)
+        self._packs = ConceptPacks(needs.db, self.working_set, masked=needs.masked)
+
+    # Tags -------------------------------------------------------------------------------------------------------
+
+    def create_tag(
+        self,
+        name: str,
+        tag_type: TagType | str = TagType.CUSTOM,
+        *,
+        concept_id: str | None = None,
+        entity_type: str | None = None,
+        description: str | None = None,
+    ) -> Tag:
+        """Create a tag, or return the one of this type and name, ignoring case, when it says the same.
+
+        A concept needs its `concept_id`, which is the tag's id too; a bud begins at `collecting`. Raises `Conflict`
+        when the tag that is there says something else, `InvalidInput` for what cannot be one.
+        """
+        kind = parse_choice(TagType, tag_type, "tag_type")
+        wanted = check_tag_name(self._without_secrets(name, "name"))
+        if (kind is TagType.CONCEPT) != (concept_id is not None):
+            raise InvalidInput(
+                "A concept's tag needs a concept_id such as 'pack::Term', and no other tag has one."
+            )
+        if concept_id is not None:
+            self._concept_id(concept_id)
+        if entity_type is not None and kind is not TagType.ENTITY:
+            raise InvalidInput(f"entity_type = {entity_type!r} is for entities, not for a {kind.value} tag.")
+        if entity_type is not None:
+            entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
+        said = None if description is None else self._text(description, "description")
+        with self._db.transaction():
+            known = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
+            if known is not None:
+                return _same(known, concept_id=concept_id, entity_type=entity_type, description=said)
+            tag = Tag(
+                id=self._needs.ids.new("tag") if concept_id is None else concept_id,
+                name=wanted,
+                tag_type=kind,
+                concept_id=concept_id,
+                entity_type=entity_type,
+                bud_status=BudStatus.COLLECTING if kind is TagType.BUD else None,
+                created_at=self._db.clock.now(),
+                created_by=self._needs.created_by,
+                description=said,
+            )
+            self._tags.insert(tag)
+        self.working_set.add(tag)
+        return tag
+
+    def get_tag(self, tag_id: str) -> Tag | None:
+        """Return the tag with exactly this id, None when there is none."""
+        return self.working_set.get(_text(tag_id, "tag_id"))
+
+    def resolve(self, name_or_id: str) -> Tag | None:
+        """Return the tag of exactly this id, else of this name ignoring case, else None. Patterns are names here."""
+        given = _text(name_or_id, "name_or_id")
+        return self.working_set.get(given) or self._tags.named(given)
+
+    def resolve_or_create(self, name_or_id: str) -> Tag:
+        """Return what `resolve` finds, else a new custom tag of this name."""
+        known = self.resolve(name_or_id)
+        if known is not None:
+            self.working_set.add(known)
+            return known
+        with self._db.transaction():
+            # Asked again in line: another process may have made it meanwhile.
+            return self.resolve(name_or_id) or self.create_tag(name_or_id)
+
+    def find_tags(
+        self,
+        *,
+        name_pattern: str | None = None,
+        tag_type: TagType | str | None = None,
+        bud_status: BudStatus | str | None = None,
+        entity_type: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Tag]:
+        """Return the tags that pass, by name. A pattern is a part of the name, ignoring case; with `*` or `?` in it,
+        the whole name.
+        """
+        wanted = TagFilter(
+            pattern=parse_text(name_pattern, "name_pattern"),
+            tag_type=None if tag_type is None else parse_choice(TagType, tag_type, "tag_type"),
+            bud_status=None if bud_status is None else parse_choice(BudStatus, bud_status, "bud_status"),
+            entity_type=parse_text(entity_type, "entity_type"),
+        )
+        return self._tags.find(wanted, limit=_limit(limit), offset=parse_offset(offset))
+
+    def count(self, tag_type: TagType | None = None) -> int:
+        """Return how many tags there are, of one type or of all."""
+        return self._tags.count(None if tag_type is None else parse_choice(TagType, tag_type, "tag_type"))
+
+    # Concepts ---------------------------------------------------------------------------------------------------
+
+    def load_concept_pack(self, path: Path | str) -> PackReport:
+        """Bring the folksonomy to what the pack at `path` says; docs/experience.md explains the layouts.
+
+        The same pack again changes nothing; a newer one keeps what was tagged. Raises `NotFound` when there is
+        nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
+        """
+        report = self._packs.load(parse_path(path, "path"))
+        self._needs.loaded()
+        return report
+
+    def load_concept_pack_primaries(self, path: Path | str) -> int:
+        """Load a pack, and the concepts that a lens sees into memory; returns how many those are, 10,000 at most."""
+        self.load_concept_pack(path)
+        return self._packs.load_primaries(limit=WORKING_SET_LIMIT)
+
+    def get_concept_roots(self) -> list[Tag]:
+        """Return the concepts without a parent, by term."""
+        return self._concepts.roots()
+
+    def get_concept_children(self, concept_id: str) -> list[Tag]:
+        """Return the concepts below one, by term; raises `NotFound`."""
+        return self._concepts.children(_text(concept_id, "concept_id"))
+
+    def get_concept_parents(self, concept_id: str) -> list[Tag]:
+        """Return the concepts above one, by term; raises `NotFound`."""
+        return self._concepts.parents(_text(concept_id, "concept_id"))
+
+    def get_related_concepts(self, concept_id: str) -> list[tuple[Tag, str]]:
+        """Return what a concept is related to, and how; raises `NotFound`.
+
+        What another concept says of this one is told as `inverse of <relation>`.
+        """
+        return self._concepts.related(_text(concept_id, "concept_id"))
+
+    def find_concept(self, query: str, *, limit: int = 100) -> list[Tag]:
+        """Return the concepts that `query` names best, by term and alias, ignoring case."""
+        return self._concepts.find(_text(query, "query"), limit=_limit(limit))
+
+    # Buds -------------------------------------------------------------------------------------------------------
+
+    def create_bud_tag(self, name: str, description: str, *, related_concepts: Sequence[str] = ()) -> Tag:
+        """Create a bud that stands at `collecting` and is near to some concepts, also of packs that come later."""
+        ids = [self._concept_id(one) for one in word_list(related_concepts, "related_concepts")]
+        with self._db.transaction():
+            tag = self.create_tag(name, TagType.BUD, description=description)
+            self._tags.relate_bud(tag.id, ids)
+        return tag
+
+    def related_concepts_of_bud(self, tag_id: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that a bud is near to."""
+        return self._tags.bud_concepts(tag_id)
+
+    def promote_to_bud(self, tag_id: str) -> Tag:
+        """Make a tag, named by its id, else by its name, a bud that stands at `collecting`; a bud stays as it is.
+
+        Raises `NotFound`, `Conflict`.
+        """
+        with self._db.transaction():
+            tag = self._named(tag_id)
+            return (
+                tag
+                if tag.tag_type is TagType.BUD
+                else self._tags.set_bud_status(tag.id, BudStatus.COLLECTING)
+            )
+
+    def _named(self, name_or_id: str) -> Tag:
+        """Return the tag of this id, else of this name; raises `NotFound`."""
+        known = self.resolve(name_or_id)
+        return self._tags.require(name_or_id if known is None else known.id)
+
+    def update_bud_status(self, tag_id: str, status: BudStatus | str) -> Tag:
+        """Change where a bud stands; raises `NotFound`, and `InvalidInput` for a tag that is no bud."""
+        wanted = parse_choice(BudStatus, status, "status")
+        with self._db.transaction():
+            tag = self._named(tag_id)
+            if tag.tag_type is not TagType.BUD:
+                raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
+            return self._tags.set_bud_status(tag.id, wanted)
+
+    def get_bud_examples(self, tag_id: str, *, limit: int = 100, offset: int = 0) -> list[TimestepRecord]:
+        """Return the timesteps that carry a bud: by themselves, by their event or in a range, by session and tick.
+
+        Raises `NotFound`, and `InvalidInput` for a tag that is no bud.
+        """
+        tag = self._named(tag_id)
+        if tag.tag_type is not TagType.BUD:
+            raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
+        return self._needs.examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))
+
+    # Memory -----------------------------------------------------------------------------------------------------
+
+    def add_to_working_set(self, tag: Tag) -> None:
+        """Keep a tag in memory, as used last."""
+        if not isinstance(tag, Tag):
+            raise InvalidInput(f"tag = {quoted(tag)} is no `Tag`; give one that was found or made.")
+        self.working_set.add(tag)
+
+    def evict_unused(self, max_size: int = WORKING_SET_LIMIT) -> int:
+        """Let go of the least recently used tags over `max_size`, never of what current buds need; returns how many."""
+        return self.working_set.evict_unused(parse_whole(max_size, "max_size", least=0))
+
+    # Texts ------------------------------------------------------------------------------------------------------
+
+    def _text(self, text: str, what: str) -> str:
+        return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
+
+    def _concept_id(self, concept_id: str) -> str:
+        named = self._without_secrets(concept_id, "concept id")
+        if not isinstance(named, str) or not named.strip() or len(named) > 2 * TAG_NAME_CHARS_LIMIT:
+            raise InvalidInput(f"{str(named)[:80]!r} is no concept; give an id such as 'pack::Term'.")
+        return check_size(named, "concept id", limit_bytes=NOTE_BYTES_LIMIT)
+
+    def _without_secrets(self, name: str, what: str) -> str:
+        if isinstance(name, str) and self._needs.mask(name) != name:
+            raise InvalidInput(f"The {what} of the tag holds what looks like a secret; give another one.")
+        return name
+
+
+def _text(given: str, what: str) -> str:
+    if not is_text(given):
+        raise InvalidInput(f"{what} = {quoted(given)} is no text; give a string.")
+    return given
+
+
+def _limit(limit: int) -> int:
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 0 < limit <= FIND_LIMIT:
+        raise InvalidInput(f"limit = {limit!r} is not from 1 to {FIND_LIMIT}.")
+    return limit
+
+
+def _same(tag: Tag, *, concept_id: str | None, entity_type: str | None, description: str | None) -> Tag:
+    """Return `tag` when what is asked for does not contradict it."""
+    said = {
+        "concept_id": (concept_id, tag.concept_id),
+        "entity_type": (entity_type, tag.entity_type),
+        "description": (description, tag.description),
+    }
+    for field, (wanted, there) in said.items():
+        if wanted is not None and there is not None and wanted != there:
+            raise Conflict(
+                f"Tag {tag.name!r} ({tag.id!r}) is there, with {field} {there!r}; give another name."
+            )
+    return tag

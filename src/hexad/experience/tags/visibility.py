@@ -1,0 +1,156 @@
+"""What an agent gets to see of records: none of the concepts whose lens it may not see (document 2, section 5.2).
+
+Recording leaves those out already; what was recorded before the settings were tightened is left out here. Upkeep reads
+the stream itself and keeps what it finds, so that nothing is lost for a time in which more may be seen again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hexad.database.connection import Database
+from hexad.experience.summaries.cold_summary import Gist, plain_name, retold
+from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.tags import Tags
+from hexad.experience.tags.lenses import Lenses
+from hexad.experience.values.records import CompressionLevel, StepQuery, TimestepRecord
+from hexad.experience.values.tiers import CompactionRecord, CompressedRecord, EventRecord, TimeWindow
+
+
+class Sight:
+    """Takes hidden concepts out of what is handed out; without `lenses` everything may be seen."""
+
+    def __init__(self, db: Database, lenses: Lenses | None) -> None:
+        self._tags, self._compressed = Tags(db), Compressed(db)
+        self._lenses = lenses
+
+    def may_ask(self, question: StepQuery) -> bool:
+        """Whether none of the concepts that a question names is hidden; else it is as if they had never occurred."""
+        named = [*question.activations, *([] if question.strongest is None else [question.strongest])]
+        return self.sees_all(named)
+
+    def sees_all(self, concepts: Iterable[str]) -> bool:
+        """Whether every one of these concepts may be seen."""
+        if self._lenses is None:
+            return True
+        return all(map(self._lenses.refresh(), concepts))
+
+    def hidden(self, tag_ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the tags that are concepts and may not be seen."""
+        if self._lenses is None:
+            return frozenset()
+        permits = self._lenses.refresh()
+        doubtful = [tag_id for tag_id in tag_ids if not permits(tag_id)]
+        known = self._tags.by_ids(doubtful) if doubtful else {}
+        return frozenset(tag.id for tag in known.values() if tag.concept_id is not None)
+
+    def activations(self, given: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the activations that may be seen."""
+        return given if self._lenses is None else self._lenses.visible(given)
+
+    def timesteps(self, records: list[TimestepRecord]) -> list[TimestepRecord]:
+        """Return timesteps with what may be seen of their activations."""
+        if self._lenses is None:
+            return records
+        return [
+            replace(
+                one, concept_activations=self.activations(one.concept_activations), content=self._content(one)
+            )
+            for one in records
+        ]
+
+    def holding(
+        self, question: StepQuery, ask: Callable[[StepQuery], list[TimestepRecord]]
+    ) -> list[TimestepRecord]:
+        """Return what `ask` finds of a text, as it may be seen: not by a concept's name that may not."""
+        if self._lenses is None or question.text is None:
+            return self.timesteps(ask(question))
+        coarse = sum(
+            totals.records
+            for level, totals in self._compressed.totals().items()
+            if level > CompressionLevel.REPLY
+        )
+        end = question.offset + question.limit
+        text = question.text.casefold()
+        found = self.timesteps(ask(replace(question, limit=end + coarse, offset=0)))
+        kept = [
+            one
+            for one in found
+            if one.compression_level <= CompressionLevel.REPLY or text in one.content.casefold()
+        ]
+        return kept[question.offset : end]
+
+    def _content(self, one: TimestepRecord) -> str:
+        if one.compression_level <= CompressionLevel.REPLY:
+            return one.content
+        record = self._compressed.get(one.id)
+        return one.content if record is None else self.told(record)
+
+    def told(self, record: CompressedRecord) -> str:
+        """Return a COLD record's summary without the names of concepts that were hidden since it was written."""
+        if self._lenses is None or record.level <= CompressionLevel.REPLY:
+            return record.summary
+        concepts, tags = (
+            self.activations(record.top_k_activations),
+            self._visible_tags(record.significant_tags),
+        )
+        if len(concepts) == len(record.top_k_activations) and len(tags) == len(record.significant_tags):
+            return record.summary
+        gist = Gist(
+            level=record.level,
+            start_time=record.start_time,
+            end_time=record.end_time,
+            concepts=concepts,
+            tags=tags,
+            texts=(),
+        )
+        known = self._tags.by_ids([*concepts, *tags])
+        return retold(
+            record.summary, gist, names=lambda id: known[id].name if id in known else plain_name(id)
+        )
+
+    def events(self, records: list[EventRecord]) -> list[EventRecord]:
+        """Return events with what may be seen of their activations."""
+        if self._lenses is None:
+            return records
+        return [
+            replace(one, concept_activations=self.activations(one.concept_activations)) for one in records
+        ]
+
+    def compressed(self, record: CompressedRecord) -> CompressedRecord:
+        """Return a COLD record with what may be seen of its activations and tags."""
+        if self._lenses is None:
+            return record
+        return replace(
+            record,
+            summary=self.told(record),
+            top_k_activations=self.activations(record.top_k_activations),
+            peaks=self.activations(record.peaks),
+            significant_tags=self._visible_tags(record.significant_tags),
+        )
+
+    def compaction(self, record: CompactionRecord) -> CompactionRecord:
+        """Return what a compaction did with what may be seen of its concepts."""
+        if self._lenses is None:
+            return record
+        return replace(
+            record,
+            top_k_activations=self.activations(record.top_k_activations),
+            summary_concept_tags=tuple(filter(self._lenses.refresh(), record.summary_concept_tags)),
+        )
+
+    def window(self, window: TimeWindow) -> TimeWindow:
+        """Return a window with what may be seen of its activations and tags."""
+        if self._lenses is None:
+            return window
+        scores = window.top_k_activations
+        return replace(
+            window,
+            top_k_activations=None if scores is None else self.activations(scores),
+            significant_tags=self._visible_tags(window.significant_tags),
+        )
+
+    def _visible_tags(self, tag_ids: Sequence[str]) -> Sequence[str]:
+        hidden = self.hidden(tag_ids)
+        return tuple(tag_id for tag_id in tag_ids if tag_id not in hidden)

@@ -1,0 +1,134 @@
+"""The contract that is in force: kept in the store, so that every program that has it open goes by it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from hexad.core.actor import Actor
+from hexad.core.arguments import parse_path, quoted
+from hexad.core.clock import Clock
+from hexad.database.codec import parse
+from hexad.database.connection import Database
+from hexad.database.encryption.secrets_file import holds_keys
+from hexad.database.meta import Meta
+from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
+from hexad.experience.values.contract import LifecycleContract, check_placed, parse_contract
+from hexad.memory.memory import JSONValue
+
+FILE_BYTES_LIMIT: Final = 1 << 20
+_KEY: Final = "lifecycle_contract"
+_WINDOW_LIMIT: Final = (1 << 31) - 1
+
+
+class Contracts:
+    """The one contract of a store, or none. `mask` takes secrets out of what it says besides its limits."""
+
+    def __init__(self, db: Database, *, clock: Clock, actor: Actor, mask: Callable[[str], str]) -> None:
+        self._db, self._meta, self._mask = db, Meta(db), mask
+        self._clock, self._actor = clock, actor
+        self._known: tuple[str, LifecycleContract] = ("", LifecycleContract())
+
+    def current(self) -> LifecycleContract:
+        """Return what is in force: the contract that was set last, by whichever program, else the minimums."""
+        text = self._meta.get(_KEY) or ""
+        known, contract = self._known
+        if text != known:
+            contract = _stored(text) if text else LifecycleContract()
+            self._known = text, contract
+        return contract
+
+    def set(self, given: Mapping[str, object] | str | Path | None) -> LifecycleContract:
+        """Put a contract in force, from a mapping or a file, or with None end the one there is.
+
+        Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what cannot be read as a
+        contract and for limits that stand elsewhere than below `resources.memory`, `NotFound` for a file that is not
+        there, `AccessDenied` for anyone but the store's owner; then nothing was changed.
+        """
+        if not self._actor.is_owner:
+            raise AccessDenied(
+                f"The contract binds whoever works in this store, and {self._actor.describe()} is not its owner. Open "
+                "it without an actor, or with the role 'owner'."
+            )
+        self._db.require_writable()
+        contract = (
+            LifecycleContract() if given is None else self._without_secrets(parse_contract(_mapping(given)))
+        )
+        check_placed(contract)
+        text = json.dumps(contract.document, sort_keys=True) if contract.active else ""
+        detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": contract.to_dict()}
+        with self._db.transaction():
+            self._meta.put(_KEY, text)
+            self._meta.log("set_contract", detail, at=self._clock.now())
+        return self.current()
+
+    def _without_secrets(self, contract: LifecycleContract) -> LifecycleContract:
+        said = json.dumps(contract.document, sort_keys=True, ensure_ascii=False, indent=1)
+        masked = self._mask(said)
+        if masked == said:
+            return contract
+        try:
+            return parse_contract(json.loads(masked))
+        except (ValueError, HexadError) as error:
+            raise InvalidInput(
+                "The contract holds what looks like a secret, and cannot be read without it; take it out."
+            ) from error
+
+
+def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
+    """Return what a contract is read from: the mapping itself, or a file's, JSON or TOML by its name."""
+    if not isinstance(given, str | Path):
+        return given
+    path = parse_path(given, "contract")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"There is no contract at {str(given)!r}.") from None
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"The contract {str(given)!r} cannot be read: {error}.") from error
+    if len(data) > FILE_BYTES_LIMIT:
+        raise InvalidInput(
+            f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
+        )
+    if holds_keys(data):
+        raise InvalidInput(f"{path} holds a store's own keys and is no contract.")
+    try:
+        text = data.decode("utf-8-sig")
+        found: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:  # what both decoders raise is one, and a wrong encoding
+        raise InvalidInput(
+            f"The contract {path} cannot be read: {error}. Write JSON, or TOML as *.toml."
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidInput(f"The contract {path} holds {quoted(found)} where it should say `resources`.")
+    return found
+
+
+def _stored(text: str) -> LifecycleContract:
+    try:
+        return parse_contract(parse(text))
+    except IntegrityError:
+        raise
+    except HexadError as error:
+        raise IntegrityError(
+            f"The contract that this store keeps cannot be used: {error} Set it anew with `hx.xdb.set_contract`."
+        ) from error
+
+
+def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
+    """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
+    if given is None:
+        return None
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
+        raise InvalidInput(
+            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
+        )
+    if contract.active and given > contract.context_window_tokens:
+        raise LimitExceeded(
+            f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
+            f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
+        )
+    return given

@@ -1,0 +1,377 @@
+"""Fidelity tiers: what is pinned, what it may take, what becomes of a window that is let go (document 2, section 4).
+
+A window protects the timesteps in it. Whoever stops protecting them says so in one transaction; turning them into
+REPLY records comes after it, and `settle` does what a program that was killed in between left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from hexad.core.ids import IdSource
+from hexad.core.tick_ranges import Ranges, count, intersection, union
+from hexad.database.connection import Database
+from hexad.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
+from hexad.experience.query.reader import StreamReader
+from hexad.experience.query.totals import RangeTotals, range_totals
+from hexad.experience.query.totals__stream_presence import last_recorded
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.compactions import Compactions
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.tables.submissions import Submissions
+from hexad.experience.tables.windows import PROTECTING, Holds, NewWindow, WindowRow, Windows
+from hexad.experience.tags.visibility import Sight
+from hexad.experience.tiers.replies import ReplyMaker
+from hexad.experience.tiers.window_view import WindowValues
+from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.tags import NOTE_BYTES_LIMIT, check_size, check_ticks
+from hexad.experience.values.tiers import TimeWindow
+
+GRACE: Final = timedelta(days=7)
+"""How long a rejected submission's windows stay in full detail."""
+_ATTEMPTS: Final = 8
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierNeeds:
+    """What the tiers are handed. `warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts,
+    `sight` hidden concepts out of what is shown.
+    """
+
+    db: Database
+    reader: StreamReader
+    replies: ReplyMaker
+    ids: IdSource
+    flush: Callable[[], None]
+    warm_quota: Callable[[], int]
+    mask: Callable[[str], str]
+    sight: Sight
+    grace: timedelta = GRACE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What was seen when a pin was asked for, before its turn to write came."""
+
+    session_no: int
+    found: RangeTotals
+    gone: Ranges
+    pinned: Sequence[WindowRow]
+    used_tokens: int
+    after_tokens: int
+
+
+class Tiers:
+    """Pins windows and lets go of them. Safe to share between threads and processes."""
+
+    def __init__(self, needs: TierNeeds) -> None:
+        self._needs, self._db = needs, needs.db
+        self._windows, self._submissions = Windows(needs.db), Submissions(needs.db)
+        self._sessions, self._compactions = Sessions(needs.db), Compactions(needs.db)
+        self._gone = ColdRanges(needs.db)
+        self._values = WindowValues(needs.db, needs.sight)
+
+    # Pins -------------------------------------------------------------------------------------------------------
+
+    def pin(self, session_id: str, ticks: Sequence[int], *, reason: str | None = None) -> TimeWindow:
+        """Keep ticks in full detail until they are unpinned; the same ticks again are the same window.
+
+        Of a range that is partly COLD what is left is pinned: the window says from where to where, and how many
+        tokens. Raises `QuotaExceeded`, `NotFound` for ticks that were never recorded, `Conflict` for such as are COLD.
+        """
+        wanted = check_ticks(ticks)
+        said = self._reason(reason)
+        self._sessions.get(session_id)
+        self._needs.flush()
+        number = decided(
+            self._db,
+            prepare=lambda: self._asked(session_id, wanted),
+            still_so=self._still_so,
+            act=lambda asked: self._pin(asked, said),
+        )
+        return self.get_by_number(number)
+
+    def _reason(self, reason: str | None) -> str | None:
+        if reason is None:
+            return None
+        return self._needs.mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
+
+    def _asked(self, session_id: str, wanted: tuple[int, int]) -> _Asked:
+        number = self._sessions.number(session_id)
+        assert number is not None
+        gone = self._gone.ranges(number, wanted)
+        found = range_totals(self._needs.reader, {session_id: (wanted,)})
+        reached = max([one.ticks[1] for one in found] + [last for _, last in gone], default=0)
+        if reached < wanted[1]:
+            self._check_recorded(session_id, number, wanted)
+        if not found:
+            shown = f"{wanted[0]} to {wanted[1]} of session {session_id!r}"
+            if self._gone.cold(number, wanted):
+                raise Conflict(
+                    f"Ticks {shown} are COLD already: their tokens are gone, nothing can be pinned."
+                )
+            raise NotFound(f"Ticks {shown} were never recorded; nothing can be pinned.")
+        pinned = self._windows.find(pinned=True, fidelities=[Fidelity.WARM])
+        return _Asked(
+            session_no=number,
+            found=found[0],
+            gone=gone,
+            pinned=pinned,
+            used_tokens=self._tokens(pinned),
+            after_tokens=self._tokens(pinned, found[0]),
+        )
+
+    def _check_recorded(self, session_id: str, number: int, wanted: tuple[int, int]) -> None:
+        """Raise `NotFound` for a range that ends after what was ever recorded; a gap in between is none."""
+        last = last_recorded(self._needs.reader, self._gone, session_id, number)
+        if last < wanted[1]:
+            raise NotFound(
+                f"Session {session_id!r} has no tick {wanted[1]} yet; its last is {last}. Pin what was recorded."
+            )
+
+    def _still_so(self, asked: _Asked) -> bool:
+        return asked.gone == self._gone.ranges(asked.session_no, asked.found.asked) and [
+            (one.no, one.ticks) for one in asked.pinned
+        ] == [(one.no, one.ticks) for one in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
+
+    def _pin(self, asked: _Asked, reason: str | None) -> int:
+        found = asked.found
+        limit = self._needs.warm_quota()
+        if asked.after_tokens > max(limit, asked.used_tokens):
+            raise QuotaExceeded(
+                f"Pinning ticks {found.ticks[0]} to {found.ticks[1]} of session {found.session_id!r} would take"
+                f" {asked.after_tokens - asked.used_tokens:,} tokens more; {asked.used_tokens:,} of the WARM quota of"
+                f" {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a contract with"
+                " a larger `warm_quota_tokens`. Nothing was pinned."
+            )
+        for row in self._windows.exactly(asked.session_no, found.ticks):
+            if row.fidelity in (Fidelity.WARM, Fidelity.HOT):
+                self._windows.pin(row.no, _holds(found), reason=reason)
+                return row.no
+        return self._windows.insert(
+            NewWindow(
+                id=self._needs.ids.new("window"),
+                session_no=asked.session_no,
+                ticks=found.ticks,
+                holds=_holds(found),
+                fidelity=Fidelity.WARM,
+                pinned=True,
+                pinned_reason=reason,
+            ),
+            at=self._db.clock.now(),
+        )
+
+    def _tokens(self, rows: Iterable[WindowRow], more: RangeTotals | None = None) -> int:
+        """Return the tokens of the union of windows; where some of a session overlap, counted from the stream."""
+        by_session: dict[str, list[tuple[tuple[int, int], int]]] = {}
+        for row in rows:
+            by_session.setdefault(row.session_id, []).append((row.ticks, row.token_count))
+        if more is not None:
+            by_session.setdefault(more.session_id, []).append((more.ticks, more.tokens))
+        total = 0
+        overlapping: dict[str, Ranges] = {}
+        for session_id, some in by_session.items():
+            ranges = [ticks for ticks, _ in some]
+            if count(union(ranges)) == count(ranges):
+                total += sum(tokens for _, tokens in some)
+            else:
+                overlapping[session_id] = union(ranges)
+        return total + sum(one.tokens for one in range_totals(self._needs.reader, overlapping))
+
+    def warm_tokens(self) -> int:
+        """Return how many tokens are pinned, those under several pins once."""
+        self._needs.flush()
+        return self._tokens(self._windows.find(pinned=True, fidelities=[Fidelity.WARM]))
+
+    # Letting go -------------------------------------------------------------------------------------------------
+
+    def unpin(self, window_id: str) -> TimeWindow:
+        """Let go of a pinned window, or of one in its grace; what has left the context becomes REPLY records.
+
+        Raises `Conflict` for one that an unresolved submission names. One that nothing keeps stays as it is.
+        """
+        with self._db.transaction():
+            row = self._windows.get(window_id)
+            if row.fidelity is Fidelity.SUBMITTED:
+                named = ", ".join(map(repr, self._submissions.unresolved([row.no]).get(row.no, ())))
+                raise Conflict(
+                    f"Window {window_id!r} is the evidence of {named}; it is let go when that is resolved."
+                )
+            if row.fidelity is Fidelity.WARM:
+                self._windows.release(row.no, Fidelity.HOT, CompressionLevel.TOKEN)
+        self.settle([row])
+        return self.get(window_id)
+
+    def release_when_due(self) -> int:
+        """Let go of the windows whose grace is over, and settle what was let go before; returns how many were due."""
+        with self._db.read():
+            due = bool(self._windows.grace_ended(self._db.clock.now()))
+            waiting = self._windows.let_go()
+        rows: list[WindowRow] = []
+        if due:
+            with self._db.transaction():
+                rows = self._windows.grace_ended(self._db.clock.now())
+                for row in rows:
+                    self._windows.release(row.no, Fidelity.HOT, CompressionLevel.TOKEN)
+        self.settle([*waiting, *rows])
+        return len(rows)
+
+    def settle(self, rows: Collection[WindowRow]) -> None:
+        """Turn into REPLY records what windows that were let go hold: of accepted ones everything, of others what has
+        left the context. What another window protects stays.
+        """  # fmt: skip
+        touched = union_by_session((row.session_no, row.ticks) for row in rows)
+        ranges: dict[int, list[tuple[int, int]]] = {}
+        done: list[WindowRow] = []
+        with self._db.read():
+            for session, some in touched.items():
+                through = self._compactions.state(session).compacted_through
+                # Those too that were let go before, and whose ticks one of these protected until now.
+                for row in self._windows.let_go(session_no=session, ticks=(some[0][0], some[-1][1])):
+                    ticks = _to_go(row, through) if intersection(some, [row.ticks]) else None
+                    if ticks is not None:
+                        ranges.setdefault(session, []).append(ticks)
+                        if ticks == row.ticks:
+                            done.append(row)
+            names = self._sessions.names(ranges)
+        for number, going in ranges.items():
+            self._needs.replies.release(names[number], union(going))
+        self._note_cold(done)
+
+    def _note_cold(self, rows: Collection[WindowRow]) -> None:
+        """Note of windows that nothing of theirs is in full detail any more, where that is so."""
+        if not rows:
+            return
+        with self._db.transaction():
+            now = self._windows.by_numbers([row.no for row in rows])
+            kept = {
+                session: union(
+                    ticks
+                    for ranges in self._windows.protected(session, (some[0][0], some[-1][1])).values()
+                    for ticks in ranges
+                )
+                for session, some in union_by_session((row.session_no, row.ticks) for row in now).items()
+            }
+            for row in now:
+                if row.fidelity not in PROTECTING and not intersection(kept[row.session_no], [row.ticks]):
+                    self._windows.release(row.no, Fidelity.COLD, CompressionLevel.REPLY)
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def get(self, window_id: str) -> TimeWindow:
+        """Return one window; raises `NotFound`."""
+        return self._values.of([self._windows.get(window_id)])[0]
+
+    def get_by_number(self, number: int) -> TimeWindow:
+        """Return the window of a row."""
+        return self._values.of(self._windows.by_numbers([number]))[0]
+
+    def by_numbers(self, numbers: Collection[int]) -> list[TimeWindow]:
+        """Return the windows of some rows, by session and first tick."""
+        return self._values.of(self._windows.by_numbers(numbers))
+
+    def find(
+        self,
+        *,
+        session_id: str | None = None,
+        ticks: tuple[int, int] | None = None,
+        fidelity: Fidelity | None = None,
+        pinned: bool | None = None,
+    ) -> list[TimeWindow]:
+        """Return the windows that pass, by session and first tick; raises `NotFound` for an unknown session."""
+        number = None
+        if session_id is not None:
+            self._sessions.get(session_id)
+            number = self._sessions.number(session_id)
+        if pinned is not None and not isinstance(pinned, bool):
+            raise InvalidInput(f"pinned = {pinned!r} is neither True nor False.")
+        # HOT and COLD depend on how far the context has moved on since.
+        stored = None if fidelity is None else [fidelity]
+        if fidelity in (Fidelity.HOT, Fidelity.COLD):
+            stored = [Fidelity.HOT, Fidelity.COLD]
+        rows = self._windows.find(session_no=number, ticks=ticks, fidelities=stored, pinned=pinned)
+        found = self._values.of(rows)
+        return found if fidelity is None else [one for one in found if one.fidelity is fidelity]
+
+    # Submissions' windows ---------------------------------------------------------------------------------------
+
+    def in_stream(self, ranges: Mapping[str, Ranges]) -> list[RangeTotals]:
+        """Return what of each range is in full detail."""
+        self._needs.flush()
+        return range_totals(self._needs.reader, ranges)
+
+    def submit(self, session_no: int, found: RangeTotals) -> int:
+        """Keep a range as evidence, in the caller's transaction; returns the window's number, a shared one's too."""
+        same = [
+            row for row in self._windows.exactly(session_no, found.ticks) if row.fidelity is not Fidelity.COLD
+        ]
+        if same:
+            strongest = min(same, key=lambda row: (row.fidelity is not Fidelity.SUBMITTED, row.no))
+            self._windows.submit(strongest.no, _holds(found))
+            return strongest.no
+        return self._windows.insert(
+            NewWindow(
+                id=self._needs.ids.new("window"),
+                session_no=session_no,
+                ticks=found.ticks,
+                holds=_holds(found),
+                fidelity=Fidelity.SUBMITTED,
+            ),
+            at=self._db.clock.now(),
+        )
+
+    def resolve(self, numbers: Collection[int], *, accepted: bool) -> None:
+        """Let go of these windows, in the caller's transaction, but for those that other submissions name."""
+        named = self._submissions.unresolved(numbers)
+        until = self._db.clock.now() + self._needs.grace
+        for number in numbers:
+            if number in named:
+                continue
+            if accepted:
+                self._windows.release(number, Fidelity.COLD, CompressionLevel.TOKEN)
+            else:
+                self._windows.warm(number, until=until)
+
+    def settle_numbers(self, numbers: Collection[int]) -> None:
+        """Settle the windows of some rows."""
+        self.settle(self._windows.by_numbers(numbers))
+
+
+def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, Ranges]:
+    """Return ticks by the session's number."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for session, ticks in given:
+        found.setdefault(session, []).append(ticks)
+    return {session: union(ranges) for session, ranges in found.items()}
+
+
+def _holds(found: RangeTotals) -> Holds:
+    return Holds(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
+
+
+def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:
+    """Return the ticks of a window that was let go which are to be REPLY records by now."""
+    if row.fidelity is Fidelity.COLD:
+        return row.ticks
+    return None if compacted_through < row.ticks[0] else (row.ticks[0], min(row.ticks[1], compacted_through))
+
+
+def decided(
+    db: Database, *, prepare: Callable[[], _T], still_so: Callable[[_T], bool], act: Callable[[_T], _R]
+) -> _R:
+    """Act in one transaction on what `prepare` found, and look again where that has changed before the turn came.
+
+    Looking reads the stream, and nobody can write meanwhile if it is done inside: that is for the last attempt only.
+    """
+    for _ in range(_ATTEMPTS):
+        seen = prepare()
+        with db.transaction():
+            if still_so(seen):
+                return act(seen)
+    with db.transaction():
+        return act(prepare())

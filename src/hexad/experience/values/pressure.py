@@ -1,0 +1,164 @@
+"""How much the experience takes, and what compressing it did (document 2, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.memory.memory import JSONValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """How much there is of something. `records` are timesteps in full, else COLD records."""
+
+    records: int = 0
+    timesteps: int = 0
+    tokens: int = 0
+    bytes: int = 0
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the amount as JSON."""
+        return {
+            "records": self.records,
+            "timesteps": self.timesteps,
+            "tokens": self.tokens,
+            "bytes": self.bytes,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageUsage:
+    """What the experience of a store takes, in bytes, and of what.
+
+    Files are measured, rows of the database counted: `tables_bytes` are the pages of all its tables but those of COLD
+    records. Bytes of HOT, WARM and SUBMITTED are their part of logs and segments, by timesteps. `cold_bytes` are
+    held against `cold_limit_bytes`, `total_bytes` against `total_limit_bytes`, where one is set, each times
+    `compression_threshold`. `warm_used_tokens` are those under pins, which the quota bounds: what is WARM for a time of
+    grace is not pinned, and what is pinned may be SUBMITTED besides.
+    """
+
+    total_bytes: int
+    cold_bytes: int
+    cold_limit_bytes: int
+    compression_threshold: float
+    total_limit_bytes: int | None
+    logs_bytes: int
+    segments_bytes: int
+    documents_bytes: int
+    exports_bytes: int
+    tables_bytes: int
+    by_fidelity: Mapping[Fidelity, Amount] = field(default_factory=dict)
+    by_level: Mapping[CompressionLevel, Amount] = field(default_factory=dict)
+    compactions: Amount = field(default_factory=Amount)
+    warm_quota_tokens: int = 0
+    warm_used_tokens: int = 0
+
+    @property
+    def over_threshold(self) -> bool:
+        """Whether compression has something to do."""
+        bound = self.cold_limit_bytes * self.compression_threshold
+        total = (
+            None if self.total_limit_bytes is None else self.total_limit_bytes * self.compression_threshold
+        )
+        return self.cold_bytes > bound or (total is not None and self.total_bytes > total)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the usage as JSON, fidelities and levels by name."""
+        return {
+            "total_bytes": self.total_bytes,
+            "cold_bytes": self.cold_bytes,
+            "cold_limit_bytes": self.cold_limit_bytes,
+            "compression_threshold": self.compression_threshold,
+            "total_limit_bytes": self.total_limit_bytes,
+            "over_threshold": self.over_threshold,
+            "logs_bytes": self.logs_bytes,
+            "segments_bytes": self.segments_bytes,
+            "documents_bytes": self.documents_bytes,
+            "exports_bytes": self.exports_bytes,
+            "tables_bytes": self.tables_bytes,
+            "by_fidelity": {one.value: amount.to_dict() for one, amount in self.by_fidelity.items()},
+            "by_level": {one.name: amount.to_dict() for one, amount in self.by_level.items()},
+            "compactions": self.compactions.to_dict(),
+            "warm_quota_tokens": self.warm_quota_tokens,
+            "warm_used_tokens": self.warm_used_tokens,
+        }
+
+
+class Stopped(StrEnum):
+    """Why compression went no further."""
+
+    UNDER_THRESHOLD = "under_threshold"
+    NOTHING_LEFT = "nothing_left"  # over the threshold still: all of COLD is at YEAR
+    ASKED = "asked"  # whoever called wants to end
+    ELSEWHERE = "elsewhere"  # another process is compressing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionStep:
+    """What went from one level to the next; `records` became `into`, `passes` batches of at most `largest_batch`."""
+
+    source: CompressionLevel
+    target: CompressionLevel
+    records: int
+    into: int
+    bytes_freed: int
+    passes: int = 1
+    largest_batch: int = 0
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the step as JSON, levels by name."""
+        return {
+            "source": self.source.name,
+            "target": self.target.name,
+            "records": self.records,
+            "into": self.into,
+            "bytes_freed": self.bytes_freed,
+            "passes": self.passes,
+            "largest_batch": self.largest_batch,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionReport:
+    """What `check_and_compress` did. `bytes_…` are those that were held against `limit_bytes`."""
+
+    bytes_before: int
+    bytes_after: int
+    limit_bytes: int
+    compression_threshold: float
+    stopped: Stopped
+    steps: Sequence[CompressionStep] = ()
+    expired_sessions: Sequence[str] = ()  # ended ones whose context was compacted to make room
+    summaries: Mapping[str, int] = field(
+        default_factory=dict
+    )  # by who wrote them: a generator's name, or `local`
+    notes: Sequence[str] = ()
+
+    @property
+    def bytes_freed(self) -> int:
+        """By how much it became less; what others stored meanwhile counts against it."""
+        return self.bytes_before - self.bytes_after
+
+    @property
+    def records(self) -> int:
+        """How many records became part of coarser ones; one counts once for each level."""
+        return sum(step.records for step in self.steps)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "bytes_before": self.bytes_before,
+            "bytes_after": self.bytes_after,
+            "bytes_freed": self.bytes_freed,
+            "limit_bytes": self.limit_bytes,
+            "compression_threshold": self.compression_threshold,
+            "stopped": self.stopped.value,
+            "records": self.records,
+            "steps": [step.to_dict() for step in self.steps],
+            "expired_sessions": list(self.expired_sessions),
+            "summaries": dict(self.summaries),
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,338 @@
+"""What becomes of experience: windows, compactions, compressed records (document 2, sections 3.5, 3.6 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, overload
+
+from hexad.core.tick_ranges import Ranges, count
+from hexad.experience.values.records import CompressionLevel, EventType, Fidelity, timestep_id
+from hexad.memory.memory import JSONValue
+
+TOP_K: Final = 10
+"""How many activations and tags a compressed record keeps."""
+
+
+class CompactionTrigger(StrEnum):
+    """Why a context window was compacted."""
+
+    CONTEXT_FULL = "context_full"
+    MANUAL = "manual"
+    SCHEDULED = "scheduled"
+    STORAGE_PRESSURE = "storage_pressure"
+
+
+class SubmissionStatus(StrEnum):
+    """What became of a submission."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class TickIds(Sequence[str]):
+    """The ids of the timesteps of some ranges of ticks, made when they are asked for: lineage of a long event."""
+
+    __slots__ = ("ranges", "session_id")
+
+    def __init__(self, session_id: str, ranges: Ranges) -> None:
+        self.session_id, self.ranges = session_id, ranges
+
+    def __len__(self) -> int:
+        return count(self.ranges)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        place = at + len(self) if at < 0 else at
+        for first, last in self.ranges:
+            if 0 <= place <= last - first:
+                return timestep_id(self.session_id, first + place)
+            place -= last - first + 1
+        raise IndexError(at)
+
+    def __iter__(self) -> Iterator[str]:
+        for first, last in self.ranges:
+            for tick in range(first, last + 1):
+                yield timestep_id(self.session_id, tick)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TickIds):
+            return (self.session_id, self.ranges) == (other.session_id, other.ranges)
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash((self.session_id, self.ranges))
+
+    def __repr__(self) -> str:
+        return f"TickIds({self.session_id!r}, {self.ranges!r})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeWindow:
+    """A range of ticks of a session, both ends included, at some fidelity.
+
+    `pinned` keeps it WARM; `submission_ids` are the unresolved submissions that name it and keep it SUBMITTED;
+    `grace_until` keeps it WARM for a while after a rejection. `summary`, `top_k_activations` and `source_record_ids`
+    are there once it is COLD.
+    """
+
+    id: str
+    session_id: str
+    start_tick: int
+    end_tick: int
+    start_time: datetime
+    end_time: datetime
+    fidelity: Fidelity
+    compression_level: CompressionLevel = CompressionLevel.TOKEN
+    pinned: bool = False
+    pinned_reason: str | None = None
+    submission_ids: Sequence[str] = ()
+    summary: str | None = None
+    top_k_activations: Mapping[str, float] | None = None
+    significant_tags: Sequence[str] = ()
+    token_count: int = 0
+    source_record_ids: Sequence[str] = ()
+    grace_until: datetime | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the window as JSON, its fields in document 2's order."""
+        return {
+            "id": self.id,
+            "session_id": self.session_id,
+            "start_tick": self.start_tick,
+            "end_tick": self.end_tick,
+            "start_time": _utc(self.start_time),
+            "end_time": _utc(self.end_time),
+            "fidelity": self.fidelity.value,
+            "compression_level": self.compression_level.name,
+            "pinned": self.pinned,
+            "pinned_reason": self.pinned_reason,
+            "submission_ids": list(self.submission_ids),
+            "summary": self.summary,
+            "top_k_activations": None if self.top_k_activations is None else dict(self.top_k_activations),
+            "significant_tags": list(self.significant_tags),
+            "token_count": self.token_count,
+            "source_record_ids": list(self.source_record_ids),
+            "grace_until": None if self.grace_until is None else _utc(self.grace_until),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressedRecord:
+    """What stands for many records once their detail is gone: an event, a session, a day … a year.
+
+    `top_k_activations` are sums over what was compressed, `peaks` the highest single score of each of them.
+    `record_count` counts the records that were compressed, `timesteps` the timesteps below all of them. `session_id`
+    stands at REPLY and SESSION; `start_tick`, `end_tick`, `event_id`, `event_type` and `role` at REPLY only.
+    """
+
+    id: str
+    level: CompressionLevel
+    start_time: datetime
+    end_time: datetime
+    start_tick: int | None = None
+    end_tick: int | None = None
+    summary: str
+    top_k_activations: Mapping[str, float] = field(default_factory=dict)
+    significant_tags: Sequence[str] = ()
+    source_record_ids: Sequence[str] = ()
+    token_count: int = 0
+    record_count: int = 0
+    timesteps: int = 0
+    peaks: Mapping[str, float] = field(default_factory=dict)
+    session_id: str | None = None
+    event_id: str | None = None
+    event_type: EventType | None = None
+    role: str | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the record as JSON, document 2's fields first."""
+        return {
+            "id": self.id,
+            "level": self.level.name,
+            "start_time": _utc(self.start_time),
+            "end_time": _utc(self.end_time),
+            "start_tick": self.start_tick,
+            "end_tick": self.end_tick,
+            "summary": self.summary,
+            "top_k_activations": dict(self.top_k_activations),
+            "significant_tags": list(self.significant_tags),
+            "source_record_ids": list(self.source_record_ids),
+            "token_count": self.token_count,
+            "record_count": self.record_count,
+            "timesteps": self.timesteps,
+            "peaks": dict(self.peaks),
+            "session_id": self.session_id,
+            "event_id": self.event_id,
+            "event_type": None if self.event_type is None else self.event_type.value,
+            "role": self.role,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRecord:
+    """A compaction of a session's context window: what went out of it, and the summary that came in."""
+
+    id: str
+    session_id: str
+    timestamp: datetime
+    range_start: int
+    range_end: int
+    timesteps_compacted: int
+    tokens_before: int
+    tokens_after: int
+    summary: str
+    summary_concept_tags: Sequence[str]
+    top_k_activations: Mapping[str, float]
+    trigger: CompactionTrigger
+    result_level: CompressionLevel = CompressionLevel.REPLY
+    generated_by: str = "local"  # the generator's name, or `local`
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the record as JSON, its fields in document 2's order."""
+        return {
+            "id": self.id,
+            "session_id": self.session_id,
+            "timestamp": _utc(self.timestamp),
+            "range_start": self.range_start,
+            "range_end": self.range_end,
+            "timesteps_compacted": self.timesteps_compacted,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "summary": self.summary,
+            "summary_concept_tags": list(self.summary_concept_tags),
+            "top_k_activations": dict(self.top_k_activations),
+            "trigger": self.trigger.value,
+            "result_level": self.result_level.name,
+            "generated_by": self.generated_by,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextEvent:
+    """An event in a context window: who speaks, else what it is, and the text."""
+
+    start_tick: int
+    end_tick: int
+    event_type: EventType
+    role: str | None
+    content: str
+    token_count: int
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks, else what it is."""
+        return self.role or self.event_type.value
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the event as JSON."""
+        return {
+            "start_tick": self.start_tick,
+            "end_tick": self.end_tick,
+            "event_type": self.event_type.value,
+            "role": self.role,
+            "content": self.content,
+            "token_count": self.token_count,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextWindow:
+    """What is in a session's context window: a summary of what went out of it, then its events; `str` is its text."""
+
+    session_id: str
+    summary: str
+    events: Sequence[ContextEvent]
+    token_count: int
+
+    def __str__(self) -> str:
+        texts = [f"{event.speaker}: {event.content}" for event in self.events]
+        return "\n".join([*([f"{self.summary}\n"] if self.summary else []), *texts])
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the window as JSON."""
+        return {
+            "session_id": self.session_id,
+            "summary": self.summary,
+            "events": [event.to_dict() for event in self.events],
+            "token_count": self.token_count,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """A whole event: the timesteps of one `event_id`, or neighbours of one type and role without any.
+
+    `content` is their text, joined; of a COLD one its summary. `concept_activations` are each concept's highest score.
+    """
+
+    id: str
+    session_id: str
+    event_id: str | None
+    event_type: EventType
+    role: str | None
+    start_tick: int
+    end_tick: int
+    start_time: datetime
+    end_time: datetime
+    content: str
+    concept_activations: Mapping[str, float]
+    token_count: int
+    timesteps: int
+    fidelity: Fidelity
+    compression_level: CompressionLevel = CompressionLevel.TOKEN
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the event as JSON."""
+        return {
+            "id": self.id,
+            "session_id": self.session_id,
+            "event_id": self.event_id,
+            "event_type": self.event_type.value,
+            "role": self.role,
+            "start_tick": self.start_tick,
+            "end_tick": self.end_tick,
+            "start_time": _utc(self.start_time),
+            "end_time": _utc(self.end_time),
+            "content": self.content,
+            "concept_activations": dict(self.concept_activations),
+            "token_count": self.token_count,
+            "timesteps": self.timesteps,
+            "fidelity": self.fidelity.value,
+            "compression_level": self.compression_level.name,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A graft or meld that was handed in, with the windows that are its evidence."""
+
+    id: str
+    bud_tag_id: str
+    status: SubmissionStatus
+    submitted_at: datetime
+    resolved_at: datetime | None
+    window_ids: Sequence[str]
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the submission as JSON."""
+        return {
+            "id": self.id,
+            "bud_tag_id": self.bud_tag_id,
+            "status": self.status.value,
+            "submitted_at": _utc(self.submitted_at),
+            "resolved_at": None if self.resolved_at is None else _utc(self.resolved_at),
+            "window_ids": list(self.window_ids),
+        }
+
+
+def _utc(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

@@ -1,1 +1,0 @@
-"""The objects behind `hx.spaces` and its siblings: thin, one file each."""

@@ -1,0 +1,338 @@
+"""Links of memories in the honeycomb: derived after a memory has its vector, in the background.
+
+A pair of memories is derived with the later of the two, the one of the higher number: each is connected, both ways,
+with those of the earlier ones that are nearest to it, that stand beside it in a conversation or a document, that
+relations name, and that share rare words of paths, tags and metadata with it. All but relations stay inside a space.
+So the links follow from the memories and their numbers alone: not from when, in which order or by how many programs
+they are derived. Where a memory changes, its own pairs are derived anew, and those later memories are queued for
+which that makes a difference. One program at a time derives: a memory that changes meanwhile is queued again, and
+finds what was derived without knowing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from hexad.core.clock import Clock
+from hexad.database.codec import to_micros
+from hexad.database.leases import Lease
+from hexad.database.task_queue import LINK
+from hexad.honeycomb.graph.neighbours import nearest_of, reached_by
+from hexad.honeycomb.scoring import combined_relevance, temporal_decay
+from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
+from hexad.honeycomb.tables.link_evidence import SHARING_MOST, Fact, HoneycombLinks, Linked, Relation
+from hexad.honeycomb.values import RELATION_BACK, HoneycombRules
+from hexad.memory.store import Stores
+from hexad.search.vectors.index import VectorIndex
+from hexad.search.vectors.quantization import cosine_of
+from hexad.spaces.bundles.orderings.entity_map import entity_tokens
+from hexad.text.stopwords import STOP_WORDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Row = NDArray[np.float32]
+
+BATCH_MEMORIES: Final = 64
+NEAREST: Final = 6
+"""How many of the nearest a memory is connected with; their own rings hold the six strongest."""
+BY_WORDS: Final = 4
+BY_WORDS_LEAST: Final = 0.1
+WORD_CHARS_LEAST: Final = 3
+ORDER_GAIN: Final = 0.5
+"""What standing beside each other adds: this share of what is missing to 1."""
+WORDS_GAIN: Final = 0.4
+SIMILAR, BY_WORD, NEXT, PREVIOUS = "similar", "shared-words", "next", "previous"
+PATIENCE_S: Final = 30.0
+"""How long a caller waits for another program that derives links and does not get on."""
+_POLL_S: Final = 0.02
+_LINK_PREFIX: Final = "link:"
+
+
+@dataclass(slots=True)
+class _Bond:
+    """What speaks for a connection of two memories: the evidence beside their likeness."""
+
+    order: int = 0  # 1: the other comes next; -1: it came before
+    words: float = 0.0
+    relations: list[Relation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What is known of the memories that are linked together, and what is to be written of them."""
+
+    numbers: Sequence[int]
+    inactive: Sequence[int]
+    facts: Mapping[int, Fact]
+    rows: dict[int, Row]
+    tokens: Mapping[int, Collection[str]]
+    allowed: dict[int, NDArray[np.bool_]] = field(default_factory=dict)  # by space: who may be a neighbour
+    edges: dict[int, list[NewEdge]] = field(default_factory=dict)  # by the later of the two
+    linked: dict[int, Linked] = field(default_factory=dict)
+    later: dict[int, set[int]] = field(default_factory=dict)  # by memory: who is to be looked at again
+
+
+class LinkJob:
+    """Derives the links that tasks ask for, while no other program does."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        index: Callable[[], VectorIndex | None],
+        *,
+        rules: Callable[[], HoneycombRules],
+        owner: str,
+        lease: Callable[[], Lease],
+        clock: Clock,
+    ) -> None:
+        self._stores = stores
+        self._links = HoneycombLinks(stores.db)
+        self._index = index
+        self._rules = rules
+        self._owner = owner
+        self._lease = lease
+        self._clock = clock
+
+    def pending(self) -> int:
+        """Return how many memories wait for their links."""
+        return self._stores.tasks.counts(LINK)[0]
+
+    def queue_all(self) -> int:
+        """Drop every derived link and queue all memories that have vectors; returns how many."""
+        with self._stores.db.transaction():
+            self._links.forget_all()
+            return self._links.queue_all()
+
+    def run(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Link up to `limit` memories, or all that wait; returns how many. Without an embedder nothing is done.
+
+        With a limit it leaves the work to another program that is at it; without, it takes turns with that one.
+        """
+        left: int | None = None
+        done, waited_s, pause = 0, 0.0, threading.Event()
+        while not stop() and (limit is None or done < limit):
+            index = self._index()
+            if index is None:
+                break
+            with self._lease().held_for() as ours:
+                room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
+                count = self._work(index, limit=room) if ours else 0
+            if count is None:
+                break
+            done += count
+            if ours:
+                waited_s = 0.0
+                continue
+            before, left = left, self.pending()
+            if before is not None and left < before:
+                waited_s = 0.0  # the other one gets on
+            if limit is not None or not left or waited_s >= PATIENCE_S:
+                break
+            pause.wait(_POLL_S)
+            waited_s += _POLL_S
+        return done
+
+    def _work(self, index: VectorIndex, *, limit: int) -> int | None:
+        """Link some memories; returns how many, None when none waits."""
+        # Nobody else is at it: a task that somebody claimed is from one that was stopped.
+        numbers = self._stores.tasks.claim(LINK, owner=self._owner, alive=frozenset(), limit=limit)
+        if not numbers:
+            return None
+        try:
+            return self._link(numbers, index)
+        finally:
+            self._stores.tasks.release(LINK, numbers, owner=self._owner)
+
+    def _link(self, numbers: Sequence[int], index: VectorIndex) -> int:
+        facts = {fact.no: fact for fact in self._links.facts(numbers)}
+        batch = _Batch(
+            numbers=numbers,
+            inactive=self._links.inactive(numbers),
+            facts=facts,
+            rows=self._stores.vectors.of_memories(facts),
+            tokens={no: _words(fact) for no, fact in facts.items()},
+        )
+        for no in facts:
+            self._derive(batch, no, index)
+        self._look_ahead(batch, index)
+        return self._write(batch)
+
+    def _write(self, batch: _Batch) -> int:
+        """Store what was derived, up to the first memory that changed meanwhile: later ones may rest on it."""
+        at, tasks, nodes = to_micros(self._clock.now()), self._stores.tasks, self._stores.honeycomb
+        with self._stores.db.transaction():
+            done: set[int] = set()
+            for no in batch.numbers:
+                if not tasks.finish(LINK, no, owner=self._owner):
+                    break
+                done.add(no)
+            self._links.leave([no for no in batch.inactive if no in done])
+            ready = [no for no in batch.linked if no in done]
+            edges = {(edge.from_id, edge.to_id): edge for no in ready for edge in batch.edges.get(no, ())}
+            nodes.add_memories({*ready, *(end for ends in edges for end in ends)}, at=at)
+            there = nodes.edges.derived_with_earlier(ready)
+            same = {ends for ends, edge in edges.items() if ends in there and _is(there[ends], edge)}
+            nodes.edges.drop([edge for ends, edge in there.items() if ends not in same])
+            nodes.edges.insert([edge for ends, edge in edges.items() if ends not in same], at=at)
+            self._links.keep([batch.linked[no] for no in ready])
+            again = {other for no in ready for other in batch.later.get(no, ())}
+            self._links.queue_again(again - done)
+        return len(ready)
+
+    # What connects one memory with earlier ones -----------------------------------------------------------------
+
+    def _derive(self, batch: _Batch, no: int, index: VectorIndex) -> None:
+        """Add the links of one memory with earlier ones to the batch."""
+        fact = batch.facts[no]
+        allowed = self._allowed(batch, fact.space_no)[:no]
+        nearest = nearest_of(index, batch.rows[no], count=NEAREST, allowed=allowed)
+        bonds = {other: _Bond() for other in nearest.numbers}
+        self._beside(fact, bonds, allowed)
+        self._related(fact, bonds)
+        self._named_alike(batch, fact, bonds, allowed)
+        self._connect(batch, fact, bonds)
+        tokens = batch.tokens[no]
+        batch.linked[no] = Linked(
+            no=no, mark=fact.mark_now(tokens), reach=nearest.reach, space_no=fact.space_no, tokens=tokens
+        )
+
+    def _allowed(self, batch: _Batch, space_no: int) -> NDArray[np.bool_]:
+        import numpy as np
+
+        allowed = batch.allowed.get(space_no)
+        if allowed is None:
+            listed = self._links.active_of_space(space_no)
+            numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
+            allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+            allowed[numbers] = True
+            allowed[0] = False
+            batch.allowed[space_no] = allowed
+        return allowed
+
+    def _beside(self, fact: Fact, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]) -> None:
+        for earlier, later in self._links.beside([fact]):
+            other = later if earlier == fact.no else earlier
+            if other < len(allowed) and allowed[other]:
+                bonds.setdefault(other, _Bond()).order = 1 if earlier == fact.no else -1
+
+    def _related(self, fact: Fact, bonds: dict[int, _Bond]) -> None:
+        for one in self._links.relations([fact.no]):
+            other = one.to_no if one.from_no == fact.no else one.from_no
+            if other < fact.no:
+                bonds.setdefault(other, _Bond()).relations.append(one)
+
+    def _named_alike(
+        self, batch: _Batch, fact: Fact, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
+    ) -> None:
+        shares: dict[int, float] = {}
+        for token in sorted(batch.tokens[fact.no]):
+            # What is written of those of the batch is what was true before.
+            most = SHARING_MOST + len(batch.numbers)
+            known = self._links.sharing(fact.space_no, token, before=fact.no, most=most)
+            named = set(known) - set(batch.numbers)
+            named |= {
+                no
+                for no, tokens in batch.tokens.items()
+                if no < fact.no and token in tokens and batch.facts[no].space_no == fact.space_no
+            }
+            if len(named) >= SHARING_MOST:
+                continue
+            for other in named:
+                if other < len(allowed) and allowed[other]:
+                    shares[other] = shares.get(other, 0.0) + 1 / (len(named) + 1)
+        strongest = sorted(shares.items(), key=lambda one: (-one[1], one[0]))[:BY_WORDS]
+        for other, share in strongest:
+            if share >= BY_WORDS_LEAST:
+                bonds.setdefault(other, _Bond()).words = min(share, 1.0)
+
+    def _connect(self, batch: _Batch, fact: Fact, bonds: Mapping[int, _Bond]) -> None:
+        batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
+        times = self._links.times(bonds)
+        made = batch.edges.setdefault(fact.no, [])
+        for other in sorted(bonds):
+            if other not in batch.rows or other not in times:
+                continue  # not active, or it has no vector yet: it is looked at again when it has
+            bond, (happened_at, created_at) = bonds[other], times[other]
+            cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
+            gap = timedelta(microseconds=abs(fact.happened_at - happened_at))
+            score = self._score(cosine, gap, bond)
+            at = max([fact.created_at, created_at, *(one.created_at for one in bond.relations)])
+            for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
+                made.append(
+                    NewEdge(
+                        from_id=ends[0],
+                        to_id=ends[1],
+                        score=score,
+                        relation=_relation(bond, ends[0], way, cosine=cosine),
+                        is_auto=True,
+                        at=at,
+                    )
+                )
+
+    def _score(self, cosine: float, gap: timedelta, bond: _Bond) -> float:
+        """Return how strong a connection is: likeness and nearness in time, and what else speaks for it.
+
+        The decay is of the time between the two, not until now: the score must not depend on when it is made.
+        """
+        rules = self._rules()
+        decay = temporal_decay(0.0, gap.total_seconds(), half_life=rules.half_life)
+        score = combined_relevance(
+            cosine, decay, cosine_weight=rules.cosine_weight, decay_weight=rules.decay_weight
+        )
+        score += (1 - score) * WORDS_GAIN * bond.words
+        if bond.order:
+            score += (1 - score) * ORDER_GAIN
+        return min(max([score, *(one.score for one in bond.relations)]), 1.0)
+
+    # Which later ones it makes a difference to ------------------------------------------------------------------
+
+    def _look_ahead(self, batch: _Batch, index: VectorIndex) -> None:
+        """Find the later memories whose links change with those of the batch that changed, or are new."""
+        import numpy as np
+
+        changed = [no for no, one in batch.linked.items() if one.mark != batch.facts[no].mark]
+        reaches = self._links.reaches_after(changed[0]) if changed else []
+        if not reaches:
+            return  # nearly always: memories are linked in the order of their numbers
+        numbers = np.array([one[0] for one in reaches], dtype=np.int64)
+        spaces = np.array([one[1] for one in reaches], dtype=np.int64)
+        values = np.array([-np.inf if one[2] is None else one[2] for one in reaches], dtype=np.float32)
+        for no in changed:
+            fact = batch.facts[no]
+            batch.later[no] = self._links.later_with([fact], batch.tokens)
+            asked = (numbers > no) & (spaces == fact.space_no)
+            if asked.any():
+                floors = np.full(int(numbers[asked].max()) + 1, np.inf, dtype=np.float32)
+                floors[numbers[asked]] = values[asked]
+                batch.later[no] |= reached_by(index, no, floors)
+
+
+def _is(edge: EdgeRow, wanted: NewEdge) -> bool:
+    found = edge.score, edge.relation, edge.created_at, edge.renewed_at
+    return found == (wanted.score, wanted.relation, wanted.at, wanted.at)
+
+
+def _words(fact: Fact) -> set[str]:
+    """Return the words that name what a memory is about, as far as they can be rare."""
+    return {
+        token
+        for token in entity_tokens(fact.path, fact.tags, fact.values)
+        if len(token) >= WORD_CHARS_LEAST and not token.isdecimal() and token not in STOP_WORDS
+    }
+
+
+def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
+    """Return the type of an edge: what speaks for it most."""
+    if bond.relations:
+        strongest = min(bond.relations, key=lambda one: (-one.score, one.from_no != from_no, one.kind))
+        kind = strongest.kind.removeprefix(_LINK_PREFIX)
+        return kind if strongest.from_no == from_no else kind + RELATION_BACK
+    if bond.order:
+        return NEXT if bond.order * way > 0 else PREVIOUS
+    return BY_WORD if bond.words > cosine else SIMILAR

@@ -1,1 +1,0 @@
-"""Derived views of the storage; delete them and `reindex` brings them back."""

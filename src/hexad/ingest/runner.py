@@ -1,0 +1,398 @@
+"""A run over one source: read what changed, write it in batches, archive what vanished.
+
+source ─ detect ─ read (unchanged items cost one look or one hash) ─ batches ─ writer ─ state of items
+                                                                       └─ vanished items → archive
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.core.ids import content_hash
+from hexad.core.tracing import span
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.ingest.imports.linking import Linking, claimed, repeats
+from hexad.ingest.imports.read import count_things, read_foreign
+from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
+from hexad.ingest.report import IngestOptions, IngestReport, Progress
+from hexad.ingest.runner__counting import SKIPS_LISTED, counted
+from hexad.ingest.sources.detect import FOREIGN, SourceKind, SourceSpec, detect
+from hexad.ingest.sources.file_place import safe_id
+from hexad.ingest.sources.files import NOT_READABLE
+from hexad.ingest.sources.read import ReadOptions, read
+from hexad.ingest.write.redaction import Redactor
+from hexad.memory.draft import Draft, MemoryWriter
+from hexad.memory.memory import JSONValue, Memory, Status, Trust, least_trust
+from hexad.memory.policy import parse_stored
+from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.store import Stores
+from hexad.memory.tables.sources import ItemState
+from hexad.privacy.memory_rows import is_masked, masked_item
+from hexad.redaction.policy import SENSITIVE
+from hexad.redaction.redact import RedactionRules
+from hexad.search.indexer import Catalog
+
+BATCH_ITEMS: Final = 64
+BATCH_CHARACTERS: Final = 400_000
+_READ: Final = ReadOptions()
+_POLICY: Final = "@"
+NOT_OPEN: Final = "what is known of it is not open to your role; it was left as it is"
+# A range of history and a part of a log are windows on something larger: what they do not show is not gone.
+_KINDS_THAT_VANISH: Final = frozenset(
+    {
+        SourceKind.FOLDER,
+        SourceKind.CONVERSATION,
+        SourceKind.DOCUMENTS,
+        SourceKind.FILE,
+        SourceKind.MEMORY_MD,
+        SourceKind.SERVER_MEMORY,
+    }
+)
+
+
+class _Undone(Exception):
+    """Ends the transaction of a dry run."""
+
+
+class Ingestor:
+    """Brings sources in, through the one way in."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        writer: MemoryWriter,
+        catalog: Catalog,
+        *,
+        clock: Clock,
+        redactor: Redactor,
+        salt: Callable[[], bytes],
+        rules: RedactionRules,
+    ) -> None:
+        self._salt = salt
+        self._redactor = redactor
+        # What a store takes out by default is not written down with each item.
+        self._rules: dict[str, JSONValue] = {
+            name: sorted(chosen)
+            for name, chosen, default in (
+                ("pii", rules.pii, SENSITIVE),
+                ("env", rules.env_allow, frozenset()),
+            )
+            if chosen != default
+        }
+        self._stores = stores
+        self._writer = writer
+        self._catalog = catalog
+        self._clock = clock
+
+    def ingest(
+        self,
+        source: str | Path,
+        options: IngestOptions,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> IngestReport:
+        """Bring a source up to date in the store; returns what was done.
+
+        Raises `NotFound` for a source that is not there and `InvalidInput` for one that cannot be read. Items
+        written before an error or a kill stay; the next run goes on from there.
+        """
+        started = self._clock.monotonic()
+        spec = detect(source, kind=options.kind)
+        with span("ingest", kind=spec.kind.value):
+            # What is no export of that system is refused before anything is made for it.
+            foreign = (
+                read_foreign(spec.path, kind=spec.kind, options=_READ)
+                if spec.kind in FOREIGN and spec.path is not None
+                else None
+            )
+            run = _Run(self, spec, options)
+            total = count_things(spec, options=_READ) if progress is not None else None
+            things = read(spec, options=_READ, known=run.known) if foreign is None else foreign
+            for done, thing in enumerate(things, start=1):
+                run.take(thing)
+                if progress is not None:
+                    progress(Progress(done=done, total=total, current=thing.source_id or ""))
+            run.finish()
+        run.report.seconds = self._clock.monotonic() - started
+        return run.report
+
+    def vanish(self, path: Path, *, space: str) -> int:
+        """Archive the memories of a file that was ingested by itself and is gone; returns how many."""
+        source_no = self._stores.sources.find(safe_id(path.as_posix()), space=space)
+        if source_no is None:
+            return 0
+        archived = 0
+        with self._stores.db.transaction():
+            for source_id, state in self._stores.sources.items(source_no).items():
+                if state.hidden:
+                    continue
+                if state.memory_no is not None:
+                    archived += self._catalog.archive(state.memory_no, at=self._clock.now())
+                self._stores.sources.forget_item(source_no, source_id)
+        return archived
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, ingestor: Ingestor, spec: SourceSpec, options: IngestOptions) -> None:
+        self._stores, self._writer = ingestor._stores, ingestor._writer
+        self._catalog, self._clock, self._salt = ingestor._catalog, ingestor._clock, ingestor._salt
+        self._spec, self._options = spec, options
+        # Commits are named by their hashes: whichever range shows one, it is the same item of the repository.
+        self._uri = spec.uri.partition("?")[0] if spec.kind is SourceKind.GIT else spec.uri
+        self.report = IngestReport(source=spec.uri, space=options.space, dry_run=options.dry_run)
+        self._foreign = spec.kind in FOREIGN
+        self._linking = Linking(self._stores, ingestor._redactor)
+        policies: Mapping[str, JSONValue] = {}
+        with self._transaction():
+            self._number = self._stores.sources.next_run(self._source_no)
+            self._states = self._stores.sources.items(self._source_no)
+            policies = self._stores.spaces.get(options.space).policies
+        self._roles = parse_stored(policies).roles
+        # What is taken out of texts; whatever else an owner decides does not change what an item says.
+        redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
+        redaction.update(ingestor._rules)
+        self._policy = content_hash(json.dumps(redaction, sort_keys=True))[7:23] if redaction else ""
+        self._erased = any(
+            map(is_masked, self._states)
+        )  # what was erased is known by names that tell nothing
+        self._items: list[Item] = []
+        self._seen: list[tuple[str, ItemState]] = []
+        self._size = 0
+        self._met: set[str] = set()  # of a dry run, which notes nothing in the store
+        self._vanishes = spec.kind in _KINDS_THAT_VANISH
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Hold a transaction in which the space and the source are there; that of a dry run is taken back."""
+        with suppress(_Undone), self._stores.db.transaction():
+            space_no = self._stores.spaces.ensure(self._options.space, at=self._clock.now())
+            self._source_no = self._stores.sources.ensure(
+                self._uri, kind=self._spec.kind.value, space_no=space_no
+            )
+            yield
+            if self._options.dry_run:
+                raise _Undone
+
+    def known(self, source_id: str) -> Known | None:
+        state = self._states.get(self._name(source_id))
+        if state is None:
+            return None
+        if state.fingerprint != self._stamped(state.fingerprint):
+            return None  # the space's policy has changed since: what it takes out now has to be looked for
+        # The reader's own hash could be guessed from a short secret, so the store keeps a keyed one, and the
+        # comparison is made here.
+        return Known(fingerprint=state.fingerprint.partition(_POLICY)[0], content_hash=None)
+
+    def take(self, thing: Item | Skip | Unchanged) -> None:
+        if isinstance(thing, Skip):
+            self._skip(thing)
+        elif isinstance(thing, Unchanged):
+            state = self._states[self._name(thing.source_id)]
+            self.report.unchanged += 1
+            self._remember(thing.source_id, thing.fingerprint or state.fingerprint, state)
+        elif (same := self._same(thing)) is not None:
+            self.report.unchanged += 1
+            self._remember(thing.source_id or "", thing.fingerprint or "", same)
+        elif self._is_hidden(thing.source_id):
+            self._skip(Skip(source_id=thing.source_id or "", reason=NOT_OPEN))
+        else:
+            self._items.append(thing)
+            self._size += len(thing.text)
+        if isinstance(thing, Item) and self._foreign:
+            self._linking.note(thing)
+        if len(self._items) >= BATCH_ITEMS or self._size >= BATCH_CHARACTERS or len(self._seen) >= 2_000:
+            self._flush()
+
+    def _same(self, item: Item) -> ItemState | None:
+        """Return the state of an item that the store has, or had before it was purged; it was read: no more is due."""
+        state = self._states.get(self._name(item.source_id or ""))
+        return state if state is not None and state.content_hash == self._keyed(item) else None
+
+    def _name(self, source_id: str) -> str:
+        """Return under which name an item is known: that of an erased one tells nothing."""
+        if not self._erased or source_id in self._states:
+            return source_id
+        masked = masked_item(self._salt(), source_id)
+        return masked if masked in self._states else source_id
+
+    def _is_hidden(self, source_id: str | None) -> bool:
+        state = self._states.get(source_id or "")
+        return state is not None and state.hidden
+
+    def _keyed(self, item: Item) -> str:
+        mark = item.content_hash or content_hash(item.text)
+        return hmac.new(self._salt(), (mark + self._policy).encode(), "sha256").hexdigest()
+
+    def _stamped(self, fingerprint: str) -> str:
+        """Return a fingerprint with the mark of the policy under which the item was read."""
+        return fingerprint.partition(_POLICY)[0] + (_POLICY + self._policy if self._policy else "")
+
+    def finish(self) -> None:
+        self._flush()
+        if self._options.dry_run:
+            if self._vanishes:
+                met = self._met | {OVERVIEW_ID}
+                gone = [state for name, state in self._states.items() if name not in met]
+                self.report.archived = sum(one.memory_no is not None and not one.hidden for one in gone)
+            return
+        if self._vanishes:
+            self._archive_vanished()
+            self._keep_overview()
+        if self._foreign:
+            self.report.links = self._linking.draw(
+                self._stores.sources.items(self._source_no), at=self._clock.now()
+            )
+        self._stores.sources.finish_run(self._source_no, at=self._clock.now())
+
+    def _skip(self, skip: Skip) -> None:
+        self.report.skips += 1
+        if len(self.report.skipped) < SKIPS_LISTED:
+            self.report.skipped.append(skip)
+        # It is still there, only unreadable today: what is known of it stays; of a damaged graph nobody knows what was.
+        if self._spec.kind is SourceKind.SERVER_MEMORY:
+            self._vanishes &= not skip.reason.startswith(NOT_READABLE)
+        for source_id in (skip.source_id, *self._inside(skip)):
+            if (state := self._states.get(self._name(source_id))) is not None:
+                self._seen.append((self._name(source_id), state))
+
+    def _inside(self, skip: Skip) -> Iterator[str]:
+        """The parts of a file; of a folder that may not be looked into, all that is known in it."""
+        prefixes: tuple[str, ...] = (skip.source_id + "#part-",)
+        if skip.reason.startswith(NOT_READABLE):
+            prefixes += (skip.source_id + "/",)
+        return (known for known in self._states if known.startswith(prefixes))
+
+    def _remember(self, source_id: str, fingerprint: str, state: ItemState) -> None:
+        seen = ItemState(
+            fingerprint=self._stamped(fingerprint), content_hash=state.content_hash, memory_no=state.memory_no
+        )
+        self._seen.append((self._name(source_id), seen))
+
+    def _flush(self) -> None:
+        if not self._items and not self._seen:
+            return
+        sources = self._stores.sources
+        written: list[tuple[Item, Memory]] = []
+        if self._options.dry_run:
+            self._met.update(self._name(item.source_id or "") for item in self._items)
+            self._met.update(name for name, _ in self._seen)
+        with self._transaction():
+            written = self._write_items()
+            for item, memory in written:
+                if item.source_id is None:
+                    continue
+                if self._rests(item, memory):
+                    # Not looked at further: when it is restored, the next run sees the change.
+                    sources.put_item(
+                        self._source_no, item.source_id, self._states[item.source_id], run=self._number
+                    )
+                    continue
+                state = ItemState(
+                    fingerprint=self._stamped(item.fingerprint or ""),
+                    content_hash=self._keyed(item),
+                    memory_no=None if repeats(memory) else self._stores.memories.number(memory.id),
+                )
+                sources.put_item(self._source_no, item.source_id, state, run=self._number)
+            for source_id, state in self._seen:
+                sources.put_item(self._source_no, source_id, state, run=self._number)
+        for item, memory in written:
+            counted(self.report, item, memory, listed=self._foreign)
+        self._items.clear()
+        self._seen.clear()
+        self._size = 0
+
+    def _rests(self, item: Item, memory: Memory) -> bool:
+        """Whether a memory is out of recall and stays so; a fact that another displaced at once was written."""
+        if memory.status in (Status.ACTIVE, Status.QUARANTINED):
+            return False
+        return item.source_id in self._states and not (self._foreign and memory.status is Status.SUPERSEDED)
+
+    def _write_items(self) -> list[tuple[Item, Memory]]:
+        drafts = [self._draft(item) for item in self._items]
+        try:
+            return list(zip(self._items, self._writer.write(drafts), strict=True))
+        except (InvalidInput, LimitExceeded):
+            pass  # one of them cannot be stored: find it, and keep the others
+        written: list[tuple[Item, Memory]] = []
+        for item, draft in zip(self._items, drafts, strict=True):
+            try:
+                written.append((item, self._writer.write([draft])[0]))
+            except (InvalidInput, LimitExceeded) as error:
+                self._skip(Skip(source_id=item.source_id or "", reason=str(error)))
+        return written
+
+    def _draft(self, item: Item) -> Draft:
+        options, state = self._options, self._states.get(item.source_id or "")
+        metadata = dict(item.metadata)
+        if options.project is not None:
+            metadata["project"] = options.project
+        if self._spec.kind is SourceKind.FOLDER:
+            metadata["source"] = item.source_id  # the file, as in document 1; the folder is the source's uri
+        draft = Draft(
+            text=item.text,
+            space=options.space,
+            kind=item.kind,
+            path=item.path,
+            title=item.title,
+            source=self._uri if item.source_id is not None else None,
+            source_id=item.source_id,
+            tags=(*item.tags, *options.tags),
+            trust=self._trust(item),
+            valid_from=item.time,
+            citations=item.citations,
+            metadata=metadata,
+            sections=item.sections,
+            first_line=item.first_line,
+            # What somebody forgot stays forgotten when its file changes; what vanished and came back returns, and
+            # so does what only grew old.
+            revives=state is None or state.expired,
+            turn=item.turn,
+            gated=self._foreign,
+        )
+        return draft if item.claim is None else claimed(draft, item.claim)
+
+    def _trust(self, item: Item) -> Trust:
+        """What is made of all of a source is trusted no more than the least of it."""
+        if item.source_id != OVERVIEW_ID:
+            return self._options.trust
+        least = self._stores.derivations.least_of_source(self._source_no)
+        return self._options.trust if least is None else least_trust([self._options.trust, least])
+
+    def _keep_overview(self) -> None:
+        if self._spec.kind is not SourceKind.FOLDER or self._spec.path is None:
+            return
+        if self._is_hidden(OVERVIEW_ID):
+            return  # its owner's run keeps it
+        rows = self._stores.memories.outline(self._source_no, roles=self._roles)
+        outline = [OutlineRow(source_id=row[0], kind=row[1], language=row[2], summary=row[3]) for row in rows]
+        item = overview(self._options.project or self._spec.path.name or "root", outline)
+        state = self._states.get(OVERVIEW_ID)
+        if item is None:
+            if state is not None and state.memory_no is not None:
+                self._catalog.archive(state.memory_no, at=self._clock.now())
+                self._stores.sources.forget_item(self._source_no, OVERVIEW_ID)
+            return
+        if state is not None and state.content_hash == self._keyed(item):
+            self._remember(OVERVIEW_ID, state.fingerprint, state)
+            self.report.unchanged += 1
+        else:
+            self._items.append(item)
+        self._flush()
+
+    def _archive_vanished(self) -> None:
+        now = self._clock.now()
+        for source_id, memory_no in self._stores.sources.vanished(self._source_no, run=self._number):
+            if source_id == OVERVIEW_ID:
+                continue
+            with self._stores.db.transaction():
+                if memory_no is not None and self._catalog.archive(memory_no, at=now):
+                    self.report.archived += 1
+                self._stores.sources.forget_item(self._source_no, source_id)

@@ -1,0 +1,92 @@
+"""Which repository, worktree and branch a folder belongs to, read from the files below `.git`."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hexad.errors import InvalidInput
+from hexad.ingest.sources.git_history import current_branch
+from hexad.layers.session.working_set import Workplace
+
+_HEAD_BYTES: Final = 4_096
+_REF: Final = re.compile(r"ref:\s*(\S.*)")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHORT: Final = 10
+_ELSEWHERE: Final = "refs/heads/.invalid"
+"""What HEAD says where refs are in tables of their own: git alone reads these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A place, and the file that says which branch is checked out there; None outside of a repository."""
+
+    place: Workplace
+    head: Path | None
+    folder: Path
+
+    def stamp(self) -> tuple[int, ...]:
+        """Return what changes when another branch is checked out: looked at often, so nothing is read."""
+        if self.head is None:
+            return ()
+        try:
+            found = os.stat(self.head)
+        except OSError:
+            return (0,)
+        return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def checkout(folder: Path) -> Checkout:
+    """Return where a folder is; a folder outside of every repository is a place of its own.
+
+    Linked worktrees have the repository that they belong to, a submodule is a repository of its own.
+    """
+    folder = folder.resolve()
+    for at in (folder, *folder.parents):
+        found = _git_folder(at / ".git")
+        if found is None:
+            continue
+        git, common = found
+        repository = common.parent if common.name == ".git" else at if common == git else common
+        head = git / "HEAD"
+        place = Workplace(repository=str(repository), worktree=str(at), branch=_branch(head, at))
+        return Checkout(place, head, at)
+    return Checkout(Workplace(repository=str(folder), worktree=str(folder)), None, folder)
+
+
+def _git_folder(entry: Path) -> tuple[Path, Path] | None:
+    """Return a worktree's own git folder, and the one that all worktrees share; None where there is none."""
+    git = entry
+    if entry.is_file():
+        said = _read(entry)
+        if not said.startswith("gitdir:"):
+            return None
+        git = (entry.parent / said.removeprefix("gitdir:").strip()).resolve()
+    if not (git / "HEAD").is_file():
+        return None
+    shared = _read(git / "commondir")
+    return git, (git / shared).resolve() if shared else git
+
+
+def _branch(head: Path, worktree: Path) -> str | None:
+    said = _read(head)
+    ref = _REF.fullmatch(said)
+    if ref is not None and ref[1] == _ELSEWHERE:
+        try:
+            return current_branch(worktree)
+        except InvalidInput:
+            return None
+    if ref is not None:
+        return ref[1].removeprefix("refs/heads/")
+    return f"detached at {said[:_SHORT]}" if _COMMIT.fullmatch(said) else None
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,22 @@
+"""What a format's reader makes of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from hexad.memory.source import Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A text with its sections, and what it says about itself.
+
+    `text` is what was handed in, but for formats whose markup is taken out (HTML, notebooks).
+    """
+
+    text: str
+    sections: tuple[Section, ...] = ()
+    title: str | None = None
+    time: datetime | None = None
+    tags: tuple[str, ...] = ()

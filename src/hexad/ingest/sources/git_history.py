@@ -1,0 +1,281 @@
+"""A repository's history through the `git` command: a memory a commit, and what changed in between."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from hexad.errors import InvalidInput
+from hexad.ingest.sources.file_place import clean_tags, memory_path, safe_id
+from hexad.memory.memory import Citation
+from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.text.graphemes import cut
+from hexad.text.normalize import clean
+
+_SECONDS_LIMIT: Final = 120
+_COMMITS_AT_ONCE: Final = 100
+_CITATIONS_LIMIT: Final = 50
+_MESSAGE_CHARACTERS_LIMIT: Final = 200_000
+
+# Nothing of the user's or the repository's configuration may run a program, colour or page the output, or
+# rename the authors.
+_GIT: Final = (
+    *(
+        "git",
+        "--no-pager",
+        "-c",
+        "core.quotePath=false",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "color.ui=false",
+    ),
+    *("-c", "log.showSignature=false", "-c", "log.mailmap=false", "-c", "diff.external="),
+)
+_FORMAT: Final = "%H%x00%P%x00%at%x00%an%x00%B"
+_ADDRESS: Final = re.compile(r"<?\b[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b>?")
+_BRACKETED_ADDRESS: Final = re.compile(r"[ \t]*<[^<>\s@]{1,64}@[^<>\s@]{1,255}>")
+
+Lookup = Callable[[str], Known | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFiles:
+    """The files that differ between two states, as the ids that a folder's reader gives them."""
+
+    changed: tuple[str, ...]
+    vanished: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Touched:
+    path: str
+    added: int | None  # None for a binary file
+    removed: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commit:
+    sha: str
+    parents: int
+    time: datetime | None
+    author: str
+    message: str
+    files: tuple[_Touched, ...]
+
+
+def toplevel(folder: Path) -> Path:
+    """Return the top folder of the work tree around `folder`, or the repository itself if it is bare.
+
+    Raises `InvalidInput` with git's reason when there is no repository.
+    """
+    at = folder if folder.is_dir() else folder.parent
+    if _git(at, "rev-parse", "--is-bare-repository").strip() == b"true":
+        found = _git(at, "rev-parse", "--absolute-git-dir")
+    else:
+        found = _git(at, "rev-parse", "--show-toplevel")
+    return Path(found.decode("utf-8", "surrogateescape").rstrip("\n"))
+
+
+def head_commit(folder: Path) -> str | None:
+    """Return the commit that the work tree around `folder` stands on; None before the first one.
+
+    Raises `InvalidInput` with git's reason when there is no repository.
+    """
+    toplevel(folder)
+    try:
+        return _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()
+    except InvalidInput:
+        return None
+
+
+def current_branch(folder: Path) -> str | None:
+    """Return the branch that is checked out around `folder`; None for a commit without one.
+
+    Raises `InvalidInput` with git's reason when there is no repository.
+    """
+    toplevel(folder)
+    try:
+        return _git(folder, "symbolic-ref", "--short", "--quiet", "HEAD").decode("utf-8", "replace").strip()
+    except InvalidInput:
+        return None
+
+
+def count_commits(top: Path, *, commits: str | None, limit: int) -> int:
+    """Return how many commits `read_git` will give."""
+    bound = () if commits else (f"--max-count={limit}",)
+    return int(_git(top, "rev-list", "--count", *bound, *_range(commits)))
+
+
+def read_git(
+    top: Path, *, commits: str | None, limit: int, uri: str, known: Lookup
+) -> Iterator[Item | Skip | Unchanged]:
+    """Give the commits of a range, or the last `limit`, the oldest first.
+
+    A commit never changes, so one that is known is not read again. E-mail addresses are left out.
+
+    Raises `InvalidInput` with git's reason for a range that it does not know.
+    """
+    bound = () if commits else (f"--max-count={limit}",)
+    names = iter(_git(top, "rev-list", "--reverse", *bound, *_range(commits)).decode("ascii").split())
+    project = safe_id(top.name) or "root"
+    while batch := list(islice(names, _COMMITS_AT_ONCE)):
+        new = []
+        for sha in batch:
+            if known(sha) is not None:
+                yield Unchanged(source_id=sha, fingerprint=sha)
+            else:
+                new.append(sha)
+        if new:
+            for commit in _read_commits(top, new):
+                yield _item(commit, project=project, uri=uri)
+
+
+def changed_files(folder: Path, commits: str) -> ChangedFiles:
+    """Return which files below `folder` differ over `commits`: `A..B`, or one state against the work tree.
+
+    A renamed file has vanished under its old name. Raises `InvalidInput` for what git does not know.
+    """
+    output = _git(
+        folder,
+        *("diff", "--name-status", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
+        *_range(commits),
+    )
+    tokens = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    pairs = list(zip(tokens[::2], tokens[1::2], strict=True))
+    return ChangedFiles(
+        changed=tuple(safe_id(path) for status, path in pairs if status != "D"),
+        vanished=tuple(safe_id(path) for status, path in pairs if status == "D"),
+    )
+
+
+def _range(commits: str | None) -> tuple[str, ...]:
+    """Return a range as arguments that git cannot take for options or for files."""
+    name = commits if commits is not None else "HEAD"
+    if not name.strip() or name.startswith("-") or "\0" in name or any(char.isspace() for char in name):
+        raise InvalidInput(f"{name!r} is no range of commits; write it like HEAD~20..HEAD.")
+    return ("--end-of-options", name, "--")
+
+
+def _git(folder: Path, *arguments: str, stdin: str = "") -> bytes:
+    try:
+        done = subprocess.run(
+            [*_GIT, *arguments],
+            cwd=folder,
+            input=stdin.encode("ascii"),
+            capture_output=True,
+            timeout=_SECONDS_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InvalidInput(
+            f"git {arguments[0]} in {str(folder)!r} took over {_SECONDS_LIMIT} s; give a shorter range."
+        ) from error
+    except OSError as error:
+        raise InvalidInput(
+            f"git cannot be run in {str(folder)!r}: {error.strerror}. Install git, or read the folder instead."
+        ) from error
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip()
+        raise InvalidInput(
+            f"git {arguments[0]} in {str(folder)!r} failed: {reason or done.returncode}. "
+            "Name a folder inside a repository and a range that it knows."
+        )
+    return done.stdout
+
+
+def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
+    output = _git(
+        top,
+        *("log", "--no-walk=unsorted", "--stdin", "-z", f"--format={_FORMAT}", "--numstat", "-M"),
+        *("--encoding=UTF-8", "--no-ext-diff", "--no-textconv", "--no-notes"),
+        stdin="\n".join(names) + "\n",
+    )
+    tokens = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+    sha = next(tokens, "")
+    while sha:
+        parents, seconds, author, message = (next(tokens, "") for _ in range(4))
+        files = []
+        token = next(tokens, "")
+        # A commit's name has no tab, a touched file's line has two.
+        while token.count("\t") >= 2:
+            files.append(_touched(token.lstrip("\n"), tokens))
+            token = next(tokens, "")
+        yield _Commit(
+            sha=sha,
+            parents=len(parents.split()),
+            time=_time(seconds),
+            author=_readable(author).partition("@")[0],
+            message=_readable(message),
+            files=tuple(files),
+        )
+        sha = token.strip()
+
+
+def _touched(line: str, tokens: Iterator[str]) -> _Touched:
+    added, removed, path = line.split("\t", 2)
+    if not path:  # a rename: the old and the new name follow
+        next(tokens, "")
+        path = next(tokens, "")
+    return _Touched(
+        path=safe_id(path),
+        added=int(added) if added.isdigit() else None,
+        removed=int(removed) if removed.isdigit() else None,
+    )
+
+
+def _time(seconds: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None  # a broken clock wrote it; the commit stays
+
+
+def _readable(text: str) -> str:
+    return clean(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def _item(commit: _Commit, *, project: str, uri: str) -> Item:
+    message = _ADDRESS.sub("[e-mail]", _BRACKETED_ADDRESS.sub("", commit.message))
+    message = cut(message, _MESSAGE_CHARACTERS_LIMIT).strip() or "(no message)"
+    subject = message.partition("\n")[0]
+    cited = commit.files[:_CITATIONS_LIMIT]
+    return Item(
+        source_id=commit.sha,
+        text=message + _file_list(commit.files),
+        kind="commit",
+        path=memory_path(project, "commits", commit.sha[:10]),
+        title=subject[:200],
+        time=commit.time,
+        tags=clean_tags(["git", "merge"] if commit.parents > 1 else ["git"]),
+        citations=tuple(Citation(path=each.path, commit=commit.sha) for each in cited),
+        fingerprint=commit.sha,
+        metadata={
+            "project": project,
+            "source": uri,
+            "title": subject[:200],
+            "commit": commit.sha,
+            "author": commit.author,
+            "files": len(commit.files),
+            "added": sum(each.added or 0 for each in commit.files),
+            "removed": sum(each.removed or 0 for each in commit.files),
+        },
+    )
+
+
+def _file_list(files: Sequence[_Touched]) -> str:
+    if not files:
+        return ""
+    lines = [
+        f"- {each.path} " + ("(binary)" if each.added is None else f"(+{each.added} -{each.removed})")
+        for each in files[:_CITATIONS_LIMIT]
+    ]
+    if len(files) > _CITATIONS_LIMIT:
+        lines.append(f"- and {len(files) - _CITATIONS_LIMIT:,} more")
+    return "\n\nFiles:\n" + "\n".join(lines)

@@ -1,0 +1,296 @@
+"""Document 1's MemoryObject as a caller hands it in, mapping or JSON text: checked, and made a draft."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeVar, cast
+
+from hexad.core.arguments import parse_choice, parse_time, shown
+from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Citation, JSONValue, Relevance, Status, Trust, Turn
+
+PAYLOAD_CHARACTERS_LIMIT: Final = 8 << 20
+KNOWN: Final = (
+    "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
+    "pinned", "chunks", "created_at", "updated_at", "space", "importance", "confidence", "last_used_at", "valid_from",
+    "valid_to", "supersedes", "trust", "status", "citations", "subject", "attribute", "value", "data_subjects",
+    "source", "source_id", "turn", "evidence",
+)  # fmt: skip
+"""Keys of a payload: document 1's, then Hexad's own. `last_used_at` and `evidence` are the store's own counts: they
+may stand there, as `Memory.to_dict` writes them, and change nothing."""
+_CHUNK_KEYS: Final = frozenset({"chunk_id", "text", "heading", "start", "lines"})
+_FROM_SUMMARY: Final = ("summary_long", "summary_short", "summary_micro")
+_MOST_POSITION: Final = 2**53
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_T = TypeVar("_T", Relevance, Status, Trust)
+
+
+def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[Draft, tuple[str, ...]]:
+    """Return the draft of a payload, and what is to be told about it.
+
+    A payload without `raw` gets its longest summary as text. Raises `InvalidMemory` naming the field, or line and
+    column of what is no JSON; `Conflict` for a payload of another space.
+    """
+    found = _Fields(parse_object(payload, "memory payload"))
+    unknown = sorted(set(found.given) - set(KNOWN), key=str)
+    if unknown:
+        raise InvalidMemory(
+            f"Invalid memory payload: unknown key {unknown[0]!r}; known are {', '.join(KNOWN)}. What is your own "
+            "belongs into metadata."
+        )
+    own = found.text("space")
+    if own is not None and own != space:
+        raise Conflict(
+            f"The payload is of space {own!r}, not of {space!r}; leave out 'space', or write to that space."
+        )
+    text, notes = _raw(found)
+    draft = Draft(
+        text=text,
+        space=space,
+        kind=found.text("kind"),
+        path=found.text("path"),
+        id=found.text("id"),
+        summary_micro=found.text("summary_micro"),
+        summary_short=found.text("summary_short"),
+        summary_long=found.text("summary_long"),
+        tags=found.words("tags"),
+        metadata=found.mapping("metadata"),
+        relevance=found.choice(Relevance, "relevance"),
+        pinned=found.flag("pinned"),
+        spans=_spans(found),
+        created_at=found.time("created_at"),
+        updated_at=found.time("updated_at"),
+        importance=found.number("importance"),
+        confidence=found.number("confidence"),
+        valid_from=found.time("valid_from"),
+        valid_to=found.time("valid_to"),
+        supersedes=found.text("supersedes"),
+        trust=found.choice(Trust, "trust") or Trust.USER,
+        status=found.choice(Status, "status"),
+        citations=_citations(found),
+        subject=found.text("subject"),
+        attribute=found.text("attribute"),
+        value=found.given.get("value"),
+        data_subjects=found.subjects(),
+        source=found.name("source"),
+        source_id=found.text("source_id"),
+        turn=_turn(found),
+        structured=True,
+    )
+    if draft.source is not None and draft.source_id is None:
+        raise found.bad(
+            "source", draft.source, "give source_id with it, which says what of the source this is"
+        )
+    return draft, notes
+
+
+def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str, JSONValue]:
+    """Return a mapping, or the object of a JSON text; raises `InvalidMemory` naming line and column."""
+    if isinstance(given, Mapping):
+        return given
+    if not isinstance(given, str):
+        raise InvalidMemory(f"Invalid {what}: {shown(given)!r} is neither an object nor a JSON text.")
+    if len(given) > PAYLOAD_CHARACTERS_LIMIT:
+        raise LimitExceeded(
+            f"The {what} has {len(given):,} characters; at most {PAYLOAD_CHARACTERS_LIMIT:,} are read."
+        )
+    try:
+        value = json.loads(given, object_pairs_hook=_once, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise InvalidMemory(
+            f"Invalid {what}: line {error.lineno}, column {error.colno}: {error.msg}. Give one JSON object, such as "
+            '{"raw": "Ship on Monday."}.'
+        ) from error
+    except (_Refused, RecursionError) as error:
+        told = str(error) if isinstance(error, _Refused) else "it is nested too deeply"
+        raise InvalidMemory(f"Invalid {what}: {told}.") from error
+    except ValueError as error:  # what is left of them: Python reads no number of over 4,300 digits
+        raise InvalidMemory(f"Invalid {what}: it holds a number that is too long; shorten it.") from error
+    if not isinstance(value, Mapping):
+        raise InvalidMemory(f'Invalid {what}: {given[:80]!r} is no JSON object; write {{"name": value}}.')
+    return value
+
+
+class _Refused(Exception):
+    """Something that JSON readers take and no memory can hold."""
+
+
+def _once(pairs: Sequence[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise _Refused(f"the key {twice!r} stands there twice; leave out one of the two")
+    return found
+
+
+def _refuse(constant: str) -> JSONValue:
+    raise _Refused(f"{constant} is no number of JSON; give a number, or null")
+
+
+class _Fields:
+    """The fields of a payload by type; null means not given."""
+
+    def __init__(self, given: Mapping[str, JSONValue]) -> None:
+        self.given = given
+
+    @staticmethod
+    def bad(name: str, value: object, remedy: str) -> InvalidMemory:
+        return InvalidMemory(f"Invalid memory payload: {name} = {shown(value)!r} cannot be used; {remedy}.")
+
+    def text(self, name: str) -> str | None:
+        value = self.given.get(name)
+        if value is not None and not isinstance(value, str):
+            raise self.bad(name, value, "give a string, or leave it out")
+        return value
+
+    def name(self, name: str) -> str | None:
+        """Return a text by which something is known: it is stored as it is, or not at all."""
+        value = self.text(name)
+        if value is not None and _HALF.search(value):
+            raise self.bad(name, value, "it holds half a surrogate pair; give whole characters")
+        return value
+
+    def subjects(self) -> tuple[str, ...] | None:
+        """Return the people whose data it is; one who has no name nobody could ask for."""
+        words = self.names("data_subjects")
+        for word in words or ():
+            if not word.strip():
+                raise self.bad("data_subjects", word, "it names nobody")
+        return words
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        words = self.words(name)
+        for word in words or ():
+            if _HALF.search(word):
+                raise self.bad(name, word, "it holds half a surrogate pair; give whole characters")
+        return words
+
+    def words(self, name: str) -> tuple[str, ...] | None:
+        value = self.given.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+            raise self.bad(name, value, "give a list of strings")
+        return tuple(cast("Sequence[str]", value))
+
+    def mapping(self, name: str) -> Mapping[str, JSONValue] | None:
+        value = self.given.get(name)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.bad(name, value, "give an object")
+        return value
+
+    def flag(self, name: str) -> bool | None:
+        value = self.given.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise self.bad(name, value, "give true or false")
+        return value
+
+    def number(self, name: str) -> float | None:
+        value = self.given.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.bad(name, value, "give a number between 0 and 1")
+        if not 0 <= value <= 1:  # asked of the number itself: a float cannot hold every one of JSON
+            raise self.bad(name, value, "it is not between 0 and 1")
+        return float(value)
+
+    def time(self, name: str) -> datetime | None:
+        try:
+            return parse_time(cast("datetime | str | None", self.given.get(name)), name)
+        except InvalidInput as error:
+            raise InvalidMemory(f"Invalid memory payload: {error}") from error
+
+    def choice(self, kind: type[_T], name: str) -> _T | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            return parse_choice(kind, value.strip().lower(), name)
+        except InvalidInput as error:
+            raise InvalidMemory(f"Invalid memory payload: {error}") from error
+
+    def objects(self, name: str) -> Sequence[Mapping[str, JSONValue]] | None:
+        value = self.given.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+            raise self.bad(name, value, "give a list of objects")
+        return cast("Sequence[Mapping[str, JSONValue]]", value)
+
+
+def _raw(found: _Fields) -> tuple[str, tuple[str, ...]]:
+    text = found.text("raw")
+    if text is not None and text.strip():
+        return text, ()
+    for name in _FROM_SUMMARY:
+        summary = found.text(name)
+        if summary is not None and summary.strip():
+            return summary, (f"There is no raw; {name} was taken for it.",)
+    raise InvalidMemory(
+        "Invalid memory payload: raw is missing or blank, and so are the summaries; give the text."
+    )
+
+
+def _spans(found: _Fields) -> tuple[str, ...] | None:
+    chunks = found.objects("chunks")
+    if not chunks:
+        return None
+    texts: list[str] = []
+    for at, chunk in enumerate(chunks):
+        unknown = sorted(set(chunk) - _CHUNK_KEYS, key=str)
+        text = chunk.get("text")
+        if unknown or not isinstance(text, str):
+            raise found.bad(f"chunks[{at}]", dict(chunk), "a chunk has chunk_id and text, which is a string")
+        texts.append(text)
+    return tuple(texts)
+
+
+def _citations(found: _Fields) -> tuple[Citation, ...] | None:
+    rows = found.objects("citations")
+    if rows is None:
+        return None
+    citations: list[Citation] = []
+    for at, row in enumerate(rows):
+        fields = _Fields(row)
+        unknown = sorted(set(row) - {"path", "symbol", "content_hash", "commit"}, key=str)
+        path = fields.name("path")
+        if unknown or not path:
+            raise found.bad(
+                f"citations[{at}]", dict(row), "a citation has path, symbol, content_hash and commit"
+            )
+        citations.append(
+            Citation(
+                path=path,
+                symbol=fields.name("symbol"),
+                content_hash=fields.name("content_hash"),
+                commit=fields.name("commit"),
+            )
+        )
+    return tuple(citations)
+
+
+def _turn(found: _Fields) -> Turn | None:
+    row = found.mapping("turn")
+    if row is None:
+        return None
+    fields = _Fields(row)
+    conversation, session, speaker = map(fields.name, ("conversation", "session", "speaker"))
+    position = row.get("position")
+    if (
+        not conversation
+        or not session
+        or not speaker
+        or isinstance(position, bool)
+        or not isinstance(position, int)
+        or not -_MOST_POSITION <= position <= _MOST_POSITION
+    ):
+        raise found.bad(
+            "turn", dict(row), "a turn has conversation, session, position (a number) and speaker"
+        )
+    return Turn(conversation=conversation, session=session, position=position, speaker=speaker)

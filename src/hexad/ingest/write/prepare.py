@@ -1,0 +1,213 @@
+"""What can be worked out of a draft before the store is locked: clean, understood, fingerprinted.
+
+A model, where one is asked, is asked here: no transaction is open and no lock is held while it thinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.core.ids import content_hash
+from hexad.database.codec import dump
+from hexad.errors import InvalidMemory
+from hexad.ingest.write.caller_chunks import completed, locate
+from hexad.ingest.write.enrich import Meaning, understand
+from hexad.ingest.write.extraction.extractor import Extractor, Request
+from hexad.ingest.write.gate import Fingerprint, Gate, fingerprint
+from hexad.ingest.write.policy_book import PolicyBook
+from hexad.ingest.write.redaction import CleanDraft, Redactor, moved
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Relevance, Trust
+from hexad.memory.source import Section
+from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.redact import RedactionRules
+from hexad.text.normalize import clean, slugs
+
+HELD: Final = "The text is in the space already; nothing was inferred again."
+
+KEPT: Final = "What was inferred of the text before was kept."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A draft with all that can be worked out before the store is locked.
+
+    `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `told` is
+    what the caller said of it, without anything inferred: rules that pin judge by it, so that no text pins itself;
+    None where nothing was inferred, or where the policy lets what was inferred count. `spans` are the caller's own
+    chunks, where they fit the text. `project` is what the caller named, `home` what holds else: the space's, or the
+    store's. `rules` are those of the space by which the draft was cleaned, None for others.
+    """
+
+    clean: CleanDraft
+    meaning: Meaning
+    mark: Fingerprint
+    content_hash: str
+    project: str | None
+    home: str
+    rules: RedactionRules | None
+    now: datetime
+    told: Meaning | None = None
+    spans: tuple[Section, ...] | None = None
+    fresh: bool = False
+    pinned: bool | None = None
+    semantic: str = "local"
+    notes: tuple[str, ...] = ()
+    author: Trust | None = None  # who writes, where what it was made of is trusted less
+    instructions: tuple[str, ...] = ()  # what of the text reads as instructions to a model
+
+    @property
+    def draft(self) -> Draft:
+        """The clean draft."""
+        return self.clean.draft
+
+    def said(self, draft: Draft, meaning: Meaning) -> Prepared:
+        """Return the same with another draft and what it means."""
+        return replace(self, clean=replace(self.clean, draft=draft), meaning=meaning)
+
+
+class Preparer:
+    """Makes drafts ready to be stored."""
+
+    def __init__(
+        self,
+        policies: PolicyBook,
+        redactor: Redactor,
+        gate: Gate,
+        extractor: Extractor,
+        *,
+        clock: Clock,
+        project: str,
+    ) -> None:
+        self._policies = policies
+        self._redactor = redactor
+        self._gate = gate
+        self._extractor = extractor
+        self._clock = clock
+        self._project = project
+
+    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
+        """Return `draft`, which is valid, ready to be stored; raises what `Pipeline.write` does.
+
+        `rules` say what is redacted where the space is not there yet; by default those of its policy.
+        """
+        self._policies.admit(draft.space)  # before its text goes anywhere
+        own, rules = rules is None, self._policies.rules(draft.space) if rules is None else rules
+        self._redactor.refuse_secret_names(draft, rules)
+        cleaned = self._redactor.clean(draft, rules)
+        text = cleaned.draft.text
+        if not text.strip():
+            raise InvalidMemory("The text is empty; give at least one character that is not blank.")
+        project = _project_of(cleaned.draft)
+        home = self._policies.project(draft.space) or self._project
+        notes: tuple[str, ...] = ()
+        spans = self._own_spans(draft, text, rules)
+        if spans is None and (draft.spans or draft.cuts):
+            notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
+        meaning = understand(cleaned.draft, project=project or home, spans=spans)
+        one = Prepared(
+            clean=cleaned,
+            meaning=meaning,
+            mark=fingerprint(text, from_source=draft.source_id is not None and not draft.gated),
+            content_hash=content_hash(text),
+            project=project,
+            home=home,
+            rules=rules if own else None,
+            now=draft.now or self._clock.now(),
+            spans=spans,
+            notes=notes,
+            instructions=instructions_in(_said(cleaned.draft)),
+        )
+        return one if draft.extract is None else self._extracted(one)
+
+    def _extracted(self, one: Prepared) -> Prepared:
+        """Infer what the caller left open; a text that the store has is not sent to a model again."""
+        draft = one.draft
+        policies = self._policies.policies(draft.space)
+        request = Request(
+            draft=draft,
+            project=one.project or one.home,
+            rules=self._policies.rules(draft.space),
+            model_may_pin=policies.model_may_pin,
+        )
+        local = self._extractor.local(request)
+        one = replace(one, told=None if policies.model_may_pin else self._told(one, local.path))
+        assert draft.extract is not None
+        held = self._gate.holds(draft, content_hash=one.content_hash)
+        if held and not draft.extract.refresh:
+            if draft.extract.strict or draft.extract.model is not None:
+                self._extractor.require(
+                    draft.extract
+                )  # a call that could not be answered fails for every text
+            return replace(one, meaning=local.meaning(one.meaning), notes=(*one.notes, HELD))
+        found = self._extractor.infer(request, local)
+        if held and found.semantic == local.semantic:
+            # A model may have read it before: rules are no better reader.
+            kept = replace(one, meaning=local.meaning(one.meaning))
+            return replace(kept, notes=(*one.notes, *found.notes, KEPT))
+        return replace(
+            one,
+            meaning=found.meaning(one.meaning),
+            fresh=True,
+            pinned=found.pinned,
+            semantic=found.semantic,
+            notes=(*one.notes, *found.notes),
+        )
+
+    @staticmethod
+    def _told(one: Prepared, path: str) -> Meaning:
+        draft = one.draft
+        assert draft.extract is not None
+        # Without a hint, the last part of the path is from the text.
+        place = path if draft.extract.path_hint else path.rpartition("/")[0]
+        return replace(
+            one.meaning,
+            path=place,
+            tags=slugs(draft.tags or ()),
+            relevance=draft.relevance or Relevance.MEDIUM,
+        )
+
+    def _own_spans(self, draft: Draft, stored: str, rules: RedactionRules) -> tuple[Section, ...] | None:
+        """Return the caller's chunks as spans of the text as it is stored; None when they do not fit it."""
+        if not draft.spans and not draft.cuts:
+            return None
+        before = clean(draft.text)
+        if before != stored and draft.spans and not draft.cuts:
+            masked = locate(stored, [self._redactor.mask(span, rules) for span in draft.spans])
+            if masked is not None:
+                return completed(stored, masked)
+        located = draft.cuts or locate(before, draft.spans or ())
+        if located is None:
+            return None
+        if before != stored:
+            # One by one: they may overlap.
+            located = tuple(one for span in located for one in moved([span], before, stored))
+        return completed(stored, located)
+
+
+def _said(draft: Draft) -> str:
+    """Return all that a reader of the memory may be shown of a draft."""
+    parts = [
+        draft.text,
+        draft.title,
+        draft.path,
+        draft.summary_micro,
+        draft.summary_short,
+        draft.summary_long,
+    ]
+    parts += [draft.subject, draft.attribute, *(draft.tags or ())]
+    parts += [
+        one if isinstance(one, str) else dump(one)
+        for one in (draft.value, *((draft.metadata or {}).values()))
+        if isinstance(one, str | list | tuple | Mapping) and one
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _project_of(draft: Draft) -> str | None:
+    project = (draft.metadata or {}).get("project")
+    return project if isinstance(project, str) and project else draft.project

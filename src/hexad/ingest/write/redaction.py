@@ -1,0 +1,361 @@
+"""Redaction of everything a draft carries, before anything is written (document 1, section 3.1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, cast
+
+from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Citation, JSONValue
+from hexad.memory.source import Section
+from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
+from hexad.redaction.secrets.blocks import is_env_path
+from hexad.text.normalize import clean, slug, slugs
+
+_BREAK = re.compile(r"\n")
+_PART = re.compile(r"#part-\d+$")
+_PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9_-]+\]")
+_KEYED_HASH = re.compile(r"hmac-sha256:[0-9a-f]{32}")
+_RESERVED: Final = frozenset({"hash", "space", "pii_flags"})
+"""Names in a memory's metadata that Hexad writes itself."""
+_FIXED: Final = frozenset({
+    "id", "kind", "relevance", "pinned", "created_at", "updated_at", "space", "trust", "status", "supersedes",
+    "source_id", "turn", "valid_from", "valid_to", "importance", "confidence", "name",
+})  # fmt: skip
+_TEXTS: Final = frozenset({
+    "path", "summary_micro", "summary_short", "summary_long", "tags", "chunks", "citations", "subject", "attribute",
+    "data_subjects", "source", "metadata",
+})  # fmt: skip
+_REPEATED_MIN_CHARS: Final = 5
+FIELD_REMEMBERED: Final = 200
+FIELDS_REMEMBERED: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanDraft:
+    """A draft without secrets, what was taken out, and how many values that were.
+
+    `flags` holds also what a structured draft says was taken out before, where its placeholder still stands.
+    """
+
+    draft: Draft
+    flags: tuple[PiiFlag, ...]
+    removed: int = 0
+
+
+class Redactor:
+    """Cleans drafts by the project's rules and those of each space's policy."""
+
+    def __init__(self, *, salt: Callable[[], bytes], rules: RedactionRules | None = None) -> None:
+        self._salt = salt
+        self._project = rules or RedactionRules()
+        self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
+
+    def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
+        """Return the rules for a space: secrets always, personal data by the project's word and the space's policy."""
+        rules = rules_from_policy(policies)
+        return replace(
+            rules, pii=rules.pii | self._project.pii, env_allow=rules.env_allow | self._project.env_allow
+        )
+
+    def _field(self, text: str, rules: RedactionRules) -> Redacted:
+        """Redact a field. The items of a source share most of theirs, so what is short is remembered."""
+        if len(text) > FIELD_REMEMBERED:
+            return redact(text, rules=rules, salt=self._salt())
+        # By identity, which is no other rules' as long as what is remembered holds them.
+        key = (id(rules), text)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= FIELDS_REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = (rules, redact(text, rules=rules, salt=self._salt()))
+        return known[1]
+
+    def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
+        """Raise `InvalidMemory` for a name that holds a secret: masking it would make it another name."""
+        turn = draft.turn
+        names = {
+            "id": draft.id,
+            "source_id": draft.source_id,
+            "space": draft.space,
+            "kind": draft.kind,
+            "conversation": turn.conversation if turn else None,
+            "session": turn.session if turn else None,
+            "speaker": turn.speaker if turn else None,
+        }
+        for field, name in names.items():
+            rule = _secret_in(name, rules)
+            if rule is not None:
+                raise InvalidMemory(
+                    f"The {field} holds what looks like a secret ({rule}); give another name, or rename the file."
+                )
+
+    def refuse_secret_space(self, name: str) -> None:
+        """Raise `InvalidSpace` for a space's name that holds a secret, as a memory's is refused for it."""
+        rule = _secret_in(name, self.rules({}))
+        if rule is not None:
+            raise InvalidSpace(
+                f"Invalid space: its name holds what looks like a secret ({rule}); choose another."
+            )
+
+    def refuse_secret_link(self, kind: str) -> None:
+        """Raise `InvalidInput` for a kind of link that holds a secret, as a memory's is refused for it."""
+        rule = _secret_in(kind, self.rules({}))
+        if rule is not None:
+            raise InvalidInput(f"kind holds what looks like a secret ({rule}); give another one.")
+
+    def mask(self, text: str, rules: RedactionRules) -> str:
+        """Return a text of somebody else's, a model's for one, without what `rules` find in it."""
+        return redact(clean(text), rules=rules, salt=self._salt()).text
+
+    def mask_object(
+        self, object: Mapping[str, JSONValue], rules: RedactionRules, *, place: str | None
+    ) -> dict[str, JSONValue]:
+        """Return an object of a space's file without what `rules` find; what holds nothing stays as it is.
+
+        `place` is where its text is from. What the text gives away is looked for in the other fields too: chunks
+        and summaries repeat it without the words around it. Names, times and words of a fixed list stay.
+        """
+        raw = object.get("raw")
+        given_away = _given_away(raw, rules, place) if isinstance(raw, str) else {}
+
+        def mask(text: str) -> str:
+            for value, rule in given_away.items():
+                text = text.replace(value, f"[REDACTED:{rule}]")
+            return self._field(text, rules).text
+
+        found: dict[str, JSONValue] = {}
+        for key, value in object.items():
+            if key in _FIXED:
+                found[key] = value
+            elif key == "raw" and isinstance(value, str):
+                found[key] = redact(value, rules=rules, salt=self._salt(), path=place).text
+            elif key == "value":
+                found[key] = _masked(
+                    value, mask, name=str(object.get("attribute") or object.get("subject") or "")
+                )
+            elif key in _TEXTS:
+                found[key] = _masked(value, mask)
+            else:
+                found[mask(key)] = _masked(value, mask, name=key)
+        return found
+
+    def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
+        """Return `draft` with clean text and without what `rules` find in any of its fields."""
+        place = _PART.sub("", draft.source_id) if draft.source_id else draft.path
+        found: list[PiiFlag] = []
+
+        def mask(text: str) -> str:
+            redacted = self._field(text, rules)
+            found.extend(redacted.flags)
+            return redacted.text
+
+        def mask_secret(name: str) -> str:
+            # A person may be known by an address: without it, nothing about them could be found again.
+            redacted = redact(name, rules=replace(rules, pii=frozenset(), patterns=()), salt=self._salt())
+            found.extend(redacted.flags)
+            return redacted.text
+
+        metadata, earlier = _own_metadata(draft)
+        redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
+        found.extend(redacted.flags)
+        sections = draft.sections
+        if sections and redacted.text != draft.text:
+            sections = tuple(moved(sections, draft.text, redacted.text))
+        clean_draft = replace(
+            draft,
+            text=redacted.text,
+            sections=tuple(replace(section, heading=mask(section.heading)) for section in sections),
+            title=mask(draft.title) if draft.title else draft.title,
+            metadata=cast("Mapping[str, JSONValue]", _masked(metadata, mask)) if metadata else metadata,
+            value=_masked(draft.value, mask, name=draft.attribute or draft.subject or ""),
+            path=mask(draft.path) if draft.path else draft.path,
+            tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
+            project=_text(draft.project, mask),
+            summary_micro=_text(draft.summary_micro, mask),
+            summary_short=_text(draft.summary_short, mask),
+            summary_long=_text(draft.summary_long, mask),
+            extract=None
+            if draft.extract is None
+            else replace(
+                draft.extract,
+                path_hint=_text(draft.extract.path_hint, mask),
+                topic=_text(draft.extract.topic, mask),
+            ),
+            subject=mask(draft.subject) if draft.subject else draft.subject,
+            attribute=mask(draft.attribute) if draft.attribute else draft.attribute,
+            citations=None
+            if draft.citations is None
+            else tuple(_cited(one, mask) for one in draft.citations),
+            data_subjects=None
+            if draft.data_subjects is None
+            else tuple(map(mask_secret, draft.data_subjects)),
+        )
+        flags = _merged(found)
+        return CleanDraft(
+            draft=clean_draft,
+            flags=(*flags, *_still_true(earlier, flags, clean_draft)),
+            removed=sum(flag.count for flag in flags),
+        )
+
+
+def _own_metadata(draft: Draft) -> tuple[Mapping[str, JSONValue] | None, Sequence[PiiFlag]]:
+    """Part a structured draft's metadata from what Hexad wrote there: hash, space, and earlier flags."""
+    if not draft.structured or draft.metadata is None:
+        return draft.metadata, ()
+    own = {name: value for name, value in draft.metadata.items() if name not in _RESERVED}
+    listed = draft.metadata.get("pii_flags")
+    flags = [_flag(one) for one in listed] if isinstance(listed, list | tuple) else []
+    return own, [flag for flag in flags if flag is not None]
+
+
+def _flag(value: JSONValue) -> PiiFlag | None:
+    """Return a flag as Hexad writes it; None for anything else, which might hide what it should not."""
+    if not isinstance(value, Mapping) or set(value) != {"rule", "kind", "hash", "count"}:
+        return None
+    rule, kind, digest, count = value["rule"], value["kind"], value["hash"], value["count"]
+    if not isinstance(rule, str) or not isinstance(digest, str) or not isinstance(count, int):
+        return None
+    if not (_PLACEHOLDER.fullmatch(f"[REDACTED:{rule}]") and _KEYED_HASH.fullmatch(digest)):
+        return None
+    if isinstance(count, bool) or count < 1 or kind not in ("secret", "pii"):
+        return None
+    return PiiFlag(rule=rule, kind="secret" if kind == "secret" else "pii", hash=digest, count=count)
+
+
+def _still_true(earlier: Sequence[PiiFlag], found: Sequence[PiiFlag], draft: Draft) -> list[PiiFlag]:
+    """Return the earlier flags whose placeholder the draft holds and that were not found anew."""
+    if not earlier:
+        return []
+    known = {(flag.rule, flag.hash) for flag in found}
+    said, tags = repr(draft), set(slugs(draft.tags or ()))  # every field of it; tags are slugs by now
+    return [
+        flag
+        for flag in earlier
+        if (flag.rule, flag.hash) not in known
+        and (f"[REDACTED:{flag.rule}]" in said or slug(f"[REDACTED:{flag.rule}]") in tags)
+    ]
+
+
+def _text(text: str | None, mask: Callable[[str], str]) -> str | None:
+    """Return an optional text as it may be stored; None for one without anything in it."""
+    return (mask(clean(text)).strip() or None) if text is not None else None
+
+
+def _given_away(text: str, rules: RedactionRules, place: str | None) -> dict[str, str]:
+    """Return what is removed from a text, the longest first, each with its rule; short values stand everywhere."""
+    values = {text[one.start : one.end]: one.rule for one in find(text, rules=rules, path=place)}
+    longest = sorted((value for value in values if len(value) >= _REPEATED_MIN_CHARS), key=len, reverse=True)
+    return {value: values[value] for value in longest}
+
+
+def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> JSONValue:
+    """Mask a JSON value, each leaf together with its name: `{"password": "…"}` says what it holds."""
+    if isinstance(value, str):
+        return _named(value, value, mask, name=name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _named(value, str(value), mask, name=name)
+    if isinstance(value, Mapping):
+        if any(isinstance(item, str) and is_env_path(item) for item in value.values()):
+            mask = partial(_masked_of_env, mask)
+        return {
+            masked: _masked(item, mask, name=masked) for key, item in value.items() for masked in (mask(key),)
+        }
+    if isinstance(value, Sequence):
+        return _arguments([_masked(item, mask, name=name) for item in value], mask)
+    return value
+
+
+def _masked_of_env(mask: Callable[[str], str], text: str) -> str:
+    """Mask a text that stands beside the name of an env file: `{"file": ".env", "content": "…"}`."""
+    if "=" not in text:
+        return mask(text)
+    head = ".env:\n"
+    return mask(head + text).removeprefix(head)
+
+
+def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str) -> JSONValue:
+    masked = mask(text)
+    if masked != text:
+        return masked
+    if name and text:
+        pair = f"{json.dumps(name)}: {json.dumps(text)}"
+        masked = mask(pair)
+        found = _PLACEHOLDER.search(masked, len(json.dumps(name)))
+        if masked != pair and found is not None:
+            return found[0]
+    return value
+
+
+def _arguments(items: list[JSONValue], mask: Callable[[str], str]) -> list[JSONValue]:
+    """Mask what a list says as a command line: `["--password", "…"]`."""
+    words = [item for item in items if isinstance(item, str)]
+    if len(words) < 2 or not any(word.startswith("-") for word in words):
+        return items
+    masked = mask(" ".join(words))
+    found = _PLACEHOLDER.search(masked)
+    if found is None:
+        return items
+    left = masked.split()
+    return [found[0] if isinstance(item, str) and item and item not in left else item for item in items]
+
+
+def _cited(citation: Citation, mask: Callable[[str], str]) -> Citation:
+    return replace(
+        citation,
+        path=mask(citation.path),
+        symbol=mask(citation.symbol) if citation.symbol else citation.symbol,
+    )
+
+
+def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:
+    """Add up what several fields repeat: the same value in text and title is one flag."""
+    merged: dict[tuple[str, str], PiiFlag] = {}
+    for flag in flags:
+        key = (flag.rule, flag.hash)
+        known = merged.get(key)
+        merged[key] = replace(known, count=known.count + flag.count) if known else flag
+    return tuple(merged.values())
+
+
+def moved(sections: Sequence[Section], before: str, after: str) -> list[Section]:
+    """Carry a reader's sections over to the redacted text.
+
+    Redaction keeps line breaks, so a place is its line and column. The end of a line stays the end of that line,
+    and so does a column past the end of a line that became shorter.
+    """
+    old, new = _line_starts(before), _line_starts(after)
+    result: list[Section] = []
+    low = 0
+
+    def move(offset: int, *, ends: bool) -> int:
+        line = bisect_right(old, offset) - 1
+        if line >= len(new):
+            return len(after)
+        end = new[line + 1] - 1 if line + 1 < len(new) else len(after)
+        if ends and offset > old[line] and before[offset : offset + 1] in ("", "\n"):
+            return end
+        return min(new[line] + offset - old[line], end)
+
+    for section in sections:
+        start, end = max(low, move(section.start, ends=False)), move(section.end, ends=True)
+        if start < end:
+            result.append(replace(section, start=start, end=end))
+            low = end
+    return result
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in _BREAK.finditer(text))]
+
+
+def _secret_in(name: str | None, rules: RedactionRules) -> str | None:
+    """Return the rule by which a name holds a secret; addresses and numbers of people may be names."""
+    found = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
+    return found[0].rule if found else None

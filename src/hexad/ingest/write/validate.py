@@ -1,0 +1,146 @@
+"""What a draft must be before it may be stored: bad input is named, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidMemory, LimitExceeded
+from hexad.memory.draft import Draft
+from hexad.memory.memory import MEMORY_BYTES_LIMIT, Citation
+from hexad.text.normalize import slug
+from hexad.text.paths import validate_space
+
+METADATA_BYTES_LIMIT: Final = 64 << 10
+ID_LIMIT: Final = 200
+SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summary_long": 32_000}
+"""Most characters of a summary that a caller brings along; what Hexad writes itself is shorter."""
+DEPTH_LIMIT: Final = 50
+"""How deep objects and lists of metadata and values may stand in each other; a space's file holds a few levels more."""
+NAME_LIMIT: Final = 500
+_TEXTS: Final = ("kind", "path", "id", "source_id", "subject", "attribute", "project", "supersedes")
+
+
+def validate(draft: Draft) -> None:
+    """Raise `InvalidMemory`, `InvalidSpace` or `LimitExceeded` for a draft that cannot be stored."""
+    validate_space(draft.space)
+    _check_types(draft)
+    size = len(draft.text.encode("utf-8", "replace"))
+    if size > MEMORY_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The text has {size:,} bytes; one memory holds at most {MEMORY_BYTES_LIMIT:,}. "
+            "`hexad ingest` stores a longer file in numbered parts."
+        )
+    for name, text, limit in (
+        ("id", draft.id, ID_LIMIT),
+        ("source_id", draft.source_id, 4 * ID_LIMIT),
+        ("kind", draft.kind, 64),
+        ("subject", draft.subject, NAME_LIMIT),
+        ("supersedes", draft.supersedes, ID_LIMIT),
+        ("project", draft.project, NAME_LIMIT),
+        ("attribute", draft.attribute, NAME_LIMIT),
+    ):
+        if text is not None and not is_name(text, limit):
+            raise InvalidMemory(
+                f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters."
+            )
+    if draft.kind is not None and not slug(draft.kind):
+        raise InvalidMemory(f"The kind {draft.kind!r} has no letter or digit; give a word, such as 'note'.")
+    for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
+        if number is not None and not 0 <= number <= 1:
+            raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.")
+    if draft.valid_from and draft.valid_to and draft.valid_to < draft.valid_from:
+        raise InvalidMemory(
+            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}."
+        )
+    if draft.created_at and draft.updated_at and draft.updated_at < draft.created_at:
+        raise InvalidMemory(
+            f"updated_at {draft.updated_at.isoformat()} is before created_at {draft.created_at.isoformat()}."
+        )
+    _check_summaries(draft)
+    if draft.metadata is not None and not isinstance(draft.metadata, Mapping):
+        raise InvalidMemory(
+            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values."
+        )
+    for name, value in (("metadata", draft.metadata), ("value", draft.value)):
+        check_json(name, value)
+
+
+def is_name(text: str, limit: int) -> bool:
+    """Whether a text can be a name: printable, not blank, and no longer than `limit`."""
+    return bool(text.strip()) and len(text) <= limit and text.isprintable()
+
+
+def _check_types(draft: Draft) -> None:
+    """Raise `InvalidMemory` for a value of another type than its field has: not every caller has a type checker."""
+    if not isinstance(draft.text, str):
+        raise InvalidMemory(f"The text {quoted(draft.text)} is no text; give a string.")
+    for name in _TEXTS:
+        value: object = getattr(draft, name)  # a loop over names, as they stand in the message
+        if value is not None and not isinstance(value, str):
+            raise InvalidMemory(f"The {name} {quoted(value)} is no text; give a string.")
+    if draft.pinned is not None and not isinstance(draft.pinned, bool):
+        raise InvalidMemory(f"pinned {quoted(draft.pinned)} cannot be used; give true or false.")
+    for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise InvalidMemory(f"The {name} {quoted(number)} is no number; give one between 0 and 1.")
+    for citation in draft.citations or ():
+        if not isinstance(citation, Citation):
+            raise InvalidMemory(f"citations hold {quoted(citation)}; give `Citation` objects.")
+
+
+def _check_summaries(draft: Draft) -> None:
+    given = (draft.summary_micro, draft.summary_short, draft.summary_long)
+    for (name, limit), text in zip(SUMMARY_LIMITS.items(), given, strict=True):
+        if text is not None and len(text) > limit:
+            raise LimitExceeded(
+                f"The {name} has {len(text):,} characters; at most {limit:,} are kept. Shorten it, or leave it "
+                "out: it is then made from the text."
+            )
+
+
+def check_json(name: str, value: object) -> None:
+    """Raise `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it."""
+    if value is None:
+        return
+    key = _odd_key(value)
+    if key is not None:
+        raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
+    try:
+        size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidMemory(
+            f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers."
+        ) from error
+    if size > METADATA_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept."
+        )
+    level: list[object] = [value]
+    for _ in range(DEPTH_LIMIT + 1):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise InvalidMemory(
+            f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it."
+        )
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _odd_key(value: object) -> object:
+    """Return a key that is no string, None when there is none; what is no JSON is somebody else's to refuse."""
+    waiting, seen = [value], 0
+    while waiting and seen <= METADATA_BYTES_LIMIT:
+        one, seen = waiting.pop(), seen + 1
+        if isinstance(one, Mapping):
+            for key in one:
+                if not isinstance(key, str):
+                    return repr(key) if key is None else key
+        waiting.extend(_inside(one))
+    return None

@@ -1,0 +1,97 @@
+"""What a shell is offered for an argument: names that are in the store. A store that cannot be read offers none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+import hexad
+from hexad.interfaces.cli.app.base import State
+
+if TYPE_CHECKING:
+    from hexad import Hexad
+
+_OFFERED: Final = 100
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _from_store(names: Callable[[Hexad, str], Iterable[tuple[str, str]]]) -> Complete:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        del param
+        given = ctx.find_root().ensure_object(State)
+        try:
+            with hexad.open(
+                given.store,
+                actor=given.actor,
+                embedder=None,
+                generator=None,
+                background=False,
+                readonly=True,
+                create=False,
+            ) as hx:
+                found = [*names(hx, incomplete)]
+        except hexad.HexadError:
+            return []  # whoever runs the command is told why
+        begun = [one for one in found if one[0].startswith(incomplete)]
+        return [CompletionItem(name, help=said or None) for name, said in begun[:_OFFERED]]
+
+    return complete
+
+
+def _sessions(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    return [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}") for one in reversed(hx.xdb.sessions())]
+
+
+def _tags(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    return [(tag.name, tag.tag_type.value) for tag in _found(hx, begun)]
+
+
+def _buds(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    return [(tag.name, tag.bud_status.value if tag.bud_status else "") for tag in _found(hx, begun, "bud")]
+
+
+def _concepts(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    tags = (
+        hx.xdb.find_concept(begun.rpartition("::")[2], limit=_OFFERED) if begun else hx.xdb.browse_concepts()
+    )
+    return [(tag.id, tag.name) for tag in tags]
+
+
+def _found(hx: Hexad, begun: str, tag_type: str | None = None) -> list[hexad.Tag]:
+    # `*` and `?` would be a pattern; names with them are offered for what stands before.
+    plain = re.split(r"[*?]", begun, maxsplit=1)[0]
+    return hx.xdb.find_tags(name_pattern=f"{plain}*", tag_type=tag_type, limit=_OFFERED)
+
+
+def _documents(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    return [(one.path, one.doc_type.value) for one in hx.xdb.list_documents()]
+
+
+def _windows(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    found = hx.xdb.windows()
+    return [
+        (one.id, f"{one.session_id} {one.start_tick}-{one.end_tick}")
+        for one in found
+        if one.fidelity is not hexad.Fidelity.COLD
+    ]
+
+
+def _submissions(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
+    del begun
+    return [(one.id, one.status.value) for one in hx.xdb.submissions()]
+
+
+session_ids: Final = _from_store(_sessions)
+tag_names: Final = _from_store(_tags)
+bud_names: Final = _from_store(_buds)
+concept_ids: Final = _from_store(_concepts)
+document_paths: Final = _from_store(_documents)
+window_ids: Final = _from_store(_windows)
+submission_ids: Final = _from_store(_submissions)

@@ -1,0 +1,168 @@
+"""`hexad audit incident`: spans of the ledger that are kept for good, and what proves them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, Group, print_json, state
+from hexad.interfaces.cli.app.completing import session_ids
+from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
+from hexad.interfaces.cli.audit.reading import credential_of, credential_option
+from hexad.interfaces.cli.experience.options import TICKS, time_range
+from hexad.interfaces.cli.output.render import clean, count, table, table_room
+
+if TYPE_CHECKING:
+    from hexad.audit import Incident, Span
+
+
+@click.group(cls=Group)
+@click.pass_context
+def incident(ctx: click.Context) -> None:
+    """Spans of the ledger that are never archived."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@incident.command("mark", cls=Command)
+@click.argument("name")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept encrypted.")
+@click.option(
+    "--session", "session_id", metavar="ID", shell_complete=session_ids, help="Records of this session."
+)
+@click.option(
+    "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Of its ticks only these, both included."
+)
+@click.option("--since", metavar="TIME", help="Records from this time on: RFC 3339 or a date.")
+@click.option("--until", metavar="TIME", help="Records before this time.")
+@click.option("--records", "seq_range", type=TICKS, metavar="A-B", help="The records audit-A to audit-B.")
+@credential_option
+@ledger_option
+def mark(
+    *,
+    name: str,
+    reason: str,
+    session_id: str | None,
+    tick_range: tuple[int, int] | None,
+    since: str | None,
+    until: str | None,
+    seq_range: tuple[int, int] | None,
+    credential: str | None,
+    ledger: Path | None,
+) -> None:
+    """Mark records as part of the incident NAME.
+
+    What holds all that is given, now or later, stays in the ledger. Nothing takes a mark back; a second one under the
+    same name adds to the incident. Needs a reviewer's credential, who is named as the author.
+    """
+    with ledger_of(ledger) as log:
+        made = log.incidents.mark(
+            name,
+            reason,
+            reviewer_credential=credential_of(credential),
+            session_id=session_id,
+            tick_range=tick_range,
+            time_range=time_range(since, until),
+            seq_range=seq_range,
+        )
+    if state().json:
+        print_json({"name": name, **made.to_dict()})
+    else:
+        click.echo(f"Marked {clean(name)}: {_span(made.span)}; {made.record_id} says so")
+
+
+@incident.command("list", cls=Command)
+@credential_option
+@ledger_option
+def list_(*, credential: str | None, ledger: Path | None) -> None:
+    """Show the incidents.
+
+    Needs a reviewer's credential; the question is a record.
+    """
+    with ledger_of(ledger) as log:
+        found = log.incidents.list(reviewer_credential=credential_of(credential))
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [
+        (
+            one.name,
+            f"{one.records:,}",
+            f"{one.marks[0].at:%Y-%m-%d %H:%M}",
+            one.marks[0].author,
+            _reasons(one),
+        )
+        for one in found
+    ]
+    for line in table(rows, heads=("incident", "records", "marked", "by", "why"), room=table_room()):
+        click.echo(line)
+
+
+@incident.command("show", cls=Command)
+@click.argument("name")
+@credential_option
+@ledger_option
+def show(*, name: str, credential: str | None, ledger: Path | None) -> None:
+    """Show what the incident NAME marks, and why.
+
+    Needs a reviewer's credential; the question is a record.
+    """
+    with ledger_of(ledger) as log:
+        found = log.incidents.get(name, reviewer_credential=credential_of(credential))
+    if state().json:
+        print_json(found.to_dict())
+        return
+    click.echo(f"{clean(found.name)}: {count(found.records, 'record')} in the ledger")
+    for one in found.marks:
+        click.echo(f"{one.record_id}  {one.at:%Y-%m-%d %H:%M}  {clean(one.author)}  {_span(one.span)}")
+        click.echo(f"  {clean(one.reason)}")
+
+
+@incident.command("export", cls=Command)
+@click.argument("name")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to.")
+@click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Records that were in this archive before they were marked, too; repeat it.",
+)
+@credential_option
+@ledger_option
+def export(
+    *, name: str, out: Path, archives: tuple[Path, ...], credential: str | None, ledger: Path | None
+) -> None:
+    """Write the decrypted records of an incident to a file.
+
+    Whoever has the ledger's public key can check it with `hexad audit inspect FILE`, without the ledger: that every
+    record stands in it, and that its contents are those. Needs a reviewer's credential; the export is a record.
+    """
+    with ledger_of(ledger) as log:
+        written = log.incidents.export(
+            name, out, reviewer_credential=credential_of(credential), archives=archives
+        )
+    if state().json:
+        print_json({"name": name, "path": str(out), "records": written})
+    else:
+        click.echo(f"Wrote {count(written, 'record')} to {clean(str(out))}")
+
+
+def _span(span: Span) -> str:
+    parts = []
+    if span.session is not None:
+        parts.append(f"session {clean(span.session)}")
+    if span.ticks is not None:
+        parts.append(f"ticks {span.ticks[0]:,}-{span.ticks[1]:,}")
+    if span.times is not None:
+        parts.append(f"{span.times[0]:%Y-%m-%d %H:%M} to {span.times[1]:%Y-%m-%d %H:%M}")
+    if span.seqs is not None:
+        parts.append(f"audit-{span.seqs[0]} to audit-{span.seqs[1]}")
+    return ", ".join(parts)
+
+
+def _reasons(found: Incident) -> str:
+    return "; ".join(clean(one.reason) for one in found.marks)

@@ -1,0 +1,212 @@
+"""`hexad audit archive`, `retain`, `erase`, `inspect`: what leaves the ledger, and is still proved by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import hexad
+from hexad.audit import check_archive, check_incident
+from hexad.audit.archive_file import FORM
+from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
+from hexad.interfaces.cli.audit.reading import credential_of, credential_option
+from hexad.interfaces.cli.experience.options import TICKS
+from hexad.interfaces.cli.output.render import clean, count
+
+if TYPE_CHECKING:
+    from hexad.audit import Archive, AuditLog
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command(cls=Command)
+@click.option("--before", required=True, metavar="TIME", help="What is older: RFC 3339 or a date.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to.")
+@credential_option
+@ledger_option
+def archive(*, before: str, out: Path, credential: str | None, ledger: Path | None) -> None:
+    """Move old timesteps out of the ledger into FILE, with proofs.
+
+    Ledger and archive can both be checked afterwards, by themselves and against each other. Decisions, erasures,
+    reviewers' records and what an incident marks stay. Needs the credential of a reviewer who may read everything. What
+    an interrupted call left in FILE is finished; any other file is left alone. Keep archives: nothing else has what is
+    in them.
+    """
+    with ledger_of(ledger) as log:
+        made = log.retention.archive(out, before=before, reviewer_credential=credential_of(credential))
+    if state().json:
+        print_json(None if made is None else made.to_dict())
+    elif made is None:
+        click.echo(f"Nothing in the ledger is older than {before} and may leave it.")
+    else:
+        _say(made)
+        if made.more:
+            note("There is more: an archive has a limit. Run it again with another FILE.")
+
+
+@click.command(cls=Command)
+@click.option(
+    "--keep", type=click.IntRange(1, 36_500), metavar="DAYS", help="From now on, keep timesteps so many days."
+)
+@click.option("--keep-all", is_flag=True, help="From now on, keep all timesteps in the ledger.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="With --keep: where archives go; default: `archives` beside the ledger.",
+)
+@credential_option
+@ledger_option
+def retain(
+    *, keep: int | None, keep_all: bool, into: Path | None, credential: str | None, ledger: Path | None
+) -> None:
+    """Move to archives what the ledger's policy lets go.
+
+    `hexad maintain` does the same. With --keep or --keep-all the policy is set first, which needs the credential of a
+    reviewer who may read everything; that it was set is a record.
+    """
+    if keep is not None and keep_all:
+        raise click.UsageError("Give --keep or --keep-all, not both.")
+    if into is not None and keep is None:
+        raise click.UsageError("--into goes with --keep.")
+    with ledger_of(ledger) as log:
+        if keep is not None or keep_all:
+            log.retention.set(keep, folder=into, reviewer_credential=credential_of(credential))
+        policy, made = log.retention.policy, log.retention.retain()
+    if state().json:
+        said = None if policy is None else policy.to_dict()
+        print_json({"policy": said, "archives": [one.to_dict() for one in made]})
+        return
+    if policy is None:
+        click.echo("All timesteps stay in the ledger. Set a limit: `hexad audit retain --keep DAYS`.")
+        return
+    click.echo(f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}")
+    for one in made:
+        _say(one)
+
+
+@click.command(cls=Command)
+@click.option("--session", "session_id", metavar="ID", help="The contents of this session.")
+@click.option(
+    "--ticks",
+    "tick_range",
+    type=TICKS,
+    metavar="A-B",
+    help="With --session: of these ticks alone, both included.",
+)
+@click.option("--subject", metavar="NAME", help="The contents of this person.")
+@click.option("--dry-run", is_flag=True, help="Say how many contents would go, and change none.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@credential_option
+@ledger_option
+def erase(
+    *,
+    session_id: str | None,
+    tick_range: tuple[int, int] | None,
+    subject: str | None,
+    dry_run: bool,
+    yes: bool,
+    credential: str | None,
+    ledger: Path | None,
+) -> None:
+    """Destroy contents of a ledger in a folder of its own.
+
+    What it says of a session or of a person goes for good. Records and hashes stay, and verify; archives lose it too.
+    The ledger of a store loses it by `hexad forget`, with all else that the store has; here it alone does. Needs the
+    credential of a reviewer who may read everything; that it was done, or asked with --dry-run, is a record.
+    """
+    if (session_id is None) == (subject is None) or (tick_range is not None and session_id is None):
+        raise click.UsageError("Give --session, perhaps with --ticks, or --subject.")
+    with ledger_of(ledger) as log:
+        known = credential_of(credential)
+        if log.store is not None:
+            note(
+                "This is a store's ledger, and the store keeps what it has: `hexad forget --purge` takes both."
+            )
+        confirm(
+            "Destroy these contents for good?", yes=yes or dry_run, without="see what would go: --dry-run"
+        )
+        done = log.erase(
+            reviewer_credential=known,
+            session_id=session_id,
+            tick_range=tick_range,
+            subject=subject,
+            dry_run=dry_run,
+        )
+    if state().json:
+        print_json(done.to_dict())
+        return
+    did = "Would destroy" if dry_run else "Destroyed"
+    click.echo(f"{did} the contents of {count(done.contents, 'record')}; {done.record_id} says so")
+    if not (done.cleared or dry_run):
+        note("Another program reads the ledger's files: run it again to clear them.")
+
+
+@click.command(cls=Command)
+@click.argument("file", type=_FILE)
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="The public key that signed it, as `hexad audit key` prints it; repeat it.",
+)
+@ledger_option
+def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
+    """Check an archive or an exported incident by itself.
+
+    Its signature, every record, and that all of them are in the tree of its checkpoint; needs no ledger and no
+    credential, but for an archive that is sealed, as those of encrypted stores are. Exit code 5 when it is not whole.
+    """
+    with file.open("rb") as opened:
+        start = opened.read(len(FORM))
+    if start.startswith(b"{"):
+        shown = check_incident(file, verifiers=keys)
+        if state().json:
+            print_json(shown.to_dict())
+        else:
+            click.echo(
+                f"{count(shown.records, 'record')} of the incident {clean(shown.name)}, as they were made"
+            )
+            _said_key(shown.key, known=bool(keys))
+        return
+    if start == FORM:
+        found = check_archive(file, verifiers=keys)
+    else:
+        with _ledger_of_sealed(file, ledger) as log:
+            found = log.retention.check(file, verifiers=keys)
+    if state().json:
+        print_json(found.to_dict())
+        return
+    click.echo(
+        f"{count(found.records, 'record')} from audit-{found.first} to audit-{found.past - 1}, as they were made"
+    )
+    _said_key(found.key, known=bool(keys) or start != FORM)
+
+
+def _say(made: Archive) -> None:
+    click.echo(f"Moved {count(made.records, 'record')} to {clean(str(made.path))}; {made.record_id} says so")
+
+
+@contextmanager
+def _ledger_of_sealed(file: Path, ledger: Path | None) -> Iterator[AuditLog]:
+    """Open the ledger whose keys open an archive; where there is no store, that is what is missing."""
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(ledger_of(ledger))
+        except hexad.NotFound as error:
+            raise hexad.NotFound(
+                f"{file} is sealed, or no archive. What is sealed is checked with its ledger, and here is none: name "
+                "the store (-C) or --ledger."
+            ) from error
+        yield opened
+
+
+def _said_key(key: str, *, known: bool) -> None:
+    if not known:
+        note(f"Signed with {key}. Is that the ledger's? Give --key.")

@@ -1,0 +1,212 @@
+"""`hexad audit verify`, `checkpoint`, `key`, `proof`: that the ledger is what it was, shown to others."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, print_json, read_bounded, state
+from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, count, hanging, width
+
+if TYPE_CHECKING:
+    from hexad.audit import Verification
+
+_UNSEEN: Final = (
+    "that the newest records were cut off",
+    "that all records from some point on were written anew by somebody who can read the ledger's key",
+)
+_FILES = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command(cls=Command)
+@click.option(
+    "--checkpoint",
+    "checkpoints",
+    multiple=True,
+    type=_FILES,
+    metavar="FILE",
+    help="Compare with this checkpoint, which was kept elsewhere; repeat it.",
+)
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="The public key that signed the checkpoints, as `hexad audit key` prints it. Default: the ledger's own.",
+)
+@click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    type=_FILES,
+    metavar="FILE",
+    help="Read and compare the records of this archive, too; repeat it.",
+)
+@ledger_option
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    *,
+    checkpoints: tuple[Path, ...],
+    keys: tuple[str, ...],
+    archives: tuple[Path, ...],
+    ledger: Path | None,
+) -> None:
+    """Check that nobody changed the ledger.
+
+    Every record's hash, its place in the chain and in the tree, its contents; shows none of them and needs no
+    credential. Archived records stand for themselves by their hashes, unless their archive is given. Exit code 5 when
+    something was changed: the first record that is wrong is named.
+    """
+    notes = [_note(one) for one in checkpoints]
+    with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as show:
+        found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=show)
+    unseen = _unseen(found)
+    if state().json:
+        print_json({**found.to_dict(), "unseen": unseen})
+    elif found.ok:
+        click.echo(f"{count(found.records, 'record')} as they were made, tree hash {found.root}")
+        if found.checkpoint is not None:
+            click.echo(f"The checkpoint of {count(found.checkpoint, 'record')} agrees.")
+        if found.archived:
+            click.echo(f"{count(found.archived, 'record')} in archives, of which {found.read:,} were read")
+    else:
+        click.echo(f"The ledger was changed. {clean(str(found.problem))}")
+        click.echo(f"First wrong: audit-{found.first_bad}")
+    for line in unseen if not state().json else ():
+        for part in hanging(line, indent=0, room=width()):
+            note(part)
+    if not found.ok:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+def _unseen(found: Verification) -> list[str]:
+    """Return what this check could not have seen, in sentences."""
+    if not found.ok:
+        return []
+    return [*_unread(found), *_uncovered(found)]
+
+
+def _unread(found: Verification) -> list[str]:
+    unseen = []
+    if found.read < found.archived:
+        unseen.append(
+            f"Not seen of {count(found.archived - found.read, 'archived record')}: whether the archives are there and"
+            " as they were made, and the keys to their contents. Give them: --archive FILE."
+        )
+    if found.skipped:
+        sizes = ", ".join(f"{one:,}" for one in found.skipped)
+        unseen.append(f"Not compared: checkpoints of {sizes} records, which end among archived ones.")
+    return unseen
+
+
+def _uncovered(found: Verification) -> list[str]:
+    what = f"{_UNSEEN[0]}, and {_UNSEEN[1]}"
+    if found.checkpoint is None:
+        return [
+            f"Not seen without a checkpoint: {what}. Keep one elsewhere: `hexad audit checkpoint --out FILE`."
+        ]
+    if found.checkpoint < found.records:
+        later = count(found.records - found.checkpoint, "record")
+        return [f"Of the {later} after the checkpoint it is not seen {what}. Keep a newer one."]
+    return []
+
+
+@click.command(cls=Command)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write it there; default: stdout."
+)
+@ledger_option
+def checkpoint(*, out: Path | None, ledger: Path | None) -> None:
+    """Sign what the ledger is now, for others to keep.
+
+    A C2SP checkpoint: the ledger's name, how many records it has and their tree hash, with an Ed25519 signature. Kept
+    where nobody who can write to the ledger can write, it shows every later change of these records. FILE must not be
+    there yet.
+    """
+    with ledger_of(ledger) as log:
+        made = log.checkpoint(out)
+        origin = log.origin
+    if state().json:
+        size = int(made.split("\n", 2)[1])
+        print_json(
+            {"origin": origin, "records": size, "note": made, "path": None if out is None else str(out)}
+        )
+    elif out is None:
+        click.echo(made, nl=False)
+    else:
+        click.echo(f"Wrote {clean(str(out))}")
+
+
+@click.command(cls=Command)
+@ledger_option
+def key(*, ledger: Path | None) -> None:
+    """Print the public key that checks this ledger's checkpoints."""
+    with ledger_of(ledger) as log:
+        found = log.public_key
+    if state().json:
+        print_json({"key": found})
+    else:
+        click.echo(found)
+
+
+@click.command(cls=Command)
+@click.argument("record")
+@click.option(
+    "--size",
+    type=click.IntRange(1),
+    help="In the tree of the first so many records, such as a checkpoint's; default: all.",
+)
+@ledger_option
+def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
+    """Print what shows that RECORD is in the ledger.
+
+    An inclusion proof as RFC 6962 defines it: whoever has the tree hash, of a checkpoint, and the record's hash can
+    check it without the ledger. It shows no contents and needs no credential.
+    """
+    with ledger_of(ledger) as log:
+        covered = log.size if size is None else size
+        path = log.inclusion_proof(record, size=covered)
+        leaf, root = log.leaf(record), log.root(covered)
+    said = {
+        "record": record,
+        "index": int(record.removeprefix("audit-")),
+        "size": covered,
+        "leaf": _base64(leaf),
+        "root": _base64(root),
+        "path": [_base64(one) for one in path],
+    }
+    if state().json:
+        print_json(said)
+        return
+    click.echo(f"{record}: number {said['index']} of {count(covered, 'record')}")
+    click.echo(f"leaf  {said['leaf']}")
+    click.echo(f"root  {said['root']}")
+    for one in path:
+        click.echo(f"path  {_base64(one)}")
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _note(path: Path) -> str:
+    """Return a signed note; a file that is none is no change of the ledger, and is refused by its name."""
+    text = _text(path)
+    if "\n\n" not in text or not text.endswith("\n"):
+        raise click.BadParameter(
+            f"{path} is no checkpoint: after its text come an empty line and signatures.",
+            param_hint="--checkpoint",
+        )
+    return text
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return read_bounded(file, str(path)).decode("utf-8", "replace")

@@ -1,0 +1,170 @@
+"""`hexad xdb context`, `compact`, `compactions`: what is in a session's context window, and what left it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.completing import session_ids
+from hexad.interfaces.cli.experience.lines import concepts, ticks
+from hexad.interfaces.cli.experience.options import session_option
+from hexad.interfaces.cli.output.plots import Gauge, draw, gauges, glyphs
+from hexad.interfaces.cli.output.progress import waiting
+from hexad.interfaces.cli.output.render import clean, clip, count, excerpt, hanging, width
+
+if TYPE_CHECKING:
+    from hexad import CompactionRecord, ContextWindow
+
+_COMPACTED_AT: Final = 0.8
+_INDENT: Final = 4
+_WHOLE: Final = 1 << 20
+
+
+@click.command(cls=Command)
+@click.argument("session", required=False, shell_complete=session_ids)
+@click.option("--brief", is_flag=True, help="Only how full it is, not what is in it.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Without SESSION: how many at most.",
+)
+def context(session: str | None, *, brief: bool, limit: int) -> None:
+    """Show how full a session's context window is, and what is in it.
+
+    The summary of what left it, then its events. Without SESSION how full the windows of the last sessions are that
+    have not ended.
+    """
+    with state().opened() as hx:
+        if session is None:
+            running = [one.id for one in hx.xdb.sessions() if one.ended_at is None]
+            found = hx.xdb.get_context_states(running[-limit:])
+        else:
+            found = [hx.xdb.get_context_state(session)]
+            window = None if brief else hx.xdb.context(session)
+    if session is None:
+        _show_all(found)
+        return
+    if state().json:
+        print_json({**found[0], **({} if window is None else window.to_dict())})
+        return
+    _draw(found)
+    for line in _window_lines(window, room=width()) if window is not None else ():
+        click.echo(line)
+
+
+def _show_all(found: list[dict[str, Any]]) -> None:
+    if state().json:
+        print_json(found)
+        return
+    if not found:
+        note("No session is running.")
+        return
+    _draw(found)
+
+
+def _draw(found: Sequence[dict[str, Any]]) -> None:
+    shown = glyphs()
+    legend = f"{shown.mark} at {_COMPACTED_AT:.0%} the older half becomes a summary"
+    draw([*gauges([_gauge(one) for one in found], room=width(), of=shown), ((legend, "dim"),)])
+
+
+def _gauge(found: dict[str, Any]) -> Gauge:
+    used, most = cast("int", found["current_tokens"]), cast("int", found["max_tokens"])
+    label = clip(str(found["session_id"]), width() // 3)
+    return Gauge(
+        label=label, amount=used, limit=most, said=f"{used:,} of {count(most, 'token')}", mark=_COMPACTED_AT
+    )
+
+
+def _window_lines(window: ContextWindow, *, room: int) -> Iterator[str]:
+    if window.summary:
+        yield click.style("summary of what left it", bold=True)
+        for line in excerpt(window.summary, query="", room=room - _INDENT, verbatim=False, limit=_WHOLE):
+            yield " " * _INDENT + line
+    for event in window.events:
+        where = click.style(f"#{ticks(event.start_tick, event.end_tick)}", fg="cyan")
+        yield f"{where}  {click.style(clip(event.speaker, room - 40), bold=True)} · {count(event.token_count, 'token')}"
+        for line in excerpt(
+            event.content.strip(), query="", room=room - _INDENT, verbatim=False, limit=_WHOLE
+        ):
+            yield " " * _INDENT + line
+
+
+@click.command(cls=Command)
+@session_option("Of this session.", required=True)
+@click.option("--dry-run", is_flag=True, help="Only say how full its window is.")
+@click.option("--yes", is_flag=True, help="Do not ask of a session that never compacts by itself.")
+def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
+    """Replace the older half of a session's window by a summary, now.
+
+    The timesteps that no window protects become a summary for each event. Sessions do this by themselves, unasked, when
+    their window is four fifths full; so does this command. Of one begun with --no-compaction it asks first.
+    """
+    with state().opened() as hx:
+        before = hx.xdb.get_context_state(session_id)
+        keeps_all = next(not one.auto_compact for one in hx.xdb.sessions() if one.id == session_id)
+        if keeps_all and not dry_run:
+            confirm(
+                f"Give up the detail of the older half of {clean(session_id)!r}, which keeps every token?",
+                yes=yes,
+                without="see with --dry-run how full its window is",
+            )
+        with waiting("Compacting"):
+            made = None if dry_run else hx.xdb.request_compaction(session_id)
+        after = hx.xdb.get_context_state(session_id)
+    if state().json:
+        print_json(
+            {
+                "dry_run": dry_run,
+                "compaction": None if made is None else made.to_dict(),
+                "before": before,
+                "after": after,
+            }
+        )
+        return
+    if made is not None:
+        for line in _compaction_lines(made, room=width()):
+            click.echo(line)
+    elif not dry_run:
+        note("There is nothing in the window that a summary could replace.")
+    _draw([after])
+
+
+@click.command(cls=Command)
+@session_option("Only of this session.")
+@click.option("--limit", type=int, default=20, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
+    """List compactions with their summaries, the oldest first."""
+    with state().opened() as hx:
+        found = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    for one in found:
+        for line in _compaction_lines(one, room=width()):
+            click.echo(line)
+    if not found:
+        note("Nothing has left a context window.")
+    elif len(found) == limit:
+        note(f"{count(limit, 'compaction')}, and maybe more: --limit and --offset show them.")
+
+
+def _compaction_lines(one: CompactionRecord, *, room: int) -> Iterator[str]:
+    where = f"{clean(one.session_id)} #{ticks(one.range_start, one.range_end)}"
+    head = f"{one.timestamp:%Y-%m-%d %H:%M}  {one.trigger.value.replace('_', ' ')}"
+    yield click.style(clip(f"{where}  {head}", room), bold=True)
+    tokens = f"{count(one.tokens_before, 'token')} → {one.tokens_after:,}"
+    facts = (
+        f"{count(one.timesteps_compacted, 'timestep')}, {tokens}, summary by {one.generated_by}  ({one.id})"
+    )
+    yield from hanging(facts, indent=_INDENT, room=room)
+    if one.top_k_activations:
+        yield from hanging(f"concepts: {concepts(one.top_k_activations, limit=5)}", indent=_INDENT, room=room)
+    for line in excerpt(one.summary, query="", room=room - _INDENT, verbatim=False, limit=_WHOLE):
+        yield " " * _INDENT + line

@@ -1,0 +1,362 @@
+"""`hexad docs …`: reference documents and their versions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Group, confirm, note, print_json, several, state
+from hexad.interfaces.cli.app.completing import document_paths
+from hexad.interfaces.cli.output.render import clean, size, table, table_room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hexad import Document, Hexad
+
+_TYPES: Final = [one.value for one in hexad.DocumentType]
+_READ_LIMIT: Final = 9 << 20
+"""A little more than a document may have; the library says where the limit is."""
+
+
+@click.group(cls=Group, lazy={"copies": "hexad.interfaces.cli.experience.docs_copies:copies"})
+@click.pass_context
+def docs(ctx: click.Context) -> None:
+    """Keep reference documents: list, show, add, search them."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def _one(hx: Hexad, path_or_id: str) -> Document:
+    """Return the document at this path, else with this id; raises `NotFound`."""
+    found = hx.xdb.get_document(path_or_id) or hx.xdb.documents.get_document(path_or_id)
+    if found is None:
+        raise hexad.NotFound(f"There is no document {path_or_id!r}; `hexad docs list` shows what there is.")
+    return found
+
+
+def _print(found: Sequence[Document], nothing: str) -> None:
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note(nothing)
+        return
+    heads = ("path", "type", "version", "size", "changed", "tags", "name", "summary")
+    rows = [
+        (
+            one.path,
+            one.doc_type.value,
+            one.version,
+            size(len(one.content.encode())),
+            f"{one.updated_at:%Y-%m-%d}",
+            " ".join(one.tags),
+            "" if one.name == one.path else one.name,
+            one.summary or "",
+        )
+        for one in found
+    ]
+    shown = [at for at, head in enumerate(heads) if any(row[at] for row in rows) or head == "path"]
+    lines = table(
+        [[row[at] for at in shown] for row in rows],
+        heads=[heads[at] for at in shown],
+        room=table_room(),
+        whole=("type", "size", "changed"),
+    )
+    for line in lines:
+        click.echo(line)
+
+
+@docs.command("list")
+@click.option("--type", "doc_type", type=click.Choice(_TYPES), help="Only of this type.")
+def list_(doc_type: str | None) -> None:
+    """List documents by path."""
+    with state().opened() as hx:
+        found = hx.xdb.list_documents(doc_type)
+    _print(
+        found,
+        "No documents yet; `hexad docs add` stores one."
+        if doc_type is None
+        else "No document is of this type.",
+    )
+
+
+@docs.command()
+@click.argument("words", nargs=-1)
+@click.option("--type", "doc_type", type=click.Choice(_TYPES), help="Only of this type.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
+@click.option("--any", "any_tag", is_flag=True, help="One of the tags is enough.")
+@click.option("--limit", type=int, default=20, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+def search(
+    *,
+    words: tuple[str, ...],
+    doc_type: str | None,
+    tags: tuple[str, ...],
+    any_tag: bool,
+    limit: int,
+    offset: int,
+) -> None:
+    """Find documents by their WORDS, type and tags, best first.
+
+    Those with all of the words, in any form; where there is none, with any of them. Without WORDS by path.
+    """
+    with state().opened() as hx:
+        found = hx.xdb.documents.search(
+            text_query=" ".join(words) or None,
+            doc_type=doc_type,
+            tags=several(tags),
+            match="any" if any_tag else "all",
+            limit=limit,
+            offset=offset,
+        )
+    _print(found, "No document is like that.")
+
+
+@docs.command()
+@click.argument("document", shell_complete=document_paths)
+@click.option(
+    "--revision", "version", metavar="VERSION", help="What it said in this version, by number or name."
+)
+def show(document: str, *, version: str | None) -> None:
+    """Print DOCUMENT, a path or an id, as it is stored.
+
+    The text goes to stdout, what is known of it to stderr.
+    """
+    with state().opened() as hx:
+        one = _one(hx, document)
+        content = one.content
+        if version is not None:
+            versions = hx.xdb.documents.versions(one.id)
+            wanted = [old for old in versions if version in (old.version, str(old.revision))]
+            if not wanted:
+                known = ", ".join(old.version for old in versions)
+                raise hexad.NotFound(
+                    f"The document {one.path!r} has no version {version!r}; it has: {known}."
+                )
+            content = wanted[-1].content
+    if state().json:
+        print_json(one.to_dict() if version is None else {**one.to_dict(), **wanted[-1].to_dict()})
+        return
+    facts = [one.doc_type.value, f"version {version or one.version}", one.id, *one.tags]
+    note(clean(f"{one.path}  ({', '.join(facts)})"))
+    click.echo(clean(content), nl=not content.endswith("\n"))
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+
+
+def _content(file: Path | None) -> str:
+    """Return the text of a file, or what was piped in; raises `UsageError` for what is no text, `NotFound`."""
+    where = "What was piped in" if file is None or str(file) == "-" else repr(str(file))
+    try:
+        if file is None or str(file) == "-":
+            if sys.stdin.isatty():
+                raise click.UsageError("Nothing to store: give a FILE, or pipe a text in.")
+            data = sys.stdin.buffer.read(_READ_LIMIT)
+        else:
+            with file.open("rb") as stream:
+                data = stream.read(_READ_LIMIT)
+        return data.decode("utf-8")
+    except FileNotFoundError as error:
+        raise hexad.NotFound(f"There is no file {where}; name one, or - for what is piped in.") from error
+    except OSError as error:
+        raise click.UsageError(f"{where} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{where} is no UTF-8: a document is a text.") from error
+
+
+@docs.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--type",
+    "doc_type",
+    type=click.Choice(_TYPES),
+    default="reference",
+    show_default=True,
+    help="What it is for.",
+)
+@click.option("--name", help="What it is called; default: the file's name.")
+@click.option("--path", help="Its logical path, such as style/tone.md; default: its name.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--data-subject", "data_subjects", multiple=True, help="A person whose data it is; repeatable.")
+@click.option("--version-name", "version", help="What this version is called; default: 1.")
+@click.option("--source", help="Where it came from; default: the file.")
+@click.option("--summary", help="What it says, in a sentence.")
+def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options: Any) -> None:
+    """Store FILE, or what is piped in, as a new document.
+
+    Secrets are taken out. Its working copy lies in the store's folder documents/. Makes a store where there is none.
+    """
+    piped = file is None or str(file) == "-"
+    if piped and name is None:
+        raise click.UsageError("What is piped in has no name: give --name.")
+    content = _content(file)
+    if not piped:
+        assert file is not None
+        name = file.name if name is None else name
+        options["source"] = options["source"] or str(file)
+    assert name is not None
+    doc_type = options.pop("doc_type")
+    with state().opened(create=True) as hx:
+        one = hx.xdb.documents.add_document(name, content, doc_type, tags=tags, **options)
+    _show_done(one, "stored")
+
+
+@docs.command()
+@click.argument("document", shell_complete=document_paths)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--tag", "tags", multiple=True, help="Its tags from now on; may be repeated.")
+@click.option(
+    "--data-subject",
+    "data_subjects",
+    multiple=True,
+    help="The people whose data it is from now on; repeatable.",
+)
+@click.option("--version-name", "version", help="What this version is called; default: the next number.")
+@click.option("--source", help="Where it came from.")
+@click.option("--summary", help="What it says, in a sentence.")
+@click.option("--allow-empty", is_flag=True, help="Also a text of nothing, which is refused else.")
+def update(
+    document: str, *, file: Path | None, tags: tuple[str, ...], allow_empty: bool, **options: Any
+) -> None:
+    """Give DOCUMENT a new text: FILE, or what is piped in.
+
+    What it said stays a version. The same text is none.
+    """
+    content = _content(file)
+    options["data_subjects"] = several(options["data_subjects"])
+    if not content.strip() and not allow_empty:
+        raise click.UsageError(
+            "The new text is empty, so nothing was changed: give a FILE, pipe a text in, or say --allow-empty."
+        )
+    with state().opened() as hx:
+        before = _one(hx, document)
+        one = hx.xdb.documents.update_document(before.id, content, tags=several(tags), **options)
+    _show_done(one, "unchanged" if one == before else "updated")
+
+
+def _show_done(one: Document, done: str) -> None:
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(
+            f"{one.id}  {done}  {clean(one.path)}  ({one.doc_type.value}, version {clean(one.version)})"
+        )
+
+
+# Taking away ------------------------------------------------------------------------------------------------
+
+
+@docs.command()
+@click.argument("document", shell_complete=document_paths)
+@click.option(
+    "--purge", is_flag=True, help="For good, with all its versions; also one that was removed before."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before a purge.")
+def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
+    """Take DOCUMENT and its working copy away.
+
+    `hexad docs restore` brings it back, unless it was purged.
+    """
+    with state().opened() as hx:
+        known = _removable(hx, document)
+        if not dry_run:
+            if purge:
+                confirm(
+                    f"Remove the document {clean(known['path'])!r} with all its versions for good?",
+                    yes=yes,
+                    without="see with --dry-run what would go",
+                )
+            gone = hx.xdb.remove_document(document, purge=purge)
+    if state().json:
+        print_json({**(known if dry_run else gone.to_dict()), "dry_run": dry_run})
+        return
+    done = "purged" if purge else "removed"
+    click.echo(f"{known['id']}  {'would be ' * dry_run}{done}  {clean(known['path'])}")
+    if not purge and not dry_run:
+        note(f"It can be brought back: `hexad docs restore {clean(known['path'])}`.")
+
+
+def _removable(hx: Hexad, document: str) -> dict[str, Any]:
+    """Return id and path of a document, or of one that was removed before; raises `NotFound`."""
+    gone = (
+        one
+        for one in hx.xdb.documents.removed_documents()
+        if document in (one.id, one.path) and not one.purged
+    )
+    there = hx.xdb.get_document(document) or hx.xdb.documents.get_document(document)
+    found = there or next(gone, None) or _one(hx, document)
+    return {"id": found.id, "doc_type": found.doc_type.value, "path": found.path}
+
+
+@docs.command()
+@click.argument("document")
+def restore(document: str) -> None:
+    """Bring back a document that was removed.
+
+    By its id or its path; of several with one path the last that was removed.
+    """
+    with state().opened() as hx:
+        one = hx.xdb.restore_document(document)
+    _show_done(one, "restored")
+
+
+@docs.command()
+def removed() -> None:
+    """List the documents that were removed, the last first."""
+    with state().opened() as hx:
+        found = hx.xdb.documents.removed_documents()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [
+        (
+            one.path,
+            one.doc_type.value,
+            f"{one.removed_at:%Y-%m-%d %H:%M}",
+            "purged" if one.purged else "removed",
+            one.id,
+        )
+        for one in found
+    ]
+    heads = ("path", "type", "removed", "state", "id")
+    for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]) if rows else ():
+        click.echo(line)
+    if not rows:
+        note("No document was removed.")
+
+
+# Versions ---------------------------------------------------------------------------------------------------
+
+
+@docs.command()
+@click.argument("document", shell_complete=document_paths)
+def versions(document: str) -> None:
+    """List what DOCUMENT said, oldest first.
+
+    `hexad docs show DOCUMENT --revision VERSION` prints one.
+    """
+    with state().opened() as hx:
+        found = hx.xdb.documents.versions(_one(hx, document).id)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [
+        (
+            str(one.revision),
+            one.version,
+            size(len(one.content.encode())),
+            "now" if one.replaced_at is None else f"{one.replaced_at:%Y-%m-%d %H:%M}",
+            one.content_hash,
+        )
+        for one in found
+    ]
+    heads = ("revision", "version", "size", "until", "sha256")
+    for line in table(rows, heads=heads, room=table_room(), whole=heads[:4]):
+        click.echo(line)

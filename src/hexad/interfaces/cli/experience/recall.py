@@ -1,0 +1,222 @@
+"""`hexad xdb recall` and `hexad xdb show`: experience, whole events or token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.app.completing import concept_ids, session_ids, tag_names
+from hexad.interfaces.cli.experience.lines import event_lines, step_table
+from hexad.interfaces.cli.experience.options import (
+    CONCEPT,
+    TICKS,
+    ConceptRange,
+    concept_ranges,
+    session_option,
+    time_range,
+)
+from hexad.interfaces.cli.output.progress import waiting
+from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import EventRecord, Hexad, TimestepRecord
+
+_TYPES: Final = [one.value for one in hexad.EventType]
+_MIN_ACTIVATION: Final = 0.5
+
+
+@click.command(cls=Command)
+@click.argument("words", nargs=-1)
+@click.option("--tokens", is_flag=True, help="Show timesteps, not the events that they make up.")
+@session_option("Only of this session.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    shell_complete=tag_names,
+    help="Only with this tag; repeated: with all of them.",
+)
+@click.option("--any", "any_tag", is_flag=True, help="One of the tags is enough.")
+@click.option(
+    "--concept",
+    "concepts",
+    multiple=True,
+    type=CONCEPT,
+    metavar="ID[:MIN[:MAX]]",
+    shell_complete=concept_ids,
+    help="Only where this concept was active, with a score from MIN to MAX; repeatable.",
+)
+@click.option("--since", metavar="TIME", help="Only from this time on: RFC 3339 or a date.")
+@click.option("--until", metavar="TIME", help="Only before this time: RFC 3339 or a date.")
+@click.option(
+    "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Only these ticks, both ends included."
+)
+@click.option(
+    "--type",
+    "event_types",
+    multiple=True,
+    type=click.Choice(_TYPES),
+    help="Only of this type; may be repeated.",
+)
+@click.option("--event", "event_id", metavar="ID", help="Only the event with this id.")
+@click.option("--strongest", is_flag=True, help="Timesteps with one --concept, the strongest first.")
+@click.option(
+    "--surprising", is_flag=True, help="Timesteps tagged surprising, confusing, interesting, unexpected."
+)
+@click.option("--full", is_flag=True, help="Show whole events, not the lines around the words.")
+@click.option("--limit", type=int, default=100, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+def recall(
+    *,
+    words: tuple[str, ...],
+    tokens: bool,
+    strongest: bool,
+    surprising: bool,
+    full: bool,
+    since: str | None,
+    until: str | None,
+    concepts: tuple[ConceptRange, ...],
+    any_tag: bool,
+    tags: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Find events that hold all WORDS, whatever detail is left.
+
+    Everything given must hold. A word is found by its beginning, what stands in double quotes as it is. With --tokens
+    single timesteps, whose text holds WORDS as they are. Prints nothing on stdout, with exit code 0, when there is
+    nothing.
+    """
+    filters = {
+        "tags": several(tags),
+        "match": "any" if any_tag else "all",
+        "concepts": concept_ranges(concepts),
+        "time_range": time_range(since, until),
+        **options,
+        "event_types": several(options["event_types"]),
+        "session_id": "*" if options["session_id"] is None else options["session_id"],
+    }
+    text = " ".join(words)
+    if strongest or surprising:
+        _special(text, filters, concepts, strongest=strongest, surprising=surprising)
+        return
+    with state().opened() as hx, waiting("Looking"):
+        unknown = _unknown(hx, filters)
+        if tokens:
+            steps = hx.xdb.recall(text_search=text or None, **filters)
+        else:
+            events = hx.xdb.recall_events(text or None, **filters)
+    if tokens:
+        print_steps(steps)
+    else:
+        print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
+    for told in unknown if not (steps if tokens else events) else ():
+        note(told)
+    _more(len(steps if tokens else events), filters["limit"])
+
+
+def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
+    """Put ids where concepts are named otherwise, and return what to say of tags and concepts that are not there."""
+    index = hx.xdb.tag_index
+    told = [
+        f"There is no tag {clean(tag)!r}; `hexad tags list` shows what there is."
+        for tag in filters["tags"] or ()
+        if index.resolve(tag) is None
+    ]
+    for concept in list(filters["concepts"] or ()):
+        found = index.resolve(concept)
+        if found is None:
+            told.append(f"No pack that is loaded has a concept {clean(concept)!r}.")
+        elif found.concept_id is not None:
+            filters["concepts"][found.concept_id] = filters["concepts"].pop(concept)
+    return told
+
+
+def _special(
+    text: str,
+    filters: dict[str, Any],
+    concepts: tuple[ConceptRange, ...],
+    *,
+    strongest: bool,
+    surprising: bool,
+) -> None:
+    """Ask one of the two questions that have an answer of their own."""
+    option = "--strongest" if strongest else "--surprising"
+    session, limit = filters.pop("session_id"), filters.pop("limit")
+    filters.pop("match")
+    others = text or any(value for name, value in filters.items() if name != "concepts" or surprising)
+    if others or (strongest and surprising):
+        allowed = "one --concept, --session and --limit" if strongest else "--session and --limit"
+        raise click.UsageError(f"{option} goes with {allowed} alone.")
+    if strongest and (len(concepts) != 1 or concepts[0].high is not None):
+        raise click.UsageError("--strongest needs exactly one --concept, as ID or ID:MIN.")
+    with state().opened() as hx, waiting("Looking"):
+        if surprising:
+            steps = hx.xdb.recall_surprising(session_id=session, limit=limit)
+        else:
+            low = concepts[0].low
+            steps = hx.xdb.recall_by_concept(
+                concepts[0].name,
+                min_activation=_MIN_ACTIVATION if low is None else low,
+                session_id=session,
+                limit=limit,
+            )
+    print_steps(steps)
+    _more(len(steps), limit)
+
+
+@click.command(cls=Command)
+@click.argument("session", shell_complete=session_ids)
+@click.option("--tokens", is_flag=True, help="Show timesteps, not the events that they make up.")
+@click.option(
+    "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Only these ticks, both ends included."
+)
+@click.option("--limit", type=int, default=1000, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+def show(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limit: int, offset: int) -> None:
+    """Show the session SESSION as a transcript.
+
+    Each event with its ticks, its time, who spoke, and in which detail it is still there.
+    """
+    with state().opened() as hx, waiting("Looking"):
+        if tokens:
+            steps = hx.xdb.recall(session_id=session, tick_range=tick_range, limit=limit, offset=offset)
+        else:
+            events = hx.xdb.recall_events(
+                session_id=session, tick_range=tick_range, limit=limit, offset=offset
+            )
+    if tokens:
+        print_steps(steps)
+    else:
+        print_events(events)
+    _more(len(steps if tokens else events), limit)
+
+
+def print_steps(steps: Sequence[TimestepRecord]) -> None:
+    """Print timesteps: as JSON, or a table."""
+    if state().json:
+        print_json([step.to_dict() for step in steps])
+    elif steps:
+        for line in step_table(steps, room=table_room()):
+            click.echo(line)
+    else:
+        note("No timestep is like that.")
+
+
+def print_events(events: Sequence[EventRecord], *, query: str = "", limit: int | None = None) -> None:
+    """Print events: as JSON, or a transcript with at most `limit` lines of each."""
+    if state().json:
+        print_json([event.to_dict() for event in events])
+        return
+    for line in event_lines(events, room=width(), query=query, limit=limit):
+        click.echo(line)
+    if not events:
+        note("No event is like that.")
+
+
+def _more(found: int, limit: int) -> None:
+    if found == limit and not state().json:
+        note(f"{count(limit, 'result')}, and maybe more: --limit and --offset show them.")

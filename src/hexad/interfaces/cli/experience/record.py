@@ -1,0 +1,227 @@
+"""`hexad xdb record`: what a shell's own agent read, wrote and did."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, print_json, several, state
+from hexad.interfaces.cli.app.completing import concept_ids
+from hexad.interfaces.cli.experience.options import CONCEPT, ConceptRange, session_option
+from hexad.interfaces.cli.experience.piped import Rows, as_they_come, lines_of, through
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, count
+
+if TYPE_CHECKING:
+    from hexad import Hexad
+
+_TYPES: Final = [one.value for one in hexad.EventType]
+_CHECKED_BYTES: Final = 64 << 20
+"""So much is refused as a whole: of more, what came before may have been recorded."""
+_REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
+
+
+@click.command(cls=Command)
+@click.argument("text", required=False)
+@session_option("Record to this session; begun when new, else gone on with.", required=True)
+@click.option(
+    "--type",
+    "event_type",
+    type=click.Choice(_TYPES),
+    help="With TEXT: what it is; default: input.",
+)
+@click.option("--speaker", "role", help="With TEXT: its role, such as user, assistant, system or tool.")
+@click.option("--event", "event_id", metavar="ID", help="With TEXT: the event that it belongs to.")
+@click.option(
+    "--concept",
+    "concepts",
+    multiple=True,
+    type=CONCEPT,
+    metavar="ID:SCORE",
+    shell_complete=concept_ids,
+    help="With TEXT: a concept that was active, and how much; repeatable.",
+)
+@click.option(
+    "--tokens", "token_count", type=int, help="With TEXT: how many tokens it counts for; default: 1."
+)
+@click.option("--max-context-tokens", type=int, help="How large the session's context window is.")
+@click.option(
+    "--compaction/--no-compaction",
+    default=None,
+    help="Whether the session compacts by itself when its window is full; default: as it was, at first yes.",
+)
+@click.option(
+    "--data-subject", "data_subjects", multiple=True, help="A person whose data the session is; repeatable."
+)
+@click.option("--follow", is_flag=True, help="Record lines as they come, each within a tenth of a second.")
+@click.option("--end", "ends", is_flag=True, help="End the session afterwards.")
+def record(
+    *,
+    text: str | None,
+    session_id: str,
+    max_context_tokens: int | None,
+    compaction: bool | None,
+    data_subjects: tuple[str, ...],
+    follow: bool,
+    ends: bool,
+    **options: Any,
+) -> None:
+    """Record experience: TEXT, or JSON lines from stdin.
+
+    A line is an object with event_type, content and, if you like, concept_activations, event_id, event_start,
+    event_end, token_id, role, token_count and timestamp. Makes a store where there is none. When it returns, all is on
+    the disk. A line that cannot be used is named, and nothing is recorded or begun: of more than 64 MiB, nothing from
+    there on. With --follow, for a program that goes on writing, what came before it stays.
+    """
+    row = _row(text, options)
+    if row is None and sys.stdin.isatty():
+        raise click.UsageError("Nothing to record: give a TEXT, or pipe JSON lines in.")
+    if row is not None and follow:
+        raise click.UsageError("--follow is for what is piped in; leave TEXT or --follow out.")
+    done = _Recorded()
+    window: dict[str, Any] = {
+        "max_context_tokens": max_context_tokens,
+        "compaction": compaction,
+        "data_subjects": several(data_subjects),
+    }
+    with ExitStack() as stack:
+        hx, begins = _there(stack, session_id, window)
+        first: list[Any] = [row]
+        rest: Iterator[Any] = iter(())
+        if follow:
+            rest = as_they_come(sys.stdin.buffer, hexad.SystemClock().monotonic)
+            first = next(rest, []) if begins else []
+        elif row is None:
+            rest = lines_of(sys.stdin.buffer)
+            first = [*through(rest, _CHECKED_BYTES)] if begins else []
+        if begins:
+            _check(session_id, first, window, follow=follow)
+        if hx is None:
+            hx = stack.enter_context(state().opened(create=True))
+        hx.xdb.start_session(session_id, **window)
+        if row is not None:
+            done.add(_text(hx, session_id, row))
+        elif follow:
+            _followed(hx, session_id, chain([first], rest), done)
+        else:
+            _piped(hx, session_id, chain(first, rest), done)
+        if ends:
+            hx.xdb.end_session(session_id=session_id)
+    _show(session_id, done, ended=ends)
+
+
+def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[Hexad | None, bool]:
+    """Open the store, if there is one; say too whether starting the session changes something: it is new, has ended,
+    or is given another window.
+    """  # fmt: skip
+    try:
+        hx = stack.enter_context(state().opened())
+    except hexad.NotFound:
+        return None, True
+    running = {one.id for one in hx.xdb.sessions() if one.ended_at is None}
+    return hx, session_id not in running or any(value is not None for value in window.values())
+
+
+def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
+    """Refuse what the store would refuse, before it is made or a session begun; with `follow` only the first line."""
+    lines = [one for one in given if isinstance(one, bytes)]
+    rows = Rows(lines, lambda _: None)
+    with hexad.open(":memory:", embedder=None, background=False) as hx:
+        hx.xdb.start_session(session_id, **window)
+        if not follow and given and not lines:
+            _text(hx, session_id, given[0])
+            return
+        try:
+            hx.xdb.record_many(rows, session_id=session_id)
+        except _REFUSED as error:
+            good = rows.good(str(error))
+            if not (follow and any(line.strip() for line in lines[:good])):
+                raise type(error)(rows.placed(str(error))) from error
+
+
+def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a TEXT is recorded as; None when there is none."""
+    concepts: tuple[ConceptRange, ...] = options.pop("concepts")
+    given = {name: value for name, value in options.items() if value is not None}
+    if text is None:
+        if given or concepts:
+            raise click.UsageError("--type, --speaker, --event, --concept and --tokens go with a TEXT alone.")
+        return None
+    for one in concepts:
+        if one.low is None or one.high is not None:
+            raise click.UsageError(f"--concept {one.name!r} needs one score, such as {one.name}:0.8.")
+    activations = {one.name: one.low for one in concepts}
+    return {"event_type": "input", "content": text, "concept_activations": activations, **given}
+
+
+def _text(hx: Hexad, session_id: str, row: dict[str, Any]) -> Sequence[str]:
+    """Record a TEXT; what is refused is named as it was typed."""
+    try:
+        return hx.xdb.record_many([row], session_id=session_id)
+    except _REFUSED as error:
+        said = str(error).removeprefix("Row 0: ").replace("token_count = ", "--tokens ")
+        raise type(error)(said) from error
+
+
+class _Recorded:
+    """How many timesteps were recorded, and the first and the last of them."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.first: str | None = None
+        self.last: str | None = None
+
+    def add(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.number += len(ids)
+            self.first, self.last = self.first or ids[0], ids[-1]
+
+
+def _piped(hx: Hexad, session_id: str, lines: Iterable[bytes], done: _Recorded) -> None:
+    """Record what is piped in when all of it is there."""
+    with meter("Recording", clock=hx.clock, unit="timesteps") as show:
+        rows = Rows(lines, show)
+        try:
+            done.add(hx.xdb.record_many(rows, session_id=session_id))
+        except _REFUSED as error:
+            raise type(error)(rows.placed(str(error))) from error
+
+
+def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: _Recorded) -> None:
+    """Record what is piped in as it comes; what was recorded before a line that cannot be stays."""
+    before = 0
+    with meter("Recording", clock=hx.clock, unit="timesteps") as show:
+        for lines in batches:
+            rows = Rows(lines, lambda number: show(done.number + number), before=before)
+            try:
+                done.add(hx.xdb.record_many(rows, session_id=session_id))
+            except _REFUSED as error:
+                good = lines[: rows.good(str(error))]
+                done.add(hx.xdb.record_many(Rows(good, lambda _: None), session_id=session_id))
+                kept = f"{count(done.number, 'timestep')} before it stay."
+                raise type(error)(f"{rows.placed(str(error))} {kept}") from error
+            before += len(lines)
+
+
+def _show(session_id: str, done: _Recorded, *, ended: bool) -> None:
+    if state().json:
+        print_json(
+            {
+                "session_id": session_id,
+                "recorded": done.number,
+                "first_id": done.first,
+                "last_id": done.last,
+                "ended": ended,
+            }
+        )
+        return
+    told = f"{clean(session_id)}  {count(done.number, 'timestep')} recorded"
+    if done.first is not None and done.last is not None:
+        told += f"  {clean(done.first)}" + (f" … {clean(done.last)}" if done.first != done.last else "")
+    click.echo(told)

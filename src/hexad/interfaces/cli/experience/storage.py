@@ -1,0 +1,260 @@
+"""`hexad xdb usage`, `compress`, `contract`: how much experience takes, and what it may take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.output.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
+from hexad.interfaces.cli.output.progress import meter, waiting
+from hexad.interfaces.cli.output.render import clean, count, hanging, size, table, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import CompressionLevel, CompressionReport, LifecycleContract, StorageUsage
+
+_COLORS: Final = {"hot": "red", "warm": "yellow", "submitted": "magenta", "cold": "bright_blue"}
+_REASONS: Final = {
+    "under_threshold": "It is under the threshold.",
+    "nothing_left": "It is over the threshold still, and there is nothing left to compress.",
+    "asked": "It was stopped.",
+    "elsewhere": "Another process is compressing.",
+}
+
+
+@click.command(cls=Command)
+def usage() -> None:
+    """Show how much experience takes, by tier, beside its limits."""
+    with state().opened() as hx, waiting("Measuring"):
+        found = hx.xdb.usage()
+    if state().json:
+        print_json(found.to_dict())
+        return
+    room = width()
+    click.echo(click.style(f"Experience: {size(found.total_bytes)}", bold=True))
+    draw(stacked([*_parts(found)], room=room, of=glyphs()))
+    click.echo()
+    for line in _amounts(found):
+        click.echo(line)
+    click.echo()
+    draw(_limits(found, room=room))
+    if found.over_threshold:
+        note(
+            "Over the threshold: `hexad xdb compress` makes COLD records coarser, and so does `hexad maintain`."
+        )
+
+
+def _parts(found: StorageUsage) -> Iterator[Part]:
+    """Give what takes the bytes: the tiers, then the rest."""
+    for fidelity, amount in found.by_fidelity.items():
+        tier = fidelity.value
+        yield Part(label=tier, amount=amount.bytes, said=size(amount.bytes), style=_COLORS[tier])
+    cold = found.cold_bytes  # what COLD records say; their tables have room and indexes besides
+    told = found.logs_bytes + found.segments_bytes + found.documents_bytes + found.exports_bytes
+    rest = max(0, found.total_bytes - told - found.tables_bytes - cold)
+    others = (
+        ("compactions", found.compactions.bytes),
+        ("indexes of these", rest),
+        ("documents and exports", found.documents_bytes + found.exports_bytes),
+        ("tags, sessions and the rest", found.tables_bytes),
+    )
+    for label, taken in others:
+        yield Part(label=label, amount=taken, said=size(taken))
+
+
+def _amounts(found: StorageUsage) -> list[str]:
+    """Return a table of tiers and of the levels of COLD: how many records, and what they stand for."""
+    rows = [(one.value, amount) for one, amount in found.by_fidelity.items()]
+    rows += [(f"  {one.name.lower()}", amount) for one, amount in found.by_level.items() if amount.records]
+    rows.append(("compactions", found.compactions))
+    heads = ("detail", "records", "timesteps", "tokens", "size")
+    cells = [
+        (name, f"{of.records:,}", f"{of.timesteps:,}", f"{of.tokens:,}", size(of.bytes)) for name, of in rows
+    ]
+    widest = [max(len(row[at]) for row in [heads, *cells]) for at in range(len(heads))]
+    right = [
+        (row[0], *(cell.rjust(room) for cell, room in zip(row[1:], widest[1:], strict=True)))
+        for row in [heads, *cells]
+    ]
+    return table(right[1:], heads=right[0], room=table_room(), whole=right[0])
+
+
+def _limits(found: StorageUsage, *, room: int) -> list[Line]:
+    rows = [
+        Gauge(
+            label="cold",
+            amount=found.cold_bytes,
+            limit=found.cold_limit_bytes,
+            said=f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}",
+            mark=found.compression_threshold,
+        ),
+        Gauge(
+            label="pinned",
+            amount=found.warm_used_tokens,
+            limit=found.warm_quota_tokens,
+            said=f"{found.warm_used_tokens:,} of {count(found.warm_quota_tokens, 'token')}",
+        ),
+    ]
+    if found.total_limit_bytes is not None:
+        total = f"{size(found.total_bytes)} of {size(found.total_limit_bytes)}"
+        rows.append(
+            Gauge(
+                label="all",
+                amount=found.total_bytes,
+                limit=found.total_limit_bytes,
+                said=total,
+                mark=found.compression_threshold,
+            )
+        )
+    shown = glyphs()
+    legend = f"{shown.mark} at {found.compression_threshold:.0%} COLD records begin to be compressed"
+    return [*gauges(rows, room=room, of=shown), ((legend, "dim"),)]
+
+
+@click.command(cls=Command)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    help="Compress as if COLD records had this limit, not the contract's.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="From which share of the limit on, instead of 0.8.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say how many records of which level would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
+def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, yes: bool) -> None:
+    """Make COLD records coarser until they are under their limit.
+
+    The oldest and finest first: replies become sessions, those days, weeks, months, quarters and years. What is hot,
+    warm or submitted is never compressed. `hexad maintain` does this too, by the contract's limit and unasked. How many
+    records go is known when it is done: before, it is said from their mean size.
+    """
+    with state().opened() as hx:
+        found = hx.xdb.usage()
+        found = replace(
+            found,
+            cold_limit_bytes=found.cold_limit_bytes if max_bytes is None else max_bytes,
+            compression_threshold=found.compression_threshold if threshold is None else threshold,
+        )
+        if not dry_run:
+            if found.over_threshold:
+                confirm(
+                    f"Give up the detail of {_going(found)}?",
+                    yes=yes,
+                    without="see with --dry-run what would go",
+                )
+            with meter("Compressing", clock=hx.clock, unit="steps") as show:
+                done = 0
+
+                def stop() -> bool:
+                    nonlocal done
+                    done += 1
+                    show(done)
+                    return False
+
+                report = hx.xdb.storage_manager.check_and_compress(
+                    max_storage_bytes=max_bytes, compression_threshold=threshold, stop=stop
+                )
+    if not dry_run:
+        _show_report(report)
+        return
+    if state().json:
+        print_json(
+            {
+                "dry_run": True,
+                "due": found.over_threshold,
+                "cold_bytes": found.cold_bytes,
+                "limit_bytes": found.cold_limit_bytes,
+                "compression_threshold": found.compression_threshold,
+                "records": {level.name: number for level, number in _expected(found).items()},
+            }
+        )
+        return
+    what = f"would compress {_going(found)}" if found.over_threshold else "nothing to compress"
+    click.echo(f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}")
+
+
+def _going(found: StorageUsage) -> str:
+    """Say how many records of which level would become coarser ones."""
+    parts = [count(number, f"{level.name.lower()} record") for level, number in _expected(found).items()]
+    return f"about {' and '.join(parts)}, the oldest first" if parts else "no record: there is none"
+
+
+def _expected(found: StorageUsage) -> dict[CompressionLevel, int]:
+    """Return how many records of each level go, by their mean size, from the finest on until all is under."""
+    if not found.over_threshold:
+        return {}
+    over = found.cold_bytes - found.cold_limit_bytes * found.compression_threshold
+    if found.total_limit_bytes is not None:
+        over = max(over, found.total_bytes - found.total_limit_bytes * found.compression_threshold)
+    going: dict[CompressionLevel, int] = {}
+    for level, amount in sorted(found.by_level.items()):
+        if over <= 0 or level.name == "YEAR":  # nothing is coarser
+            break
+        if amount.records:
+            mean = max(amount.bytes / amount.records, 1)
+            going[level] = min(amount.records, math.ceil(over / mean))
+            over -= going[level] * mean
+    return going
+
+
+def _show_report(report: CompressionReport) -> None:
+    if state().json:
+        print_json({"dry_run": False, **report.to_dict()})
+        return
+    for step in report.steps:
+        source, target = step.source.name.lower(), step.target.name.lower()
+        made = f"{step.records:,} {source} → {step.into:,} {target}"
+        click.echo(f"{made}  ({size(max(0, step.bytes_freed))} freed)")
+    click.echo(f"{size(report.bytes_before)} → {size(report.bytes_after)} of {size(report.limit_bytes)}")
+    for session in report.expired_sessions:
+        note(f"The context of the ended session {clean(session)!r} was compacted to make room.")
+    for told in report.notes:
+        note(clean(told))
+    note(_REASONS[report.stopped.value])
+
+
+@click.command(cls=Command)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--clear", is_flag=True, help="End the contract: the tribe's minimums hold.")
+def contract(file: Path | None, *, clear: bool) -> None:
+    """Show the lifecycle contract, or put the one in FILE in force.
+
+    FILE is JSON or TOML: {"resources": {"memory": {"warm_quota_tokens": …, "cold_storage_bytes": …,
+    "context_window_tokens": …}}}. A limit below the tribe's minimum is refused.
+    """
+    if clear and file is not None:
+        raise click.UsageError("--clear ends the contract, FILE puts one in force; give one of them.")
+    with state().opened() as hx:
+        if clear or file is not None:
+            found = hx.xdb.set_contract(file)
+        else:
+            found = hx.xdb.contract
+    if state().json:
+        print_json(found.to_dict())
+        return
+    for line in _contract_lines(found):
+        click.echo(line)
+    if not found.active:
+        note("There is no contract: the tribe's minimums hold.")
+    elif all(source.value != "contract" for source in found.sources.values()):
+        note("The contract sets no limit below resources.memory: the tribe's minimums hold.")
+
+
+def _contract_lines(found: LifecycleContract) -> Sequence[str]:
+    limits = (
+        ("warm_quota_tokens", f"{count(found.warm_quota_tokens, 'token')} may be pinned"),
+        ("cold_storage_bytes", f"{size(found.cold_storage_bytes)} of COLD records"),
+        ("context_window_tokens", f"{count(found.context_window_tokens, 'token')} in a context window"),
+    )
+    lines = []
+    for name, text in limits:
+        lines += hanging(f"{name:<21}  {text}  ({found.sources[name].value})", indent=0, room=width())
+    return lines

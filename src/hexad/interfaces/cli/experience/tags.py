@@ -1,0 +1,278 @@
+"""`hexad tags …`: the folksonomy: tags, concepts and packs of concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Function, Group, confirm, note, print_json, state
+from hexad.interfaces.cli.app.completing import concept_ids, tag_names
+from hexad.interfaces.cli.experience.lines import application_table, tag_kind, tag_table
+from hexad.interfaces.cli.experience.options import tag_of
+from hexad.interfaces.cli.output.progress import waiting
+from hexad.interfaces.cli.output.render import clean, clip, count, hanging, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import Hexad, Tag
+
+_TYPES: Final = [one.value for one in hexad.TagType]
+_STATUSES: Final = [one.value for one in hexad.BudStatus]
+_MADE: Final = [hexad.TagType.CUSTOM.value, hexad.TagType.ENTITY.value, hexad.TagType.CONCEPT.value]
+_ROWS: Final = 20
+_DEPTH: Final = 8
+_MANY: Final = 10_000
+
+
+@click.group(cls=Group)
+@click.pass_context
+def tags(ctx: click.Context) -> None:
+    """List, show and create tags, browse concepts, load packs."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def _page(function: Function) -> Function:
+    """Add what shows a part of many."""
+    function = click.option("--offset", type=int, default=0, help="Leave out so many of the first.")(function)
+    return click.option("--limit", type=int, default=100, show_default=True, help="How many at most.")(
+        function
+    )
+
+
+def _print(found: Sequence[Tag], nothing: str, *, limit: int | None = None) -> None:
+    if state().json:
+        print_json([tag.to_dict() for tag in found])
+        return
+    if not found:
+        note(nothing)
+        return
+    for line in tag_table(found, room=table_room()):
+        click.echo(line)
+    if len(found) == limit:
+        note(f"{count(limit, 'tag')}, and maybe more: --limit and --offset show them.")
+
+
+@tags.command("list")
+@click.option("--type", "tag_type", type=click.Choice(_TYPES), help="Only of this type.")
+@click.option("--status", type=click.Choice(_STATUSES), help="Only buds that stand here.")
+@click.option("--entity-type", help="Only entities of this type, such as person.")
+@_page
+def list_(
+    *, tag_type: str | None, status: str | None, entity_type: str | None, limit: int, offset: int
+) -> None:
+    """List tags by name."""
+    with state().opened() as hx:
+        found = hx.xdb.find_tags(
+            tag_type=tag_type, bud_status=status, entity_type=entity_type, limit=limit, offset=offset
+        )
+    _print(found, "No tag is like that.", limit=limit)
+
+
+@tags.command()
+@click.argument("pattern")
+@click.option("--type", "tag_type", type=click.Choice(_TYPES), help="Only of this type.")
+@_page
+def find(pattern: str, *, tag_type: str | None, limit: int, offset: int) -> None:
+    """Find tags by name.
+
+    PATTERN is a part of the name, capitals or not; with * or ? in it the whole name.
+    """
+    with state().opened() as hx:
+        found = hx.xdb.find_tags(name_pattern=pattern, tag_type=tag_type, limit=limit, offset=offset)
+    _print(found, f"No tag is called {clean(pattern)!r}.", limit=limit)
+
+
+@tags.command()
+@click.argument("tag", shell_complete=tag_names)
+@click.option("--session", "session_id", metavar="ID", help="Only uses in this session.")
+@click.option("--limit", type=int, default=_ROWS, show_default=True, help="How many uses at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+def show(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
+    """Show a tag, by id or name, and what it is on.
+
+    Of a concept also what is above, below and beside it.
+    """
+    with state().opened() as hx:
+        one = tag_of(hx, tag)
+        uses = hx.xdb.tag_applications(one.id, session_id=session_id, limit=limit, offset=offset)
+        near = _near(hx, one)
+        concepts = hx.xdb.tag_index.related_concepts_of_bud(one.id)
+    if state().json:
+        told = {name: [other.id for other, _ in found] for name, found in near.items() if name != "related"}
+        related = [{"id": other.id, "relation": how} for other, how in near["related"]]
+        print_json(
+            {
+                **one.to_dict(),
+                **told,
+                "related": related,
+                "bud_concepts": [*concepts],
+                "applications": [use.to_dict() for use in uses],
+            }
+        )
+        return
+    room = width()
+    for line in _tag_lines(one, concepts, room=room):
+        click.echo(line)
+    for name, found in near.items():
+        listed = ", ".join(f"{other.name} ({how})" if how else other.name for other, how in found)
+        for line in hanging(f"{name}: {listed}", indent=2, room=room) if found else ():
+            click.echo(line)
+    if uses:
+        click.echo()
+        for line in application_table(uses, {}, room=table_room()):
+            click.echo(line)
+    else:
+        note("It is on nothing.")
+    if len(uses) == limit:
+        note(f"{count(limit, 'use')}, and maybe more: --limit and --offset show them.")
+
+
+def _tag_lines(tag: Tag, concepts: Sequence[str], *, room: int) -> Iterator[str]:
+    yield f"{click.style(clip(tag.name, room - 40), bold=True)}  {tag.id}  ({clean(tag_kind(tag))})"
+    yield from hanging(f"created {tag.created_at:%Y-%m-%d %H:%M} by {tag.created_by}", indent=2, room=room)
+    if tag.description:
+        yield from hanging(tag.description, indent=2, room=room)
+    if concepts:
+        yield from hanging(f"near to: {', '.join(concepts)}", indent=2, room=room)
+
+
+def _near(hx: Hexad, tag: Tag) -> dict[str, list[tuple[Tag, str]]]:
+    """Return a concept's neighbours: those above, those below, and others with what they are to it."""
+    alone: dict[str, list[tuple[Tag, str]]] = {"parents": [], "children": [], "related": []}
+    if tag.tag_type is not hexad.TagType.CONCEPT:
+        return alone
+    index = hx.xdb.tag_index
+    try:
+        return {
+            "parents": [(other, "") for other in index.get_concept_parents(tag.id)],
+            "children": [(other, "") for other in index.get_concept_children(tag.id)],
+            "related": index.get_related_concepts(tag.id),
+        }
+    except hexad.NotFound:  # a tag for a concept that no loaded pack has
+        return alone
+
+
+@tags.command()
+@click.argument("name")
+@click.option("--type", "tag_type", type=click.Choice(_MADE), default="custom", help="Default: custom.")
+@click.option("--concept-id", metavar="ID", help="For a concept: its id, such as pack::Term.")
+@click.option("--entity-type", help="For an entity: person, organization, place, thing, …")
+@click.option("--description", help="What it is for.")
+def create(
+    name: str, *, tag_type: str, concept_id: str | None, entity_type: str | None, description: str | None
+) -> None:
+    """Create a tag; the same again is the same tag.
+
+    A bud is created by `hexad xdb bud create`.
+    """
+    with state().opened() as hx:
+        made = hx.xdb.tag_index.create_tag(
+            name, tag_type, concept_id=concept_id, entity_type=entity_type, description=description
+        )
+    if state().json:
+        print_json(made.to_dict())
+    else:
+        click.echo(f"{clean(made.id)}  tag  {clean(made.name)}  ({clean(tag_kind(made))})")
+
+
+@tags.command()
+@click.argument("tag", shell_complete=tag_names)
+@click.option("--force", is_flag=True, help="Also a bud, and a tag that is on something: its uses go too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before uses go.")
+def remove(tag: str, *, force: bool, dry_run: bool, yes: bool) -> None:
+    """Remove a tag for good.
+
+    Without --force only one that is on nothing. Concepts of a loaded pack stay.
+    """
+    with state().opened() as hx:
+        one = tag_of(hx, tag)
+        uses = len(hx.xdb.tag_applications(one.id, limit=_MANY))
+        what = f"{clean(one.name)!r} with {'at least ' * (uses == _MANY)}{count(uses, 'use')}"
+        if not dry_run:
+            if force and uses:
+                confirm(
+                    f"Remove the tag {what} for good?", yes=yes, without="see with --dry-run what would go"
+                )
+            uses = hx.xdb.remove_tag(one.id, force=force)
+    if state().json:
+        print_json({**one.to_dict(), "uses": uses, "dry_run": dry_run})
+    elif dry_run:
+        click.echo(f"{clean(one.id)}  would be removed  {what}")
+    else:
+        click.echo(f"{clean(one.id)}  removed  {clean(one.name)}, {count(uses, 'use')}")
+
+
+# Concepts ---------------------------------------------------------------------------------------------------
+
+
+@tags.command()
+@click.argument("concept", required=False, shell_complete=concept_ids)
+@click.option(
+    "--depth", type=click.IntRange(1, _DEPTH), default=1, show_default=True, help="How many levels to show."
+)
+def browse(concept: str | None, *, depth: int) -> None:
+    """Show the concepts below CONCEPT, or those at the top.
+
+    CONCEPT is an id, or a name.
+    """
+    with state().opened() as hx:
+        parent = None if concept is None else tag_of(hx, concept).id
+        found = [*_below(hx, parent, depth)]
+    if state().json:
+        print_json([{"depth": level, **tag.to_dict()} for level, tag in found])
+        return
+    if not found:
+        note("There is none." if concept else "There is none; `hexad tags load-pack` brings some.")
+    room = width()
+    for level, tag in found:
+        indent = "  " * level
+        said = f"{tag.name}  {tag.id}" + (f"  {tag.description}" if tag.description else "")
+        click.echo(indent + clip(said, room - len(indent)))
+
+
+def _below(hx: Hexad, parent: str | None, depth: int, level: int = 0) -> Iterator[tuple[int, Tag]]:
+    for tag in hx.xdb.browse_concepts(parent):
+        yield level, tag
+        if level + 1 < depth:
+            yield from _below(hx, tag.id, depth, level + 1)
+
+
+@tags.command()
+@click.argument("query")
+@click.option("--limit", type=int, default=_ROWS, show_default=True, help="How many at most.")
+def concepts(query: str, *, limit: int) -> None:
+    """Find concepts by term and alias, the best first."""
+    with state().opened() as hx:
+        found = hx.xdb.find_concept(query, limit=limit)
+    _print(found, f"No concept is called {clean(query)!r}.")
+
+
+@tags.command("load-pack")
+@click.argument("path", type=click.Path(path_type=Path))
+def load_pack(path: Path) -> None:
+    """Bring the concepts to what the pack at PATH says.
+
+    A .jsonl, .jsonl.gz or .json file, or a folder. The same pack again changes nothing; a newer one keeps what was
+    tagged. Makes a store where there is none.
+    """
+    with state().opened(create=True) as hx, waiting("Loading"):
+        report = hx.xdb.load_concept_pack(path)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    version = f" {report.version}" if report.version else ""
+    done = "unchanged" if report.unchanged else f"{report.created:,} new, {report.removed:,} gone"
+    click.echo(
+        f"{clean(report.pack_id)}{clean(version)}  {count(report.concepts, 'concept')} ({done}), "
+        f"{count(report.aliases, 'alias', 'aliases')}, {count(report.relations, 'relation')}"
+    )
+    if report.dangling:
+        note(f"{count(report.dangling, 'relation')} to concepts that no loaded pack has.")
+    if report.orphans:
+        first = ", ".join(map(clean, report.orphans[:5]))
+        note(f"{count(len(report.orphans), 'concept')} whose parent no loaded pack has: {first}.")

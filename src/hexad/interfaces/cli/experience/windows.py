@@ -1,0 +1,157 @@
+"""`hexad xdb pin`, `unpin`, `windows`: what stays in full detail, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.completing import submission_ids, tag_names, window_ids
+from hexad.interfaces.cli.experience.lines import ticks
+from hexad.interfaces.cli.experience.options import TICKS, session_option
+from hexad.interfaces.cli.output.progress import waiting
+from hexad.interfaces.cli.output.render import clean, count, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import Hexad, TimeWindow
+
+_FIDELITIES: Final = [one.value for one in hexad.Fidelity]
+
+
+@click.command(cls=Command)
+@click.argument("tick_range", type=TICKS, metavar="A-B")
+@session_option("Of this session.", required=True)
+@click.option("--reason", help="Why, such as interesting or bud:ferries.")
+def pin(tick_range: tuple[int, int], *, session_id: str, reason: str | None) -> None:
+    """Keep the ticks A to B in full detail until they are unpinned.
+
+    Pinned tokens count against the contract's quota. The same range again is the same window.
+    """
+    with state().opened() as hx:
+        window = hx.xdb.pin_window(tick_range, session_id=session_id, reason=reason)
+        used, quota = hx.xdb.warm_tokens(), hx.xdb.contract.warm_quota_tokens
+    if state().json:
+        print_json({**window.to_dict(), "warm_used_tokens": used, "warm_quota_tokens": quota})
+        return
+    click.echo(_line(window, "pinned"))
+    note(f"{used:,} of {count(quota, 'token')} {'is' if used == 1 else 'are'} pinned.")
+
+
+@click.command(cls=Command)
+@click.argument("window", shell_complete=window_ids)
+@click.option("--dry-run", is_flag=True, help="Only say what would become of it.")
+@click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
+def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
+    """Let go of a pinned window, by its id WINDOW.
+
+    What of it has left its session's context becomes a summary for each event at once, and its tokens are gone; the
+    rest is as if it had not been pinned.
+    """
+    with state().opened() as hx:
+        one = hx.xdb.get_window(window)
+        lost = _left_context(hx, one)
+        if not dry_run:
+            if lost:
+                confirm(
+                    f"Give up the detail of the ticks {ticks(one.start_tick, lost)} of {clean(one.session_id)!r}?",
+                    yes=yes,
+                    without="see with --dry-run what would become of it",
+                )
+            with waiting("Unpinning"):
+                one = hx.xdb.unpin_window(window)
+    if state().json:
+        print_json({**one.to_dict(), "dry_run": dry_run})
+    elif dry_run:
+        kept = "would be as if it had not been pinned" if not lost else f"would be COLD up to tick {lost:,}"
+        click.echo(f"{clean(one.id)}  {kept}")
+    else:
+        click.echo(_line(one, "unpinned"))
+
+
+def _left_context(hx: Hexad, window: TimeWindow) -> int:
+    """Return the last tick of a window that has left its session's context, 0 for none."""
+    session = next(one for one in hx.xdb.sessions() if one.id == window.session_id)
+    last = min(session.compacted_through, window.end_tick)
+    return last if last >= window.start_tick else 0
+
+
+@click.command(cls=Command)
+@session_option("Only of this session.")
+@click.option(
+    "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Only those that share a tick with these."
+)
+@click.option("--fidelity", type=click.Choice(_FIDELITIES), help="Only those that stand here.")
+@click.option("--pinned/--unpinned", default=None, help="Only those that are pinned, or that are not.")
+@click.option(
+    "--tag", metavar="TAG", shell_complete=tag_names, help="Those that share a tick with what this tag is on."
+)
+@click.option(
+    "--submission", metavar="ID", shell_complete=submission_ids, help="Those that this submission named."
+)
+def windows(
+    *,
+    session_id: str | None,
+    tick_range: tuple[int, int] | None,
+    fidelity: str | None,
+    pinned: bool | None,
+    tag: str | None,
+    submission: str | None,
+) -> None:
+    """List windows, by session and tick.
+
+    A window is warm while it is pinned or in its time of grace, submitted while a submission needs it, cold afterwards.
+    """
+    others = any(value is not None for value in (session_id, tick_range, fidelity, pinned))
+    if (tag is not None) + (submission is not None) + others > 1:
+        raise click.UsageError("--tag, --submission and the other filters go alone; give one kind of them.")
+    with state().opened() as hx:
+        if tag is not None:
+            found = hx.xdb.get_windows_for_tag(tag)
+        elif submission is not None:
+            found = hx.xdb.get_windows_for_submission(submission)
+        else:
+            found = hx.xdb.windows(
+                session_id=session_id, tick_range=tick_range, fidelity=fidelity, pinned=pinned
+            )
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note("No window is like that.")
+        return
+    for line in window_table(found, room=table_room()):
+        click.echo(line)
+
+
+def window_table(found: Sequence[TimeWindow], *, room: int | None) -> list[str]:
+    """Return windows as a table."""
+    rows = [
+        (
+            one.id,
+            one.session_id,
+            ticks(one.start_tick, one.end_tick),
+            one.fidelity.value,
+            f"{one.token_count:,}",
+            _why(one),
+        )
+        for one in found
+    ]
+    heads = ("id", "session", "ticks", "detail", "tokens", "why")
+    return table(rows, heads=heads, room=room, whole=("id", "ticks", "detail", "tokens"))
+
+
+def _why(window: TimeWindow) -> str:
+    reasons = [f"submitted: {one}" for one in window.submission_ids]
+    if window.pinned:
+        reasons.append("pinned" if window.pinned_reason is None else f"pinned: {window.pinned_reason}")
+    if window.grace_until is not None:
+        reasons.append(f"until {window.grace_until:%Y-%m-%d %H:%M}")
+    return ", ".join(reasons)
+
+
+def _line(window: TimeWindow, done: str) -> str:
+    where = f"{clean(window.session_id)}, ticks {ticks(window.start_tick, window.end_tick)}"
+    return f"{clean(window.id)}  {done}  {where}  ({window.fidelity.value}, {count(window.token_count, 'token')})"

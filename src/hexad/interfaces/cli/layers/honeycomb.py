@@ -1,0 +1,394 @@
+"""`hexad honeycomb show`, `stats` and `context`: the association graph, seen from a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, Group, note, print_json, state
+from hexad.interfaces.cli.output.render import clean, clip, count, hanging, size, width
+from hexad.interfaces.cli.store.ingest import waiting_links
+
+if TYPE_CHECKING:
+    from hexad import Hexad, HoneycombEdge, HoneycombNode, HoneycombStats, JitContext, JitPiece
+
+_DOT_TEXT: Final = 40
+_NARROWEST: Final = 39
+_UNBROKEN: Final = "\u00a0"
+_DIGITS_MOST: Final = 19
+"""No number of a node has more."""
+_LABELS: Final = {"OK": None, "LOOP_DETECTED": "a loop", "SESSION_EXPIRED": "an expired session"}
+_PARTS: Final = {
+    "chunk": "one chunk",
+    "summary_long": "its long summary",
+    "summary_short": "its short summary",
+    "summary_micro": "its micro summary",
+}
+
+
+@click.group(cls=Group)
+@click.pass_context
+def honeycomb(ctx: click.Context) -> None:
+    """The association graph: what is around, and walks."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@dataclass(slots=True, kw_only=True)
+class _Neighbourhood:
+    """What is within some steps of a node: each node once, and the edges that were looked at."""
+
+    nodes: dict[int, HoneycombNode] = field(default_factory=dict)
+    edges: list[HoneycombEdge] = field(default_factory=list)
+    left: int = 0
+
+
+@honeycomb.command()
+@click.argument("node", metavar="NODE")
+@click.option(
+    "--depth", type=click.IntRange(1, 6), default=2, show_default=True, help="How many steps from NODE."
+)
+@click.option("--overflow", is_flag=True, help="Show the edges of overflow rings, too.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="How many nodes at most."
+)
+@click.option("--dot", is_flag=True, help="Print it as DOT, for Graphviz.")
+def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
+    """Show a node and what is around it, as a tree.
+
+    NODE is the number of a node, or the id or path of a memory; a number is a node's where there is one. Each node
+    is opened once; → lists the edges to those that stand elsewhere in the tree.
+    """
+    if dot and state().json:
+        raise click.UsageError("Choose one of --dot and --json.")
+    with state().opened() as hx:
+        start = _named(hx, node)
+        found = _around(hx, start, depth=depth, overflow=overflow, limit=limit)
+    if state().json:
+        print_json(
+            {
+                "start": start.id,
+                "nodes": [one.to_dict() for one in found.nodes.values()],
+                "edges": [edge.to_dict() for edge in found.edges],
+                "left_out": found.left,
+            }
+        )
+        return
+    for line in _dot(found) if dot else _tree(found, start, overflow=overflow, depth=depth):
+        click.echo(line)
+    if found.left:
+        more, steps = count(found.left, "more node", "more nodes"), count(depth, "step")
+        note(f"{more if depth == 1 else 'At least ' + more} within {steps}; --limit shows them.")
+
+
+def _named(hx: Hexad, said: str) -> HoneycombNode:
+    """Return the node that somebody means: by its number, else by the id or path of a memory."""
+    if not (said.isascii() and said.isdecimal() and len(said) <= _DIGITS_MOST):
+        return hx.honeycomb.get(said)
+    numbered, memory = _got(hx, int(said)), _got(hx, said)
+    if numbered is not None and memory is not None and numbered.id != memory.id:
+        note(f"{said} is the number of a node. The memory of that id or path is node {memory.id}.")
+    return numbered or memory or hx.honeycomb.get(int(said))
+
+
+def _got(hx: Hexad, node: int | str) -> HoneycombNode | None:
+    try:
+        return hx.honeycomb.get(node)
+    except hexad.NotFound:
+        return None
+
+
+def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limit: int) -> _Neighbourhood:
+    found = _Neighbourhood(nodes={start.id: start})
+    left: set[int] = set()
+    level = [start]
+    for _ in range(depth):
+        following = []
+        for one in level:
+            for edge in _edges(one, overflow=overflow):
+                if edge.target_id not in found.nodes:
+                    if len(found.nodes) >= limit:
+                        left.add(edge.target_id)
+                        continue
+                    target = _got(hx, edge.target_id)
+                    if target is None:  # removed meanwhile
+                        continue
+                    found.nodes[target.id] = target
+                    following.append(target)
+                found.edges.append(edge)
+        level = following
+    found.left = len(left)
+    return found
+
+
+def _edges(node: HoneycombNode, *, overflow: bool) -> Iterator[HoneycombEdge]:
+    yield from node.neighbors
+    if overflow:
+        for ring in node.fractal_layer:
+            yield from ring
+
+
+def _tree(found: _Neighbourhood, start: HoneycombNode, *, overflow: bool, depth: int) -> Iterator[str]:
+    room = max(width() - 1, _NARROWEST)
+    shown = {start.id}
+
+    def lines(node: HoneycombNode, head: str, left: int) -> Iterator[str]:
+        edges = [edge for edge in _edges(node, overflow=overflow) if left and edge.target_id in found.nodes]
+        # Who stands below here is opened here, not below a later one: level by level, as a walk goes.
+        opened = [edge for edge in edges if edge.target_id not in shown]
+        shown.update(edge.target_id for edge in opened)
+        others = [edge for edge in edges if edge not in opened]
+        for edge in opened:
+            last = edge is opened[-1] and not others
+            target = found.nodes[edge.target_id]
+            yield clip(
+                f"{head}{'└─' if last else '├─'} {edge.relevance_score:.2f} {_type(edge)}  {_said(target)}",
+                room,
+            )
+            yield from lines(target, f"{head}{'   ' if last else '│  '}", left - 1)
+        if others:
+            yield from _elsewhere(others, head=head, room=room)
+
+    yield clip(_said(start), room)
+    if start.memory_id is not None:
+        yield click.style(clip(f"   {start.memory_id}", room), dim=True)
+    yield from lines(start, "", depth)
+    beyond = sum(len(ring) for ring in start.fractal_layer)
+    if beyond and not overflow:
+        yield from hanging(
+            f"and {count(beyond, 'edge')} in overflow: --overflow shows them", indent=0, room=room
+        )
+
+
+def _type(edge: HoneycombEdge) -> str:
+    return clean(edge.relationship_type) + (f" ring {edge.ring}" if edge.ring else "")
+
+
+def _elsewhere(edges: Sequence[HoneycombEdge], *, head: str, room: int) -> Iterator[str]:
+    """Give the edges to nodes that stand elsewhere in the tree: whose texts need not be said again."""
+    each = (f"{edge.target_id} {_type(edge)} {edge.relevance_score:.2f}" for edge in edges)
+    whole = ", ".join(words.replace(" ", _UNBROKEN) for words in each)
+    for line in textwrap.wrap(
+        f"→{_UNBROKEN}{whole}",
+        room,
+        initial_indent=f"{head}└─ ",
+        subsequent_indent=f"{head}     ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        yield clip(line.replace(_UNBROKEN, " "), room)
+
+
+def _said(node: HoneycombNode) -> str:
+    rest = "" if node.is_active else " (inactive)"
+    return f"{node.id}{rest}  {_words(node)}"
+
+
+def _words(node: HoneycombNode) -> str:
+    return clean(" ".join(node.data.split()))
+
+
+def _dot(found: _Neighbourhood) -> Iterator[str]:
+    yield "digraph honeycomb {"
+    yield "  node [shape=hexagon];"
+    for node in found.nodes.values():
+        style = "" if node.is_active else ", style=dashed"
+        label = _quoted(f"{node.id}: {clip(_words(node), _DOT_TEXT)}")
+        yield f"  {node.id} [label={label}{style}];"
+    for edge in found.edges:
+        style = ", style=dashed" if edge.ring else ""
+        label = _quoted(f"{edge.relevance_score:.2f} {clean(edge.relationship_type)}")
+        yield f"  {edge.from_id} -> {edge.target_id} [label={label}{style}];"
+    yield "}"
+
+
+def _quoted(text: str) -> str:
+    # In a label a backslash begins an escape, and `&lt;` stands for `<`.
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    return f'"{escaped}"'
+
+
+@honeycomb.command()
+def stats() -> None:
+    """Show the graph in numbers.
+
+    Nodes, edges by type, degrees, overflow, components, and the nodes that walks pass most.
+    """
+    with state().opened() as hx:
+        found = hx.honeycomb.stats()
+        hubs = [(_got(hx, node), rank) for node, rank in found.hubs]
+        waiting = waiting_links(hx)
+    if state().json:
+        print_json(found.to_dict())
+        return
+    if waiting is not None:
+        note(waiting)
+    if not found.nodes and waiting is not None:
+        return
+    if not found.nodes:
+        note(
+            "The graph is empty. A memory becomes a node when it has its vector (`hexad maintain`), and "
+            "`hx.honeycomb.add_node` adds others."
+        )
+        return
+    room = max(width() - 1, _NARROWEST)
+    for words in _numbers(found):
+        for line in hanging(words, indent=0, room=room):
+            click.echo(line)
+    for node, rank in hubs:
+        if node is not None:  # else removed meanwhile
+            click.echo(clip(f"  {rank:6.1%}  {_said(node)}", room))
+
+
+def _numbers(found: HoneycombStats) -> Iterator[str]:
+    own = found.nodes - found.memory_nodes
+    yield (
+        f"{count(found.nodes, 'node')}: {count(found.memory_nodes, 'memory', 'memories')}, {own:,} added "
+        f"(there is room for {found.max_nodes:,}); {found.inactive:,} inactive"
+    )
+    yield (
+        f"{count(found.edges, 'edge')}: {found.edges - found.overflow_edges:,} in main rings, "
+        f"{found.overflow_edges:,} in overflow; {found.explicit_edges:,} inserted, the others derived"
+    )
+    if found.relations:
+        kinds = ", ".join(f"{clean(name)} {number:,}" for name, number in found.relations.items())
+        yield f"types of edges: {kinds}"
+    degrees = ", ".join(
+        f"{number:,} with {k or 'none'}" for k, number in enumerate(found.out_degrees) if number
+    )
+    if degrees:
+        yield f"nodes by edges in the main ring: {degrees}"
+    if found.overflow_rings:
+        rings = ", ".join(f"{number:,} with {depth}" for depth, number in found.overflow_rings.items())
+        yield f"nodes by overflow rings: {rings}"
+    yield (
+        f"{count(found.components, 'component')}, the largest of {count(found.largest_component, 'node')}; "
+        f"{count(found.isolated, 'node')} without any edge"
+    )
+    if found.embedding_bytes:
+        yield f"{size(found.embedding_bytes)} of embeddings of added nodes"
+    if found.hubs:
+        yield "hubs, and how much of a long random walk passes there:"
+
+
+@honeycomb.command(cls=Command)
+@click.argument("query", nargs=-1, metavar="QUERY...")
+@click.option("--start", metavar="NODE", help="Begin at this node instead.")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=1), default=2_000, show_default=True, help="Budget of the text."
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Walk edges above this score; default: as the store says.",
+)
+@click.option(
+    "--walk",
+    type=click.Choice(["best", "breadth"]),
+    help="What comes first; default: best for memories alone.",
+)
+@click.option(
+    "--entries", type=click.IntRange(min=1), default=1, show_default=True, help="Of a breadth-first walk."
+)
+@click.option("--no-overflow", is_flag=True, help="Stay in the main rings.")
+@click.option(
+    "--scope",
+    type=click.Choice(["all", "nodes", "memories"]),
+    default="all",
+    show_default=True,
+    help="What to enter.",
+)
+@click.option("--space", help="Enter memories of this space alone.")
+@click.option("--session", help="Count the walk in this session, for the loop breaker.")
+@click.option("--trace", is_flag=True, help="Show why each piece is there.")
+def context(
+    query: tuple[str, ...],
+    *,
+    start: str | None,
+    max_tokens: int,
+    threshold: float | None,
+    walk: str | None,
+    entries: int,
+    no_overflow: bool,
+    scope: str,
+    space: str | None,
+    session: str | None,
+    trace: bool,
+) -> None:
+    """Print what a walk brings together.
+
+    It begins where QUERY points, and ends where the budget of tokens does.
+    """
+    if not query and start is None:
+        raise click.UsageError("Say what the context is for, or name a node with --start.")
+    with state().opened(embeds=bool(query)) as hx:
+        found = hx.honeycomb.jit_context(
+            " ".join(query) if query else None,
+            max_tokens,
+            start=None if start is None else _named(hx, start).id,
+            entries=entries,
+            threshold=threshold,
+            overflow=not no_overflow,
+            walk=walk,
+            scope=scope,
+            space=space,
+            session=session,
+        )
+    if state().json:
+        print_json(found.to_dict())
+        return
+    _show_context(found, trace=trace)
+
+
+def _show_context(found: JitContext, *, trace: bool) -> None:
+    if not found.pieces:
+        note(_why_nothing(found))
+    elif trace:
+        room = max(width() - 1, _NARROWEST)
+        for piece in found.pieces:
+            for line in hanging(_why(piece), indent=0, room=room):
+                click.echo(click.style(line, dim=True))
+            for line in hanging(clean(piece.text), indent=2, room=room):
+                click.echo(line)
+    else:
+        click.echo(clean(found.text))
+    limits = ", ".join(f"{name} {value:g}" for name, value in found.thresholds.items())
+    left = ", ".join(f"{number:,} {reason}" for reason, number in found.left_out.items())
+    note(
+        f"{count(len(found.pieces), 'piece')}, {found.tokens:,} of {found.max_tokens:,} tokens; "
+        f"thresholds: {limits}" + (f"; left out: {left}" if left else "")
+    )
+    for words in found.notes:
+        note(clean(words))
+    _warn(found.safety)
+
+
+def _why(piece: JitPiece) -> str:
+    """Say how a piece was reached, how strongly, and how near it is to the query."""
+    edge = piece.via
+    parts = [
+        "entry" if edge is None else f"from {edge.from_id} over {_type(edge)}",
+        f"strength {piece.strength:.2f}",
+    ]
+    if piece.relevance_to_focus is not None:
+        parts.append(f"cosine {piece.relevance_to_focus:.2f}")
+    parts.append(count(piece.tokens, "token"))
+    if piece.form in _PARTS:
+        parts.append(f"{_PARTS[piece.form]} in place of the whole")
+    return f"{piece.id}  {', '.join(parts)}"
+
+
+def _why_nothing(found: JitContext) -> str:
+    if found.visited:
+        return f"Nothing that was found fits into {count(found.max_tokens, 'token')}."
+    return "Where the walk begins is inactive." if found.left_out else "Nothing was found to begin at."
+
+
+def _warn(code: hexad.Safety) -> None:
+    if (what := _LABELS.get(code.value)) is not None:
+        note(f"The loop breaker sees {what} ({code.value}).")

@@ -1,0 +1,268 @@
+"""`hexad prefs …`: what is known of you across projects, and what may be suggested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hexad.interfaces.cli.app.base import Group, note, print_json, state
+from hexad.interfaces.cli.output.render import clean, count, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import Hexad
+
+_LEVELS: Final = ("novice", "intermediate", "advanced", "expert")
+
+
+@click.group(cls=Group)
+@click.pass_context
+def prefs(ctx: click.Context) -> None:
+    """Show and change what is known of you across projects.
+
+    It is in user.db, in your own data folder, and all projects share it. Without a command it lists what is preferred.
+    """
+    if ctx.invoked_subcommand is None:
+        with state().opened(user=True) as hx:
+            _list(hx, everything=False)
+
+
+@prefs.command("list")
+@click.option(
+    "--all", "everything", is_flag=True, help="Patterns, expertise, rules, exceptions and suppressions too."
+)
+def list_(everything: bool) -> None:
+    """List what is preferred, the surest first."""
+    with state().opened(user=True) as hx:
+        _list(hx, everything=everything)
+
+
+def _list(hx: Hexad, *, everything: bool) -> None:
+    user = hx.user
+    preferences = user.preferences()
+    if state().json:
+        found: dict[str, object] = {"preferences": [one.to_dict() for one in preferences]}
+        if everything:
+            found["patterns"] = [one.to_dict() for one in user.patterns()]
+            found["expertise"] = [one.to_dict() for one in user.expertise()]
+            found["rules"] = [one.to_dict() for one in user.rules()]
+            found["exceptions"] = [one.to_dict() for one in user.exceptions(everywhere=True)]
+            found["suppressions"] = [one.to_dict() for one in user.suppressions()]
+        print_json(found)
+        return
+    rows = [
+        (one.id, one.key, one.value, f"{one.confidence:.2f}", one.source.value, f"{one.last_seen:%Y-%m-%d}")
+        for one in preferences
+    ]
+    heads = ("id", "key", "value", "sure", "source", "last seen")
+    for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
+        click.echo(line)
+    if not rows:
+        note("Nothing is known of you. `hexad prefs set KEY VALUE` states a preference.")
+    if everything:
+        _list_others(hx)
+
+
+def _list_others(hx: Hexad) -> None:
+    user = hx.user
+    rows = [
+        *((one.id, one.pattern_type.value, one.description) for one in user.patterns()),
+        *((one.id, "expertise", f"{one.area}: {one.level.value}") for one in user.expertise()),
+        *((one.id, "rule", one.text) for one in user.rules()),
+        *((one.id, "exception", one.statement) for one in user.exceptions(everywhere=True)),
+        *((one.id, "suppressed", one.value) for one in user.suppressions()),
+    ]
+    heads = ("id", "what", "it says")
+    for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
+        click.echo(line)
+
+
+@prefs.command()
+@click.argument("key")
+def show(key: str) -> None:
+    """Show what holds for KEY in this project, and what it rests on."""
+    with state().opened(user=True) as hx:
+        found = hx.user.preference(key)
+    if state().json:
+        print_json(None if found is None else found.to_dict())
+        return
+    if found is None:
+        note(f"Nothing is known of {clean(key)}.")
+        return
+    click.echo(clean(found.statement))
+    if found.note is not None:
+        note(clean(found.note))
+
+
+@prefs.command("set")
+@click.argument("key")
+@click.argument("value")
+@click.option("--also", is_flag=True, help="Beside what else is preferred for KEY, not in its place.")
+def set_(key: str, value: str, also: bool) -> None:
+    """State that you prefer VALUE for KEY."""
+    with state().opened(create=True, user=True) as hx:
+        one = hx.user.prefer(key, value, also=also)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {clean(one.key)} = {clean(one.value)}  {one.confidence:.2f}")
+
+
+@prefs.command()
+@click.option("--limit", type=int, default=10, show_default=True, help="How many at most.")
+def suggest(limit: int) -> None:
+    """Suggest defaults for what is undecided, with their evidence."""
+    with state().opened(user=True) as hx:
+        found = hx.user.suggestions(limit=limit)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    for one in found:
+        click.echo(clean(one.text))
+    if not found:
+        note("There is nothing to suggest.")
+
+
+@prefs.command()
+@click.argument("key")
+@click.argument("value")
+def accept(key: str, value: str) -> None:
+    """Take up what was suggested: it is surer from now on."""
+    _judge(key, value, accepted=True)
+
+
+@prefs.command()
+@click.argument("key")
+@click.argument("value")
+def reject(key: str, value: str) -> None:
+    """Turn down what was suggested: it is half as sure."""
+    _judge(key, value, accepted=False)
+
+
+def _judge(key: str, value: str, *, accepted: bool) -> None:
+    with state().opened(user=True) as hx:
+        one = hx.user.accept(key, value) if accepted else hx.user.reject(key, value)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        done = "accepted" if accepted else "rejected"
+        click.echo(f"{one.id}  {done}  {clean(one.key)} = {clean(one.value)}  {one.confidence:.2f}")
+
+
+@prefs.command()
+@click.argument("value")
+@click.option("--key", help="Only for this key; default: for every key.")
+@click.option("--here", is_flag=True, help="Only in this project.")
+def suppress(value: str, key: str | None, here: bool) -> None:
+    """Stop suggesting VALUE."""
+    with state().opened(user=True) as hx:
+        one = hx.user.suppress(value, key=key, here=here)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {clean(one.value)} is not suggested any more")
+
+
+@prefs.command()
+@click.argument("value")
+@click.option("--key", help="Only for this key; default: for every key.")
+def allow(value: str, key: str | None) -> None:
+    """Let VALUE be suggested again."""
+    with state().opened(user=True) as hx:
+        gone = hx.user.allow(value, key=key)
+    if state().json:
+        print_json({"value": value, "key": key, "allowed": gone})
+    else:
+        click.echo(f"{clean(value)} may be suggested again")
+
+
+@prefs.command("except")
+@click.argument("key")
+@click.argument("value")
+@click.option("--reason", required=True, help="Why; it stands with the exception.")
+def except_(key: str, value: str, reason: str) -> None:
+    """Note that this project uses VALUE for KEY, whatever is usual."""
+    with state().opened(user=True) as hx:
+        one = hx.user.exception(key, value, reason=reason)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {clean(one.statement)}")
+
+
+@prefs.command()
+@click.argument("text")
+@click.option("--avoid", is_flag=True, help="It is something that you avoid.")
+def pattern(text: str, avoid: bool) -> None:
+    """Note how you work; noted again it is surer."""
+    with state().opened(user=True) as hx:
+        one = hx.user.observe(text, antipattern=avoid)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {one.pattern_type.value}  {one.confidence:.2f}  {clean(one.description)}")
+
+
+@prefs.command()
+@click.argument("area")
+@click.argument("level", type=click.Choice(_LEVELS))
+def know(area: str, level: str) -> None:
+    """Note how well you know AREA."""
+    with state().opened(user=True) as hx:
+        one = hx.user.set_expertise(area, level)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {clean(one.area)}: {one.level.value}")
+
+
+@prefs.command()
+@click.argument("text")
+def rule(text: str) -> None:
+    """State a rule of yours."""
+    with state().opened(user=True) as hx:
+        one = hx.user.add_rule(text)
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {clean(one.text)}")
+
+
+@prefs.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+def learn(dry_run: bool) -> None:
+    """Publish what this project uses, and learn from all projects.
+
+    `hexad maintain` does it too. A project with [user] learning = false in its hexad.toml takes no part: what it had
+    published goes.
+    """
+    with state().opened(user=True) as hx:
+        report = hx.user.learn(dry_run=dry_run)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    for one in report.changes:
+        sure = "" if one.after is None else f"  {one.after:.2f}"
+        click.echo(f"{one.what}  {clean(one.key)} = {clean(one.value)}{sure}  {clean(one.reason)}")
+    if report.skipped is not None:
+        note(f"Nothing was published: {report.skipped}.")
+    would = "would be " if dry_run else ""
+    said = [f"{count(report.projects, 'project takes', 'projects take')} part"]
+    said.append(f"{count(report.published, 'value', 'values')} {would}published")
+    said += [f"{number} left out ({reason})" for reason, number in report.left_out.items()]
+    note(f"{'; '.join(said)}.")
+
+
+@prefs.command()
+@click.argument("row_id", metavar="ID")
+def forget(row_id: str) -> None:
+    """Remove one thing that is known for good, by its id.
+
+    `hexad memory wipe --scope user` removes all.
+    """
+    with state().opened(user=True) as hx:
+        hx.user.forget(row_id)
+    if state().json:
+        print_json({"id": row_id, "removed": True})
+    else:
+        click.echo(f"{clean(row_id)}  removed")

@@ -1,0 +1,376 @@
+"""`hexad session …`: what is being worked on here, and going on with what was left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, Group, note, print_json, read_stdin, state
+from hexad.interfaces.cli.output.render import clean, clip, count, fits, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import Hexad, WorkingSet
+
+_PLACE: Final = re.compile(
+    r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::(?P<column>[1-9][0-9]{0,8}))?)?", re.DOTALL
+)
+_HEADS: Final = ("session", "changed", "branch", "state", "task")
+_SHOWN: Final = 5
+_DATA: Final = "reads as instructions: it is data"
+
+_of = click.option(
+    "--session", "session_id", metavar="ID", help="This session; default: the one changed last here."
+)
+
+
+@click.group(cls=Group)
+@click.pass_context
+def session(ctx: click.Context) -> None:
+    """Show what is being worked on here, and go on with it.
+
+    A session is of a repository, a worktree and a branch: those of the current folder, if it is a worktree of the
+    store's repository, else of the store's. Without a command it says what was left here.
+    """
+    if ctx.invoked_subcommand is None:
+        _say_what_was_left()
+
+
+def _say_what_was_left() -> None:
+    with state().opened() as hx:
+        where = _here(hx)
+        offer, place = hx.session.resumable(folder=where), hx.session.place(where)
+        going = [
+            one for one in hx.session.list(folder=where, everywhere=False, ended=False) if not one.is_empty
+        ]
+    active = next((one for one in going if one.active and one.place.branch == place.branch), None)
+    elsewhere = [one for one in going if one.place.branch != place.branch]
+    if state().json:
+        print_json(
+            {
+                "resumable": None if offer is None else offer.to_dict(),
+                "active": None if active is None else active.to_dict(),
+                "elsewhere": [one.to_dict() for one in elsewhere],
+            }
+        )
+        return
+    if active is not None:
+        click.echo(f"Working on {clean(active.subject)} ({active.id}): another program has it in hand.")
+    if offer is not None:
+        click.echo(clean(offer.question))
+        note("`hexad session resume` goes on with it, `hexad session start --fresh` begins anew.")
+    elif active is None:
+        click.echo("Nothing was left here.")
+        note("`hexad session start TASK` begins.")
+    if elsewhere:
+        branches = ", ".join(dict.fromkeys(clean(str(one.place.branch)) for one in elsewhere))
+        note(
+            f"{count(len(elsewhere), 'session')} on other branches ({branches}): `hexad session list` shows them."
+        )
+
+
+@session.command("list", cls=Command)
+@click.option("--here", is_flag=True, help="Only those of this worktree.")
+@click.option("--ended/--going", "ended", default=None, help="Only those that have ended, or that go on.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the first.")
+def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
+    """List sessions, the last changed first."""
+    with state().opened() as hx:
+        found = hx.session.list(
+            folder=_here(hx), everywhere=not here, ended=ended, limit=limit, offset=offset
+        )
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [
+        (one.id, f"{one.updated_at:%Y-%m-%d %H:%M}", one.place.branch or "–", _standing(one), one.subject)
+        for one in found
+    ]
+    if not rows:
+        note("No sessions; `hexad session start TASK` begins one.")
+        return
+    room, whole = table_room(), ("session", "changed", "state")
+    if room is None or fits(rows, heads=_HEADS, room=room):
+        lines = table(rows, heads=_HEADS, room=room, whole=whole)
+    else:  # the task takes a line of its own
+        head, *first = table([row[:-1] for row in rows], heads=_HEADS[:-1], room=room, whole=whole)
+        under = [clip(f"    {row[-1]}", room) for row in rows]
+        lines = [head, *(line for pair in zip(first, under, strict=True) for line in pair)]
+    for line in lines:
+        click.echo(line)
+
+
+@session.command(cls=Command)
+@click.argument("session_id", metavar="[ID]", required=False)
+def show(session_id: str | None) -> None:
+    """Show all of a session, by default the latest one here."""
+    with state().opened() as hx:
+        found = hx.session.get(session_id) if session_id else _last_here(hx)
+    _tell(found)
+
+
+@session.command(cls=Command)
+@click.argument("task", required=False)
+@click.option("--ticket", help="The ticket that is worked on.")
+@click.option("--step", "steps", multiple=True, help="A step of the task; may be repeated.")
+@click.option("--fresh", is_flag=True, help="Begin anew: what was left here ends.")
+@click.option("--id", "session_id", metavar="ID", help="The session's id; default: a new one.")
+@click.option("--subject", "subjects", multiple=True, help="A person whose data it is; may be repeated.")
+def start(
+    task: str | None,
+    *,
+    ticket: str | None,
+    steps: tuple[str, ...],
+    fresh: bool,
+    session_id: str | None,
+    subjects: tuple[str, ...],
+) -> None:
+    """Go on with what was left here, or begin with TASK.
+
+    Where there is no store yet, one is made.
+    """
+    with state().opened(create=True) as hx:
+        found = hx.session.start(
+            task,
+            ticket=ticket,
+            steps=steps,
+            fresh=fresh,
+            folder=_here(hx),
+            session_id=session_id,
+            data_subjects=subjects,
+        )
+    _tell(found)
+
+
+@session.command(cls=Command)
+@click.argument("session_id", metavar="[ID]", required=False)
+def resume(session_id: str | None) -> None:
+    """Go on with a session, by default with what was left.
+
+    A session that has ended goes on when it is named by its ID.
+    """
+    with state().opened() as hx:
+        found = hx.session.resume(session_id, folder=_here(hx), shared=True)
+    _tell(found)
+
+
+@session.command(cls=Command)
+@_of
+@click.option("--outcome", help="What came of it.")
+def end(session_id: str | None, outcome: str | None) -> None:
+    """End a session: its task is done."""
+    with state().opened() as hx:
+        hx.session.resume(session_id, folder=_here(hx), shared=True)
+        ended = hx.session.end(outcome)
+    _answer(ended, "ended")
+
+
+@session.command(cls=Command)
+@click.argument("text")
+@_of
+@click.option("--step", "steps", multiple=True, help="A step of the task; may be repeated.")
+def task(text: str, session_id: str | None, steps: tuple[str, ...]) -> None:
+    """Say that the task is TEXT."""
+    _change(session_id, lambda hx: hx.session.set_task(text, steps=steps), "task set")
+
+
+@session.command(cls=Command)
+@click.argument("name")
+@_of
+def ticket(name: str, session_id: str | None) -> None:
+    """Work on the ticket NAME from here on.
+
+    Another one than before ends the task; what was left of the ticket NAME goes on, if anything was.
+    """
+    _change(session_id, lambda hx: hx.session.set_ticket(name), f"ticket {clean(name)}")
+
+
+@session.command(cls=Command)
+@click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
+@_of
+def step(texts: tuple[str, ...], session_id: str | None) -> None:
+    """Add steps to the task."""
+    _change(session_id, lambda hx: hx.session.add_steps(*texts), f"{count(len(texts), 'step')} added")
+
+
+@session.command(cls=Command)
+@click.argument("name", metavar="STEP")
+@_of
+@click.option("--undo", is_flag=True, help="It is not done.")
+def done(name: str, session_id: str | None, *, undo: bool) -> None:
+    """Mark a step as done, by its number or by how it begins."""
+    named = int(name) if name.isdecimal() else name
+    _change(session_id, lambda hx: hx.session.mark_step(named, done=not undo), "not done" if undo else "done")
+
+
+@session.command("open", cls=Command)
+@click.argument("place", metavar="FILE[:LINE[:COLUMN]]")
+@_of
+def open_(place: str, session_id: str | None) -> None:
+    """Note that a file is open, and where the cursor stands."""
+    path, line, column = _parted(place)
+    _change(
+        session_id, lambda hx: hx.session.open_file(_from_here(path, hx), line=line, column=column), "open"
+    )
+
+
+@session.command(cls=Command)
+@click.argument("path", metavar="FILE")
+@_of
+def close(path: str, session_id: str | None) -> None:
+    """Note that a file is closed."""
+    _change(session_id, lambda hx: hx.session.close_file(_from_here(path, hx)), "closed")
+
+
+@session.command(cls=Command)
+@click.argument("place", metavar="FILE[:LINE]")
+@click.argument("summary", required=False)
+@_of
+def edit(place: str, summary: str | None, session_id: str | None) -> None:
+    """Note a change of a file; SUMMARY says what was changed."""
+    path, line, _ = _parted(place)
+    _change(
+        session_id,
+        lambda hx: hx.session.record_edit(_from_here(path, hx), line=line, summary=summary),
+        "noted",
+    )
+
+
+@session.command(cls=Command)
+@click.argument("speaker", metavar="ROLE")
+@click.argument("text")
+@_of
+def turn(speaker: str, text: str, session_id: str | None) -> None:
+    """Note what ROLE said; TEXT "-" reads it from stdin."""
+    said = read_stdin() if text == "-" else text
+    _change(session_id, lambda hx: hx.session.add_turn(speaker, said), "noted")
+
+
+@session.command("note", cls=Command)
+@click.argument("text", required=False)
+@_of
+@click.option("--clear", is_flag=True, help="Take every note off the scratchpad first.")
+def note_(text: str | None, session_id: str | None, *, clear: bool) -> None:
+    """Write TEXT on the scratchpad; "-" reads it from stdin."""
+    if text is None and not clear:
+        raise click.UsageError("Nothing to note; give a TEXT, or --clear.")
+    said = read_stdin() if text == "-" else text
+
+    def change(hx: Hexad) -> None:
+        if clear:
+            hx.session.clear_notes()
+        if said is not None:
+            hx.session.note(said)
+
+    _change(session_id, change, "noted" if said is not None else "cleared")
+
+
+# What they share ------------------------------------------------------------------------------------------------
+
+
+def _here(hx: Hexad) -> Path | None:
+    """Return the current folder where it is a worktree of the store's repository; None is the store's own."""
+    here = Path.cwd()
+    same = hx.session.place(here).repository == hx.session.place().repository
+    return here if same else None
+
+
+def _from_here(path: str, hx: Hexad) -> str:
+    """Return a file named from a folder of the session's worktree by its whole path; another as it was typed."""
+    current, here = hx.session.current, Path.cwd()
+    if current is None or not path or not here.is_relative_to(current.place.worktree):
+        return path
+    return str(here / path)
+
+
+def _last_here(hx: Hexad) -> WorkingSet:
+    where = _here(hx)
+    branch = hx.session.place(where).branch
+    found = hx.session.list(folder=where, everywhere=False, limit=500)
+    of_branch = [one for one in found if one.place.branch == branch and not one.is_empty]
+    if not of_branch:
+        raise hexad.NotFound("There is no session here; `hexad session list` shows those of other places.")
+    return next((one for one in of_branch if one.ended_at is None), of_branch[0])
+
+
+@contextmanager
+def _at_work(session_id: str | None) -> Iterator[Hexad]:
+    """Open the store with the named session in hand, or with what was left here, or with a new one."""
+    with state().opened() as hx:
+        where = _here(hx)
+        try:
+            hx.session.resume(session_id, folder=where, shared=True)
+        except hexad.NotFound:
+            if session_id is not None:
+                raise
+            hx.session.start(folder=where)
+        yield hx
+
+
+def _change(session_id: str | None, change: Callable[[Hexad], object], said: str) -> None:
+    with _at_work(session_id) as hx:
+        change(hx)
+        after = hx.session.snapshot()
+    _answer(after, said)
+
+
+def _answer(one: WorkingSet, said: str) -> None:
+    if state().json:
+        print_json(one.to_dict())
+    else:
+        click.echo(f"{one.id}  {said}  {clean(one.subject)}")
+
+
+def _parted(place: str) -> tuple[str, int | None, int | None]:
+    found = _PLACE.fullmatch(place)
+    if found is None:
+        return place, None, None
+    line, column = (None if (given := found[name]) is None else int(given) for name in ("line", "column"))
+    return found["path"], line, column
+
+
+def _standing(one: WorkingSet) -> str:
+    if one.ended_at is not None:
+        return f"ended ({one.boundary.value})" if one.boundary else "ended"
+    return "in hand" if one.active else "left"
+
+
+def _tell(one: WorkingSet) -> None:
+    if state().json:
+        said = "\n".join(value for _, value in _lines(one, shown=None))
+        print_json({**one.to_dict(), "instruction_like": list(hexad.instructions_in(said))})
+        return
+    for name, value in _lines(one):
+        warned = f"  [{_DATA}]" if hexad.instructions_in(value) else ""
+        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}")
+
+
+def _lines(one: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
+    """Give what a session says, line by line; of what there may be much the last `shown`."""
+    since = 0 if shown is None else -shown
+    place = one.place
+    yield "session", f"{one.id}, {_standing(one)}"
+    yield "task", one.subject
+    if one.ticket:
+        yield "ticket", one.ticket
+    yield "place", place.worktree if place.branch is None else f"{place.worktree} on {place.branch}"
+    for at, each in enumerate(one.substeps, 1):
+        yield f"step {at}", f"[{'x' if each.done else ' '}] {each.text}"
+    for file in one.open_files:
+        yield "open", file.place
+    for change in one.edits[since:]:
+        yield "edit", change.place if change.summary is None else f"{change.place}  {change.summary}"
+    for scratch in one.scratchpad[since:]:
+        yield "note", " ".join(scratch.text.split())
+    if one.conversation_summary:
+        yield "before", " ".join(one.conversation_summary.split())
+    for said in one.turns[since:]:
+        yield "turn", f"{said.role}: {' '.join(said.text.split())}"
+    if one.outcome:
+        yield "outcome", one.outcome

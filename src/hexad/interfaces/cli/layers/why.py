@@ -1,0 +1,76 @@
+"""`hexad why`: what was decided about a path or a topic, as prior context with its age."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, note, print_json, state
+from hexad.interfaces.cli.output.render import clean, hanging, width
+
+if TYPE_CHECKING:
+    from hexad import Decision, Hexad, Why
+
+
+@click.command(cls=Command)
+@click.argument("topic")
+@click.option("--space", help="Only decisions of this space.")
+@click.option("--limit", type=int, default=5, show_default=True, help="How many decisions at most.")
+def why(topic: str, space: str | None, limit: int) -> None:
+    """Print what was decided about TOPIC, and why.
+
+    A path of the repository is taken first: the decisions that cite it, or a folder that it is in. Else TOPIC is
+    looked for by its words. Prints nothing on stdout, with exit code 0, when nothing is recorded.
+    """
+    with state().opened() as hx:
+        found = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
+    if state().json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    for line in found.notes:
+        note(clean(line))
+
+
+def _from_root(topic: str, hx: Hexad) -> str:
+    """Return a file named from the folder that one is in as the store calls it; anything else as it was typed."""
+    root = hx.path.parent.resolve()
+    try:
+        file = Path(os.path.abspath(topic))
+        there = file.exists()
+    except (OSError, ValueError):
+        return topic
+    if there and file.is_relative_to(root) and file != root:
+        return file.relative_to(root).as_posix()
+    return topic
+
+
+def _show(found: Why) -> None:
+    if not found:
+        note(f"No decision about {clean(found.topic)!r} is recorded; `hexad decide` records one.")
+    room = width()
+    for number, decision in enumerate(found.decisions):
+        if number:
+            click.echo()
+        _show_one(decision, found, room=room)
+        for older in found.before.get(decision.id, ()):
+            click.echo()
+            for line in hanging(f"Before it: {older.title}", indent=2, room=room):
+                click.echo(line)
+            _show_parts(older, found, indent=4, room=room)
+
+
+def _show_one(decision: Decision, found: Why, *, room: int) -> None:
+    click.echo(click.style(clean(decision.title), bold=True))
+    _show_parts(decision, found, indent=2, room=room)
+
+
+def _show_parts(decision: Decision, found: Why, *, indent: int, room: int) -> None:
+    lines = decision.told(found.asked_at).split("\n")
+    told = [line for line in lines if line.strip() and line != decision.title]
+    for line in [*told, decision.id]:
+        for shown in hanging(line, indent=indent, room=room):
+            click.echo(shown)

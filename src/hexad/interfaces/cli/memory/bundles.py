@@ -1,0 +1,148 @@
+"""`hexad use-context`, `hexad spaces bundle` and `hexad spaces kind`: what is known, ready for an agent's step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, Function, note, parse_object, print_json, several, state
+from hexad.interfaces.cli.output.render import clean, clip, excerpt, width
+
+if TYPE_CHECKING:
+    from hexad import Bundle, KindList
+
+_SHOWN_LINES: Final = 4
+_OPTIONS: Final[tuple[Callable[[Function], Function], ...]] = (
+    click.option("--limit", type=int, help="How many sections at most, up to 100; default: 5."),
+    click.option("--raw", "include_raw", is_flag=True, help="Add the whole texts of the first sections."),
+    click.option("--raw-limit", type=int, help="Of how many sections, up to 50; default: 2."),
+    click.option("--no-metadata", is_flag=True, help="Leave each section's metadata out."),
+    click.option("--prefer-kind", "prefer_kinds", multiple=True, help="Rank this kind higher; repeatable."),
+    click.option("--prefer-tag", "prefer_tags", multiple=True, help="Rank this tag higher; repeatable."),
+    click.option("--high", "require_high_relevance", is_flag=True, help="Only what is of high relevance."),
+    click.option("--path", help="Only what is at or under this path, or matches a pattern with *."),
+    click.option("--backend", help="The ordering: basic, patricia, raptor, hybrid, temporal."),
+    click.option("--order", type=click.Choice(["score", "strict"]), help="strict: pinned first, then high."),
+    click.option("--max-tokens", type=int, help="How long it may get; whole sections are left out."),
+    click.option("--freeze-clock", metavar="TIME", help="Answer as at this time: RFC 3339 or a date."),
+    click.option("--follow-links", is_flag=True, help="Add what the sections are linked with."),
+    click.option("--digest", is_flag=True, help="Add a digest by the configured text generator."),
+    click.option("--options", metavar="JSON", help="The same options as a JSON object."),
+)
+
+
+def _bundle_options(function: Function) -> Function:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a recall: what was typed goes before the same name in --options."""
+    written = parse_object(options.pop("options"), "--options") or {}
+    if options.pop("no_metadata"):
+        written["include_metadata"] = False
+    for name in ("prefer_kinds", "prefer_tags"):
+        options[name] = several(options[name])
+    # A flag that was not typed says nothing against the same name in --options.
+    return {
+        **written,
+        **{name: value for name, value in options.items() if value is not None and value is not False},
+    }
+
+
+@click.command("use-context", cls=Command)
+@click.argument("project")
+@click.argument("topic")
+@click.option("--deadline-ms", type=int, help="Print what is ready by then, even if that is nothing.")
+@_bundle_options
+def use_context(project: str, topic: str, deadline_ms: int | None, **options: Any) -> None:
+    """Print what PROJECT knows about TOPIC, for an agent's step.
+
+    The text is ready to be placed before the step. PROJECT is a space, or the project that spaces name in their
+    metadata. With --json the bundle itself. Prints nothing on stdout, with exit code 0, when nothing is known.
+    """
+    with state().opened() as hx:
+        context = hx.use_context(project, topic, _given(options), deadline_ms=deadline_ms).recall()
+    if state().json:
+        print_json(context.bundle.to_dict())
+    elif context.text:
+        click.echo(clean(context.text))
+    elif not _nothing_fits(context.notes):
+        note(clean(context.bundle.global_summary))
+    _notes(context.notes)
+
+
+@click.command(cls=Command)
+@click.argument("space")
+@click.argument("topic")
+@_bundle_options
+def bundle(space: str, topic: str, **options: Any) -> None:
+    """Show what the space SPACE knows about TOPIC, in order.
+
+    With --json the bundle: the same bytes for the same state and --freeze-clock.
+    """
+    with state().opened() as hx:
+        found = hx.recall_context(space, topic, _given(options))
+    if state().json:
+        print_json(found.to_dict())
+    elif found.sections or not _nothing_fits(found.notes):
+        click.echo(clean(found.global_summary))
+        if found.digest is not None:
+            click.echo(f"\n{clean(found.digest)}")
+        for line in _section_lines(found):
+            click.echo(line)
+    _notes(found.notes)
+
+
+@click.command(cls=Command)
+@click.argument("space")
+@click.argument("kind")
+@_bundle_options
+def kind(space: str, kind: str, **options: Any) -> None:
+    """Show what the space SPACE holds of one KIND, in order."""
+    with state().opened() as hx:
+        found = hx.recall_kind(space, kind, _given(options))
+    if state().json:
+        print_json(found.to_dict())
+    else:
+        for number, line in enumerate(_section_lines(found)):
+            if number or line:  # a list has nothing above its first section to stand apart from
+                click.echo(line)
+        if not found.sections:
+            note(f"Nothing of the kind {clean(found.kind)} in {clean(space)}.")
+    _notes(found.notes)
+
+
+def _section_lines(found: Bundle | KindList) -> Iterator[str]:
+    room = width()
+    for number, (memory, score) in enumerate(zip(found.memories, found.scores, strict=True), start=1):
+        facts = [memory.kind, f"{memory.relevance} relevance", f"{score:.3f}", memory.id]
+        if memory.pinned:
+            facts.append("pinned")
+        yield ""
+        yield f"{number:>2}. {click.style(clip(memory.path, room - 4), bold=True)}"
+        yield f"    {click.style(' · '.join(facts), fg='cyan')}"
+        text = memory.raw if memory.id in found.raw_ids else memory.summary_short
+        limit = max(_SHOWN_LINES, text.count("\n") + 1) if memory.id in found.raw_ids else _SHOWN_LINES
+        for line in excerpt(text, query="", room=room - 6, verbatim=True, limit=limit):
+            yield f"    {click.style('│', dim=True)} {line}"
+    for linked in found.linked or ():
+        yield ""
+        yield f"  → {clip(f'{linked.memory.space}:{linked.memory.path}', room - 4)}"
+        yield f"    {linked.link.kind}, from {linked.of}"
+
+
+def _nothing_fits(notes: Sequence[str]) -> bool:
+    """Whether something is known and was left out; says so."""
+    left = any(line.startswith("max_tokens left out") for line in notes)
+    if left:
+        note("Nothing that is known fits; give more --max-tokens.")
+    return left
+
+
+def _notes(notes: Sequence[str]) -> None:
+    for line in notes:
+        note(clean(line))

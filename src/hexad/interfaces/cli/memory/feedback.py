@@ -1,0 +1,64 @@
+"""`hexad feedback`: say that an answer was helpful or wrong, see what was said, take it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, note, print_json, state
+from hexad.interfaces.cli.output.render import clean, hanging, width
+
+if TYPE_CHECKING:
+    from hexad import Feedback
+
+
+@click.command(cls=Command)
+@click.argument("id", required=False)
+@click.argument("verdict", required=False, type=click.Choice(["helpful", "wrong"]))
+@click.option("--query", help="The question that it answered: questions like it heed what you say.")
+@click.option("--note", "remark", help="Why.")
+@click.option("--retract", is_flag=True, help="Take back the feedback with this ID.")
+@click.option("--limit", type=int, default=50, show_default=True, help="How many to list at most.")
+def feedback(
+    id: str | None, verdict: str | None, query: str | None, remark: str | None, *, retract: bool, limit: int
+) -> None:
+    """Say that an answer was helpful or wrong.
+
+    Later answers heed it. ID is a memory's, or what a context shows in brackets. Without a verdict what was said is
+    listed, of one memory or, without an ID, of all. Nothing is deleted by it, and --retract takes it back.
+    """
+    if retract and (id is None or verdict is not None):
+        raise click.UsageError("--retract takes the id of the feedback alone; `hexad feedback` lists them.")
+    if verdict is None and (query is not None or remark is not None):
+        raise click.UsageError(
+            "--query and --note go with a verdict: `hexad feedback ID helpful`, or `wrong`."
+        )
+    with state().opened() as hx:
+        if retract and id is not None:
+            found, said = [hx.retract_feedback(id)], "Taken back."
+        elif id is not None and verdict is not None:
+            found, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
+        else:
+            found, said = hx.feedbacks(id, limit=limit), ""
+    if state().json:
+        print_json(
+            [one.to_dict() for one in found] if verdict is None and not retract else found[0].to_dict()
+        )
+    else:
+        _show(found)
+    if said:
+        effect = f" It is {found[0].effect}." if found[0].effect and not retract else ""
+        note(said + effect)
+    elif not found:
+        note("Nothing was said of answers yet.")
+
+
+def _show(found: list[Feedback]) -> None:
+    room = width()
+    for one in found:
+        asked = f"  {one.query!r}" if one.query else ""
+        line = f"{one.id}  {one.verdict}  {one.memory_id or one.layer.value}{asked}"
+        click.echo(clean(line))
+        for text in hanging(clean(one.note), indent=4, room=room) if one.note else ():
+            click.echo(text)

@@ -1,0 +1,193 @@
+"""`hexad forget`: one memory, or all that is selected, archived or gone for good, with a receipt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state, warn
+from hexad.interfaces.cli.app.completing import session_ids
+from hexad.interfaces.cli.memory.emptying import DRY_RUN
+from hexad.interfaces.cli.memory.scopes import say_removed
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, fits, hanging, size, table, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import ErasureReceipt, Hexad
+
+_SELECTORS = ("source", "tag", "path", "session", "subject", "before")
+
+
+class _EachOnce(Command):
+    """Refuses an option that is given twice: the last would count, and the first be left as it is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the arguments; raises `UsageError`."""
+        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        selecting = [one for one in order if one.name in (*_SELECTORS, "space")]
+        for one in selecting:
+            if selecting.count(one) > 1:
+                raise click.UsageError(f"{one.opts[0]} is given twice; give it once, and call again.", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_EachOnce)
+@click.argument("id_or_path", metavar="[ID_OR_PATH]", required=False)
+@click.option("--space", help="All of this space, or only what is in it; for a memory: look only there.")
+@click.option(
+    "--source", metavar="NAME", help="Of a source: its name, an item of it, or items below PREFIX/."
+)
+@click.option("--tag", help="With this tag.")
+@click.option("--path", help="At or below this path.")
+@click.option(
+    "--session", metavar="ID", shell_complete=session_ids, help="Of a session, recorded or of a conversation."
+)
+@click.option("--subject", metavar="PERSON", help="About a person: what names them in its data_subjects.")
+@click.option("--before", metavar="TIME", help="From before this moment.")
+@click.option("--purge", is_flag=True, help="Remove it for good, in every file of the store.")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--yes", is_flag=True, help="Do not ask before a purge.")
+@click.option("--restore", is_flag=True, help="The other way round: bring one memory back into recall.")
+@click.option("--list", "listed", is_flag=True, help="List what was forgotten by selection, or for good.")
+def forget(*, id_or_path: str | None, listed: bool, restore: bool, **options: Any) -> None:
+    """Archive memories, or remove data for good.
+
+    A memory by its id or path, or everything for which all that is selected holds. Archived memories stay in the store;
+    --restore, or `hexad memory restore`, brings one back. With --purge it goes for good, with all that belongs to it
+    and all that was made of it alone; recorded sessions and documents go with --purge alone. A purge prints a receipt:
+    its key, which only you hold, shows on the ledger what was erased.
+    """
+    dry_run, yes = options.pop("dry_run"), options.pop("yes")
+    selects = any(options[name] is not None for name in _SELECTORS)
+    alone = not (selects or options["purge"] or dry_run)
+    if listed and not (alone and id_or_path is None and options["space"] is None and not restore):
+        raise click.UsageError("--list stands alone.")
+    if restore and not (alone and id_or_path is not None):
+        raise click.UsageError("--restore goes with one memory, by its id or path, and --space alone.")
+    if listed:
+        _list()
+    elif restore:
+        _one(id_or_path or "", options["space"], restore=True)
+    elif id_or_path is not None and alone:
+        _one(id_or_path, options["space"], restore=False)
+    else:
+        _select({"id_or_path": id_or_path, **options}, dry_run=dry_run, yes=yes)
+
+
+def _one(id_or_path: str, space: str | None, *, restore: bool) -> None:
+    with state().opened(embeds=restore) as hx:
+        memory = hx.restore(id_or_path, space=space) if restore else hx.forget(id_or_path, space=space)
+    if not restore and memory.status is hexad.Status.QUARANTINED:
+        raise hexad.Conflict(
+            f"{memory.id} waits for a review, and is in no recall: `hexad memory quarantine reject {memory.id}` turns "
+            "it away, --purge removes it for good."
+        )
+    if state().json:
+        print_json(memory.to_dict())
+        return
+    click.echo(f"{memory.id}  {'restored' if restore else 'archived'}  {clean(memory.path)}")
+    if not restore:
+        note(f"It can be brought back: `hexad forget --restore {memory.id}`.")
+
+
+def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
+    with state().opened() as hx:
+        receipt = _planned(hx, asked)
+        _require_source(hx, asked, receipt)
+        # To archive nothing is nothing to keep a record of; that a purge was asked for is.
+        if not dry_run and (asked["purge"] or receipt.erased):
+            if asked["purge"]:
+                there = ", ".join(f"{one.place}: {one.count:,}" for one in receipt.erased)
+                question = (
+                    f"Remove what is selected for good ({there})?"
+                    if there
+                    else "Nothing is selected. Purge it all the same, and keep a record of that?"
+                )
+                confirm(question, yes=yes, without=DRY_RUN)
+            with meter("Erasing", clock=hx.clock, unit="memories") as show:
+                receipt = hx.forget(**asked, confirm=True, progress=show)
+    if state().json:
+        print_json(receipt.to_dict())
+    else:
+        _show(receipt)
+
+
+def _require_source(hx: Hexad, asked: dict[str, Any], planned: ErasureReceipt) -> None:
+    """Raise `NotFound` for a source of which the store has nothing, archived or not."""
+    source = asked["source"]
+    if source is None or planned.erased or planned.kept:
+        return
+    if not _planned(hx, {"source": source, "space": asked["space"], "purge": True}).erased:
+        raise hexad.NotFound(
+            f"Nothing is there of the source {source!r}: it is a source's name, an item of it, or a prefix of items "
+            "that ends in '/'; `hexad memory list --json` shows each memory's source_id."
+        )
+
+
+def _planned(hx: Hexad, asked: dict[str, Any]) -> ErasureReceipt:
+    planned: ErasureReceipt = hx.forget(**asked, dry_run=True)
+    return planned
+
+
+def _show(receipt: ErasureReceipt) -> None:
+    verb = "purged" if receipt.purge else "archived"
+    if receipt.erased or not receipt.dry_run:
+        click.echo(f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}")
+    for one in receipt.erased:
+        of = f"  {size(one.bytes)}" if one.bytes else ""
+        click.echo(f"  {one.place}: {one.count:,}{of}")
+    for kept in receipt.kept:
+        note(f"Left as it is: {kept.place}: {kept.count:,} ({kept.reason}).")
+    for file in receipt.files:
+        note(f"Removed: {clean(file)}")
+    say_removed([receipt])
+    if not receipt.erased and not receipt.kept:
+        note("Nothing that was asked for is there.")
+    if receipt.dry_run:
+        return
+    if receipt.purge:
+        where = "" if receipt.ledger_seq is None else f" (record audit-{receipt.ledger_seq} of the ledger)"
+        click.echo(f"  mac: {receipt.selection_mac}{where}")
+        click.echo(f"  key: {receipt.key}")
+        note("Nobody else has the key; --json prints the whole receipt. Keep it where it is safe.")
+    else:
+        note(
+            "`hexad memory list --status archived` names it, `hexad memory restore ID` brings a memory back."
+        )
+
+
+def _list() -> None:
+    with state().opened() as hx:
+        found = hx.erasures()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note("Nothing was forgotten by selection, or for good.")
+        return
+    rows = [
+        (
+            one.id,
+            f"{one.at:%Y-%m-%d %H:%M:%S}",
+            clean(one.actor),
+            "purged" if one.purge else "archived",
+            ", ".join(f"{place.place}: {place.count:,}" for place in one.erased),
+            ", ".join(waiting.place for waiting in one.pending),
+        )
+        for one in found
+    ]
+    heads = ("erasure", "time", "by", "how", "what", "pending")
+    room = table_room()
+    if fits(rows, heads=heads, room=room):
+        for line in table(rows, heads=heads, room=room):
+            click.echo(line)
+    else:
+        for name, time, by, how, what, pending in rows:
+            click.echo(f"{name}  {time}")
+            waits = f"; pending: {pending}" * bool(pending)
+            for line in hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width()):
+                click.echo(line)
+    if any(one.pending for one in found):
+        warn("`hexad maintain` completes what is pending.")

@@ -1,0 +1,293 @@
+"""`hexad memory …`: single memories, by id or path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, print_json, several, state
+from hexad.interfaces.cli.memory.emptying import DRY_RUN, collect, empty, gc_options
+from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
+from hexad.interfaces.cli.output.render import clean, count, memory_lines, memory_table, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import Hexad, Memory
+
+_ORDERS = ("updated", "created", "path", "relevance", "kind")
+_STATUSES = ("active", "archived", "superseded", "quarantined", "any")
+
+
+def _one(function: Function) -> Function:
+    """Add the argument and the option that name one memory."""
+    function = click.option("--space", help="Look only in this space (paths may repeat across spaces).")(
+        function
+    )
+    return click.argument("id_or_path", metavar="ID_OR_PATH")(function)
+
+
+def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = False) -> Memory:
+    with state().opened(embeds=embeds) as hx:
+        memory = change(hx)
+    if state().json:
+        print_json(memory.to_dict())
+    else:
+        click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+    return memory
+
+
+def _restore(id_or_path: str, space: str | None) -> None:
+    _change(lambda hx: hx.restore(id_or_path, space=space), "restored", embeds=True)
+
+
+_LINKS: Final = "hexad.interfaces.cli.memory.links"
+
+
+@click.group(
+    cls=Group,
+    lazy={
+        "browse": "hexad.interfaces.cli.browse.browse:browse",
+        "export": "hexad.interfaces.cli.memory.scopes:export",
+        "quarantine": "hexad.interfaces.cli.memory.quarantine:quarantine",
+        **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
+    },
+)
+@click.pass_context
+def memory(ctx: click.Context) -> None:
+    """List, browse, pin, tag, link, export and prune memories."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@memory.command("list")
+@click.option("--space", help="Only this space.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
+@click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
+@click.option(
+    "--status", type=click.Choice(_STATUSES), default="active", show_default=True, help="Which ones."
+)
+@click.option("--text", help="Only with these words in it, as they are written but for their case.")
+@click.option("--pinned/--unpinned", default=None, help="Only those that are pinned, or that are not.")
+@click.option(
+    "--order", type=click.Choice(_ORDERS), default="updated", show_default=True, help="Which come first."
+)
+@click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
+@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@scope_options
+def list_(
+    *,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    status: str,
+    limit: int,
+    scope: str | None,
+    session: str | None,
+    **options: Any,
+) -> None:
+    """List memories, the last changed first.
+
+    With --scope all that are of it, whatever their status; then nothing but --limit and --offset chooses among them.
+    """
+    check_scope(scope, session)
+    if scope is not None:
+        _refuse_others(allowed=("scope", "session", "limit", "offset"))
+        list_scope(scope, session, limit=limit, offset=options["offset"])
+        return
+    chosen = None if status == "any" else status
+    with state().opened() as hx:
+        found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    if not found:
+        note("No memory is like that.")
+        return
+    for line in memory_table(found, room=table_room(), status=chosen is None):
+        click.echo(line)
+    if len(found) == limit:
+        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+
+
+def _refuse_others(*, allowed: tuple[str, ...]) -> None:
+    """Raise `UsageError` for an option that was typed and is not among those."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        source = ctx.get_parameter_source(name)
+        if (
+            name not in allowed
+            and source is click.core.ParameterSource.COMMANDLINE
+            and parameter.expose_value
+        ):
+            raise click.UsageError(
+                f"{parameter.opts[0]} does not go with --scope, which is all that is held."
+            )
+
+
+@memory.command()
+@_one
+def show(id_or_path: str, space: str | None) -> None:
+    """Show a whole record.
+
+    Every field, its text as it is stored, and which memories say almost the same.
+    """
+    with state().opened() as hx:
+        found = hx.get(id_or_path, space=space)
+        near = hx.near_duplicates(found.id)
+    if state().json:
+        alike = [{"id": other, "similarity": similarity} for other, similarity in near]
+        print_json({**found.to_dict(), "near_duplicates": alike})
+        return
+    for line in memory_lines(found, room=width()):
+        click.echo(line)
+    for other, similarity in near:
+        note(f"Almost the same: {other} ({similarity:.2f})")
+
+
+@memory.command()
+@_one
+def history(id_or_path: str, space: str | None) -> None:
+    """Show what a memory said before, oldest first."""
+    with state().opened() as hx:
+        versions = hx.history(id_or_path, space=space)
+    if state().json:
+        print_json([dict(version) for version in versions])
+        return
+    if not versions:
+        note("It has always said what it says now.")
+    for version in versions:
+        head = f"version {version['version']}, until {version['replaced_at']}"
+        click.echo(click.style(head, bold=True))
+        click.echo(clean(str(version["raw"])))
+
+
+@memory.command()
+@_one
+def pin(id_or_path: str, space: str | None) -> None:
+    """Pin a memory: it comes before others."""
+    _change(lambda hx: hx.pin(id_or_path, space=space), "pinned")
+
+
+@memory.command()
+@_one
+def unpin(id_or_path: str, space: str | None) -> None:
+    """Take a memory's pin away."""
+    _change(lambda hx: hx.unpin(id_or_path, space=space), "unpinned")
+
+
+@memory.command()
+@_one
+def restore(id_or_path: str, space: str | None) -> None:
+    """Bring an archived memory back into recall."""
+    _restore(id_or_path, space)
+
+
+class _Tagging(Command):
+    """Takes `-word` for a tag to take away, not for a row of short options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, tags to take away set apart first."""
+        return super().parse_args(ctx, [_APART + arg if _REMOVAL.match(arg) else arg for arg in args])
+
+
+_APART = "\x00"
+_REMOVAL = re.compile(r"-(?![-C]|h$)")
+
+
+@memory.command(cls=_Tagging)
+@_one
+@click.argument("changes", metavar="[+TAG|-TAG]...", nargs=-1)
+@click.option("--add", multiple=True, metavar="TAG", help="Add this tag, as +TAG does; repeatable.")
+@click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away, as -TAG does; repeatable.")
+def tag(
+    *,
+    id_or_path: str,
+    space: str | None,
+    changes: tuple[str, ...],
+    add: tuple[str, ...],
+    remove: tuple[str, ...],
+) -> None:
+    """Add tags to a memory and take tags away: `+new -old`.
+
+    Everything else of the memory stays. A tag without a sign is added.
+    """
+    added = [*add, *(one.removeprefix("+") for one in changes if not one.startswith(_APART))]
+    removed = [*remove, *(one[2:] for one in changes if one.startswith(_APART))]
+    if not added and not removed:
+        raise click.UsageError("Nothing to change: give +TAG to add one, -TAG to take one away.")
+    with state().opened() as hx:
+        changed = hx.tag(id_or_path, add=added, remove=removed, space=space)
+    if state().json:
+        print_json(changed.to_dict())
+    else:
+        click.echo(f"{changed.id}  tagged  {clean(' '.join(changed.tags)) or '(no tags)'}")
+
+
+@memory.command()
+@click.argument("space")
+@gc_options
+def gc(*, space: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
+    """Archive what is past its time in the space SPACE.
+
+    The same as `hexad spaces gc`.
+    """
+    collect(space, ttl_days=ttl_days, dry_run=dry_run, purge=purge, yes=yes)
+
+
+@memory.command()
+@click.argument("id_or_path", metavar="[ID_OR_PATH]", required=False)
+@click.option("--id", "id_", metavar="ID", help="The same, as an option.")
+@click.option("--space", help="Look only in this space (paths may repeat across spaces).")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_run: bool, yes: bool) -> None:
+    """Remove a memory for good.
+
+    What it said before goes too, and what was made of it alone; `hexad forget` archives it instead.
+    """
+    if (id_or_path is None) == (id_ is None):
+        raise click.UsageError("Give the memory once: ID_OR_PATH, or --id ID.")
+    name = id_or_path if id_or_path is not None else str(id_)
+    with state().opened() as hx:
+        found = hx.get(name, space=space)
+        if not dry_run:
+            what = f"{found.id} ({clean(found.path)})"
+            confirm(f"Remove the memory {what} for good?", yes=yes, without=DRY_RUN)
+        receipt = hx.forget(found.id, purge=True, confirm=True, dry_run=dry_run)
+    if state().json:
+        print_json(receipt.to_dict())
+        return
+    click.echo(f"{found.id}  {'would be gone' if dry_run else 'deleted'}  {clean(found.path)}")
+    say_removed([receipt])
+
+
+@memory.command()
+@click.argument("space", required=False)
+@scope_options
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: bool, yes: bool) -> None:
+    """Remove all memories of a space, or a scope, for good.
+
+    Exactly one of SPACE and --scope. Archived memories and their history go too; a space and its policy stay, its
+    files and exports, and what was made of it in other spaces: `hexad forget --space SPACE --purge` takes all of that.
+    Of a scope everything goes that `hexad memory export` shows: memories, recorded experience, tags and comments,
+    documents; the ledger keeps its records without their contents.
+    """
+    check_scope(scope, session)
+    if (space is None) == (scope is None):
+        raise click.UsageError("Give exactly one of SPACE and --scope.")
+    if scope is not None:
+        wipe_scope(scope, session, dry_run=dry_run, yes=yes)
+        return
+    wiped = empty(str(space), dry_run=dry_run, yes=yes, create=False)
+    if wiped is None:
+        return
+    left, removed = wiped
+    if state().json:
+        print_json({**left.to_dict(), "removed": {"memories": removed}})
+    else:
+        click.echo(f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}")

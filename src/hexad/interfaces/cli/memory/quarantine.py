@@ -1,0 +1,98 @@
+"""`hexad memory quarantine …`: what waits for a review, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, Group, note, print_json, state
+from hexad.interfaces.cli.output.render import clean, count, memory_lines, width
+
+if TYPE_CHECKING:
+    from hexad import Memory
+
+
+@click.group(cls=Group)
+@click.pass_context
+def quarantine(ctx: click.Context) -> None:
+    """Review what was written and may not stand yet.
+
+    Texts that read as instructions, writes to protected places, changes of what is trusted more. docs/security.md
+    says what comes here.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@quarantine.command("list", cls=Command)
+@click.option("--space", help="Only this space.")
+@click.option("--limit", type=int, help="How many at most; default: all.")
+def list_(space: str | None, limit: int | None) -> None:
+    """List what waits, the last changed first."""
+    with state().opened() as hx:
+        found = hx.quarantine.list(space=space, limit=limit)
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    for one in found:
+        click.echo(f"{one.id}  {clean(one.space)}:{clean(one.path)}  trust: {one.trust}  {_why(one)}")
+        click.echo(f"    {clean(one.summary_micro)}")
+    note(f"{count(len(found), 'memory waits', 'memories wait')} for a review.")
+
+
+@quarantine.command(cls=Command)
+@click.argument("memory_id", metavar="ID")
+def show(memory_id: str) -> None:
+    """Show a record that waits, and why."""
+    with state().opened() as hx:
+        found = hx.quarantine.get(memory_id)
+    if state().json:
+        print_json(found.to_dict())
+        return
+    for line in memory_lines(found, room=width()):
+        click.echo(line)
+    note(f"It waits because of: {_why(found)}.")
+
+
+@quarantine.command(cls=Command)
+@click.argument("memory_id", metavar="ID")
+@click.option("--why", required=True, help="The reason; it stands with the memory.")
+@click.option("--by", help="Who decides; default: whoever opens the store.")
+def release(memory_id: str, why: str, by: str | None) -> None:
+    """Let a memory in: it is recalled from now on."""
+    with state().opened(embeds=True) as hx:
+        released = hx.quarantine.release(memory_id, why=why, by=by)
+    _say(released, "released")
+
+
+@quarantine.command(cls=Command)
+@click.argument("memory_id", metavar="ID")
+@click.option("--why", required=True, help="The reason; it stands with the memory.")
+@click.option("--by", help="Who decides; default: whoever opens the store.")
+def reject(memory_id: str, why: str, by: str | None) -> None:
+    """Turn a memory away: archive it, and refuse its text."""
+    with state().opened() as hx:
+        rejected = hx.quarantine.reject(memory_id, why=why, by=by)
+    _say(rejected, "rejected")
+
+
+def _say(memory: Memory, done: str) -> None:
+    if state().json:
+        print_json(memory.to_dict())
+    else:
+        click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+
+
+def _why(memory: Memory) -> str:
+    said = memory.metadata.get("quarantine")
+    if not isinstance(said, Mapping):
+        return "its status was given"
+    reasons = said.get("reasons")
+    words = [str(one) for one in reasons] if isinstance(reasons, list | tuple) else []
+    if memory.instruction_like:
+        words.append(f"({', '.join(memory.instruction_like)})")
+    if said.get("of"):
+        words.append(f"of {said['of']}")
+    return clean(" ".join(words))

@@ -1,0 +1,92 @@
+"""`hexad recall`: the best answers, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.app.messages import spoken
+from hexad.interfaces.cli.output.render import clean, explanation_lines, hanging, hit_lines, width
+
+if TYPE_CHECKING:
+    from hexad import Hits
+
+
+@click.command(cls=Command)
+@click.argument("query")
+@click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most.")
+@click.option("--max-tokens", type=int, help="How long the hits' texts may be together.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
+@click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
+@click.option("--space", "spaces", multiple=True, help="Only from this space; may be repeated.")
+@click.option("--since", help="Only what was valid or written from this time on: RFC 3339 or a date.")
+@click.option("--until", help="Only what was valid or written before this time: RFC 3339 or a date.")
+@click.option("--as-of", help="What held at this time: facts with the value of then. RFC 3339 or a date.")
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    type=click.Choice(["session", "project", "user", "governance", "graph", "vector"]),
+    help="Only this layer; may be repeated. Default: project, governance and vector, which are of memories.",
+)
+@click.option("--no-feedback", is_flag=True, help="Leave out what was said of earlier answers.")
+@click.option("--explain", is_flag=True, help="Show each hit's score in parts, and what was considered.")
+@click.option(
+    "--semantic/--lexical",
+    default=False,
+    help="Also compare by meaning, which loads the embedder; default: full text alone, which is fast.",
+)
+@click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
+def recall(
+    query: str, *, semantic: bool, explain: bool, follow_links: bool, no_feedback: bool, **options: Any
+) -> None:
+    """Print what best answers QUERY, best first.
+
+    Prints nothing on stdout, with exit code 0, when nothing is relevant.
+    """
+    with state().opened(embeds=semantic) as hx:
+        hits = hx.recall(
+            query,
+            space=several(options.pop("spaces")),
+            kinds=several(options.pop("kinds")),
+            tags=several(options.pop("tags")),
+            layers=several(options.pop("layers")),
+            feedback=not no_feedback,
+            explain=explain,
+            semantic=semantic or None,
+            follow_links=follow_links,
+            **options,
+        )
+    if state().json:
+        print_json(hits.to_dict() if explain or follow_links else hits.to_dict()["hits"])
+    else:
+        _show(hits, query=query)
+    for line in hits.notes:
+        note(spoken(line))
+    if hits.late:
+        note(f"Did not answer in time: {', '.join(hits.late)}.")
+
+
+def _show(hits: Hits, *, query: str) -> None:
+    room = width()
+    for number, hit in enumerate(hits, start=1):
+        for line in hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room):
+            click.echo(line)
+    if not hits:
+        note("Nothing relevant was found.")
+    for linked in hits.linked:
+        memory, way = linked.memory, "→" if linked.link.target.id == linked.memory.id else "←"
+        head = f"{linked.of} {way} {linked.link.kind} {way} {memory.id}  {memory.space}:{memory.path}"
+        click.echo(click.style(clean(head), bold=True))
+        for line in hanging(clean(memory.summary_micro), indent=4, room=room):
+            click.echo(line)
+    if hits.explanation is not None:
+        for line in explanation_lines(hits.explanation, room=room):
+            click.echo(line)
+        for reason, number in Counter(dropped.reason for dropped in hits.dropped).items():
+            for line in hanging(f"dropped: {number:,} {reason}", indent=0, room=room):
+                click.echo(line)

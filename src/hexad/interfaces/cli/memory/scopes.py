@@ -1,0 +1,214 @@
+"""`hexad memory export`, and `list` and `wipe` with `--scope`: everything of a project, a session or a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import Command, Function, confirm, note, print_json, state, warn
+from hexad.interfaces.cli.app.completing import session_ids
+from hexad.interfaces.cli.memory.emptying import DRY_RUN
+from hexad.interfaces.cli.memory.space_files import export as export_space
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, table_room
+
+if TYPE_CHECKING:
+    from hexad import ErasureReceipt, ExportItem, Hexad
+
+_NAMED: Final = 10
+SCOPES: Final = [one.value for one in hexad.Scope]
+_LEDGER: Final = (
+    "The ledger's contents are not in it: reviewers get them with a credential, `hexad audit export`."
+)
+
+
+def scope_options(function: Function) -> Function:
+    """Add the options that name a scope."""
+    function = click.option(
+        "--session",
+        metavar="ID",
+        shell_complete=session_ids,
+        help="With --scope session: which one, recorded or of a conversation.",
+    )(function)
+    return click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        help="Everything of the project, of one session, or of you: the user layer, shared by all projects.",
+    )(function)
+
+
+def check_scope(scope: str | None, session: str | None) -> None:
+    """Raise `UsageError` where a session is named without its scope, or the other way round."""
+    if session is not None and scope != "session":
+        raise click.UsageError("--session goes with --scope session.")
+    if scope == "session" and session is None:
+        raise click.UsageError("--scope session needs --session ID; `hexad xdb sessions` lists them.")
+
+
+def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> None:
+    """List the memories of a scope, whatever their status, and say what else is held."""
+    if scope == hexad.Scope.USER:
+        _list_user(limit=limit, offset=offset)
+        return
+    with state().opened() as hx:
+        found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
+        held = hx.xdb.session_totals()
+    if state().json:
+        print_json([one.to_dict() for one in found])
+        return
+    for line in memory_table(found, room=table_room(), status=True):
+        click.echo(line)
+    if not found:
+        note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
+    records = sum(one.records for name, one in held.items() if session in (None, name))
+    sessions = sum(1 for name in held if session in (None, name))
+    if records:
+        what = count(records, "record", "records")
+        of = (
+            f"the session {clean(session)}" if session is not None else count(sessions, "session", "sessions")
+        )
+        note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
+    if len(found) == limit:
+        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+
+
+def _list_user(*, limit: int, offset: int) -> None:
+    """List what the user layer holds."""
+    if limit < 1 or offset < 0:
+        raise click.UsageError("--limit is at least 1, --offset at least 0.")
+    with state().opened(user=True) as hx:
+        rows = list(islice(hx.user.held(), offset, offset + limit))
+    if state().json:
+        print_json([{"list": section, **row} for section, row in rows])
+        return
+    for section, row in rows:
+        said = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
+        room = table_room()
+        for line in (
+            [f"{section}  {clean(said)}"]
+            if room is None
+            else hanging(f"{section}  {said}", indent=0, room=room)
+        ):
+            click.echo(line)
+    if not rows:
+        note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
+    if len(rows) == limit:
+        note(f"{count(limit, 'row')}, and maybe more: --limit and --offset show them.")
+
+
+def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
+    """Remove all of a scope, after asking, and say what went."""
+    with state().opened(user=scope == hexad.Scope.USER) as hx:
+        planned = hx.wipe(scope, session=session, dry_run=True)
+        if dry_run:
+            report = planned
+        else:
+            there = ", ".join(f"{place}: {number:,}" for place, number in planned.counts().items())
+            of = "the project" if session is None else f"the session {clean(session)!r}"
+            of = "the user layer, of all projects," if scope == hexad.Scope.USER else of
+            if there:
+                confirm(f"Remove everything of {of} for good ({there})?", yes=yes, without=DRY_RUN)
+            with meter("Wiping", clock=hx.clock, unit="memories") as show:
+                report = hx.wipe(scope, session=session, confirm=True, progress=show)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    click.echo(f"{clean(session or scope)}  {'would be wiped' if dry_run else 'wiped'}")
+    counts = ", ".join(f"{place}: {number:,}" for place, number in report.counts().items())
+    note(counts or "There is nothing of it.")
+    say_removed(report.receipts)
+
+
+def say_removed(receipts: Sequence[ErasureReceipt]) -> None:
+    """Say what a purge left for later, and which memories rest on what went."""
+    for one in {(waiting.place, waiting.reason) for receipt in receipts for waiting in receipt.pending}:
+        warn(f"Not gone yet: {one[0]} ({one[1]}); `hexad maintain` completes it.")
+    flagged = sorted({name for receipt in receipts for name in receipt.flagged})
+    if flagged:
+        what = count(len(flagged), "memory rests", "memories rest")
+        note(f"{what} on what went: {', '.join(flagged[:_NAMED])}{' and more' * (len(flagged) > _NAMED)}")
+
+
+@click.command(cls=Command)
+@click.argument("space", required=False)
+@scope_options
+@click.option(
+    "--subject", metavar="PERSON", help="Everything of a person: what names them in its data_subjects."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json"]),
+    default="json",
+    show_default=True,
+    help="With --scope and --subject: how it is written.",
+)
+@click.option(
+    "--out", metavar="FILE", help="Where to; default: the policy's path; stdout with --scope and --subject."
+)
+@click.option("--no-archived", is_flag=True, help="Of a space: leave archived memories out.")
+@click.option("--force", is_flag=True, help="Replace FILE also when it is something else.")
+@click.pass_context
+def export(
+    ctx: click.Context,
+    /,
+    *,
+    space: str | None,
+    scope: str | None,
+    session: str | None,
+    subject: str | None,
+    form: str,
+    out: str | None,
+    no_archived: bool,
+    force: bool,
+) -> None:
+    """Export a space, a scope or a person as JSON.
+
+    Exactly one of SPACE, --scope and --subject. Of a space it is the signed file that `hexad spaces export` writes:
+    `hexad spaces verify` checks it anywhere, `hexad spaces restore` brings it back. --scope and --subject answer who
+    asks for their data: memories with what they said before, links, sources, sessions with every record, tags and
+    comments, documents, receipts. Keys are not in it, nor the ledger's contents, which reviewers get.
+    """
+    del form
+    check_scope(scope, session)
+    if sum(one is not None for one in (space, scope, subject)) != 1:
+        raise click.UsageError("Give exactly one of SPACE, --scope and --subject.")
+    if space is not None:
+        ctx.invoke(export_space, space=space, out=out, no_archived=no_archived, force=force)
+        return
+    if no_archived:
+        raise click.UsageError("--no-archived goes with a SPACE: a scope is all that is held.")
+    asked: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
+    with state().opened(user=scope == hexad.Scope.USER) as hx:
+        if out is None:
+            _print(hx, hx.export(**asked))
+            note(_LEDGER)
+            return
+        with meter("Exporting", clock=hx.clock, unit="records") as show:
+            counts = hx.write_export(out, **asked, force=force, progress=show)
+    if state().json:
+        print_json({"path": out, "counts": dict(counts)})
+        return
+    click.echo(clean(out))
+    note(
+        ", ".join(f"{name.replace('_', ' ')}: {number:,}" for name, number in counts.items())
+        or "Nothing is held."
+    )
+    note(_LEDGER)
+
+
+def _print(hx: Hexad, items: Iterator[ExportItem]) -> None:
+    """Print an export as it is read."""
+    with meter("Exporting", clock=hx.clock, unit="records") as show:
+
+        def shown() -> Iterator[ExportItem]:
+            for done, item in enumerate(items):
+                show(done)
+                yield item
+
+        for piece in hexad.export_json(shown()):
+            click.echo(piece, nl=False)

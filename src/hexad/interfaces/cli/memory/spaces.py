@@ -1,0 +1,313 @@
+"""`hexad spaces …`: named containers of memories: made, listed, governed, emptied, deleted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hexad.interfaces.cli.app.base import Group, confirm, note, parse_object, print_json, state
+from hexad.interfaces.cli.memory.emptying import DRY_RUN, collect, empty, gc_options
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clip,
+    count,
+    fits,
+    hanging,
+    size,
+    table,
+    table_room,
+    width,
+)
+
+if TYPE_CHECKING:
+    from hexad import DeleteReport, SpaceInfo
+
+_HERE: Final = "hexad.interfaces.cli"
+_FILES: Final = ("export", "restore", "verify", "read-file", "write-file")
+
+
+@click.group(
+    cls=Group,
+    lazy={
+        "bundle": f"{_HERE}.memory.bundles:bundle",
+        "kind": f"{_HERE}.memory.bundles:kind",
+        "budget": f"{_HERE}.memory.budget:budget",
+        **{name: f"{_HERE}.memory.space_files:{name.replace('-', '_')}" for name in _FILES},
+    },
+)
+@click.pass_context
+def spaces(ctx: click.Context) -> None:
+    """List, create, govern, export and delete spaces."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@spaces.command("list")
+def list_() -> None:
+    """List all spaces with what is in them."""
+    with state().opened() as hx:
+        found = hx.spaces.list()
+    if state().json:
+        print_json([space.to_dict() for space in found])
+        return
+    if not found:
+        note("There is no space yet; `hexad remember` makes the first.")
+        return
+    rows = [
+        (
+            space.name,
+            f"{space.memories:,}",
+            f"{space.archived:,}",
+            f"{space.pinned:,}",
+            size(space.text_bytes),
+            f"{space.newest or space.updated_at:%Y-%m-%d %H:%M}",
+            ", ".join(sorted(space.policies)),
+        )
+        for space in found
+    ]
+    heads = ("space", "memories", "archived", "pinned", "text", "changed", "policies")
+    room, whole = table_room(), ("memories", "archived", "pinned", "changed")
+    if room is None or fits(rows, heads=heads, room=room):
+        for line in table(rows, heads=heads, room=room, whole=whole):
+            click.echo(line)
+        return
+    first, *lines = table([row[:-1] for row in rows], heads=heads[:-1], room=room, whole=whole)
+    click.echo(first)
+    for line, row in zip(lines, rows, strict=True):
+        click.echo(line)
+        for under in hanging(f"policies: {row[-1]}", indent=4, room=room) if row[-1] else ():
+            click.echo(under)
+
+
+@spaces.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Show one space: what is in it, its metadata and its policy."""
+    with state().opened() as hx:
+        space = hx.spaces.get(name)
+    _show(space)
+
+
+@spaces.command()
+@click.argument("name")
+@click.option("--metadata", metavar="JSON", help="A JSON object about the space.")
+@click.option("--reset", is_flag=True, help="Empty the space if it is there: its memories are gone for good.")
+@click.option("--dry-run", is_flag=True, help="Only say what --reset would remove.")
+@click.option("--yes", is_flag=True, help="Do not ask before a space is emptied.")
+def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: bool) -> None:
+    """Create the space NAME, or empty it with --reset.
+
+    A reset purges every memory of the space, archived ones and their history too; its policy stays. Makes a store
+    where there is none.
+    """
+    given = parse_object(metadata, "--metadata")
+    if dry_run and not reset:
+        raise click.UsageError("--dry-run says what --reset would remove; give both.")
+    if reset or (given or {}).get("reset") is True:
+        done = empty(name, given, dry_run=dry_run, yes=yes, create=True)
+        if done is not None:
+            _show(done[0])
+        return
+    with state().opened(create=True) as hx:
+        _show(hx.spaces.create(name, given))
+
+
+@spaces.command()
+@click.argument("name")
+@click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--set", "whole", metavar="JSON", help="Replace all of it with this object.")
+@click.option("--unset", multiple=True, metavar="KEY", help="Take this name out; repeatable.")
+def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tuple[str, ...]) -> None:
+    """Show the metadata of the space NAME, or change it.
+
+    KEY=VALUE sets one name, such as project=shop; the value is JSON, else a text. `project` is that of what is
+    written into the space from then on, and joins it to that project's use-context.
+    """
+    changes = _changes([*map(_setting, values), *((key, None) for key in unset)])
+    base = parse_object(whole, "--set")
+    with state().opened() as hx:
+        space = hx.spaces.get(name)
+        _require_known(unset, space.metadata if base is None else base)
+        if base is not None:
+            given = {key: value for key, value in {**base, **changes}.items() if key not in unset}
+            space = hx.spaces.set_metadata(name, given)
+        elif changes:
+            space = hx.spaces.set_metadata(name, changes, merge=True)
+    if state().json:
+        print_json(space.to_dict())
+        return
+    for line in _named_lines(space.metadata, room=width()):
+        click.echo(line)
+    if not space.metadata:
+        note(f"Nothing is said of the space {clean(name)!r}.")
+
+
+def _changes(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return what is to be changed by name; raises `UsageError` for a name that is given twice."""
+    twice = next((key for key, times in Counter(key for key, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"{twice!r} is given twice; say once what it is to be.")
+    return dict(pairs)
+
+
+def _require_known(unset: Sequence[str], there: Mapping[str, Any]) -> None:
+    for key in unset:
+        if key not in there:
+            names = ", ".join(sorted(there)) or "none"
+            raise click.UsageError(f"--unset {key!r}: there is no such name; there are: {names}.")
+
+
+@spaces.command()
+@click.argument("name")
+@click.argument("settings", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--set", "whole", metavar="JSON", help="Replace the whole policy with this object.")
+@click.option(
+    "--file", "file", type=click.Path(path_type=Path), help="Replace it with the object in this file."
+)
+@click.option("--unset", multiple=True, metavar="KEY", help="Take this setting out; repeatable.")
+@click.option("--pii", "pii", multiple=True, help="Redact this, such as email, phone or all; repeatable.")
+@click.option("--env-allow", multiple=True, help="Keep this variable's value in .env files; repeatable.")
+def policy(
+    *,
+    name: str,
+    settings: tuple[str, ...],
+    whole: str | None,
+    file: Path | None,
+    unset: tuple[str, ...],
+    pii: tuple[str, ...],
+    env_allow: tuple[str, ...],
+) -> None:
+    """Show the policy of the space NAME, or change it.
+
+    KEY=VALUE changes one setting, such as ttl_days=30 or allow_delete=true; the value is JSON, else a text.
+    `docs/spaces.md` names every setting. What is redacted applies to what is written from now on.
+    """
+    lists = [
+        (key, list(values)) for key, values in (("pii_redaction", pii), ("env_allow", env_allow)) if values
+    ]
+    changes = _changes([*map(_setting, settings), *((key, None) for key in unset), *lists])
+    base = _whole(whole, file)
+    with state().opened() as hx:
+        if base is not None:
+            space = hx.spaces.set_policy(name, {**base, **changes})
+        elif changes:
+            space = hx.spaces.set_policy(name, changes, merge=True)
+        else:
+            space = hx.spaces.get(name)
+    if state().json:
+        print_json(space.to_dict())
+        return
+    for line in _named_lines(space.policies, room=width()):
+        click.echo(line)
+    if not space.policies:
+        note(f"The space {clean(name)!r} has no policy: the defaults hold.")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.UsageError(
+            f"{text!r} is no setting; write KEY=VALUE such as ttl_days=30 or project=shop, or --set JSON for all."
+        )
+    try:
+        return key.strip(), json.loads(value)
+    except ValueError:
+        return key.strip(), value
+
+
+def _whole(text: str | None, file: Path | None) -> Mapping[str, Any] | None:
+    if file is None:
+        return parse_object(text, "--set")
+    if text is not None:
+        raise click.UsageError("--set and --file both replace the whole policy; give one of them.")
+    try:
+        return parse_object(file.read_text(encoding="utf-8"), "--file")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{str(file)!r} cannot be read: {error}.", param_hint="--file") from error
+
+
+@spaces.command()
+@click.argument("name")
+@gc_options
+def gc(*, name: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
+    """Archive what is past its time in the space NAME.
+
+    The policy's ttl_days and retention say what is old; its allow_delete must be true. Archived memories can be
+    brought back until the policy's purge_after_days, or --purge, removes them for good.
+    """
+    collect(name, ttl_days=ttl_days, dry_run=dry_run, purge=purge, yes=yes)
+
+
+@spaces.command()
+@click.argument("name")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(*, name: str, dry_run: bool, yes: bool) -> None:
+    """Delete the space NAME with everything in it, for good.
+
+    Its policy must say allow_delete: true. Exports stay where they are; those found are named.
+    """
+    with state().opened() as hx:
+        report = hx.spaces.delete(name, dry_run=True)
+        if not dry_run:
+            what = count(report.memories, "memory", "memories")
+            confirm(f"Delete the space {clean(name)!r} with {what} for good?", yes=yes, without=DRY_RUN)
+            report = hx.spaces.delete(name)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    _show_deleted(report)
+
+
+def _show_deleted(report: DeleteReport) -> None:
+    what = count(report.memories, "memory", "memories")
+    click.echo(
+        f"{clean(report.space)}  {what} {'would be gone for good' if report.dry_run else 'gone for good'}"
+    )
+    if report.links_lost:
+        would = "would be lost" if report.dry_run else "were lost"
+        note(f"{count(report.links_lost, 'link')} from other spaces {would}.")
+    for path in report.exports_left:
+        note(f"An export is left: {clean(path)}")
+
+
+def _show(space: SpaceInfo) -> None:
+    """Print one space: what is in it, what is said of it, what its owner decided."""
+    if state().json:
+        print_json(space.to_dict())
+        return
+    room = width()
+    facts = [count(space.memories, "memory", "memories"), size(space.text_bytes)]
+    if space.archived:
+        facts.append(f"{space.archived:,} archived")
+    if space.pinned:
+        facts.append(f"{space.pinned:,} pinned")
+    click.echo(f"{click.style(clip(space.name, room - 2), bold=True)}  {', '.join(facts)}")
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in space.kinds.items())
+    times = f"created {space.created_at:%Y-%m-%d %H:%M}"
+    if space.newest is not None:
+        times += f", last change {space.newest:%Y-%m-%d %H:%M}"
+    for line in (kinds, times):
+        for shown in hanging(line, indent=2, room=room) if line else ():
+            click.echo(shown)
+    for title, values in (("metadata", space.metadata), ("policy", space.policies)):
+        if values:
+            click.echo(click.style(f"  {title}", fg="cyan"))
+        for line in _named_lines(values, room=room, indent=4):
+            click.echo(line)
+
+
+def _named_lines(values: Mapping[str, Any], *, room: int, indent: int = 0) -> Iterator[str]:
+    """Give names and values, a line each, in the order of the names."""
+    names: Sequence[str] = sorted(values)
+    widest = max((len(name) for name in names), default=0)
+    for name in names:
+        value = json.dumps(values[name], ensure_ascii=False)
+        first, *rest = hanging(f"{name.ljust(widest)}  {value}", indent=indent, room=room)
+        yield first
+        yield from rest

@@ -1,0 +1,275 @@
+"""`hexad demo`: a repository in a throw-away store, questions to it, and a memory forgotten and brought back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+import hexad
+from hexad.config import store_root
+from hexad.interfaces.cli.app.base import Command, note, print_json, state, warn
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, count, excerpt, hit_lines, size, width
+from hexad.interfaces.cli.store.demo_questions import (
+    Question,
+    hide_the_questions,
+    in_other_words,
+    questions,
+    topic_of,
+)
+from hexad.interfaces.cli.store.ingest import report_lines
+
+if TYPE_CHECKING:
+    from hexad import Hexad, Hits, IngestReport
+
+_HITS_SHOWN: Final = 2
+EMBEDDING_WAIT_S: Final = 10.0
+"""How long the demo waits for vectors at most: it is to be over within a minute on two cores."""
+_DECISION: Final = (
+    "Releases for the orchard scanners go out before noon on Fridays, because the packing hall closes early."
+)
+_ASKED: Final = "When do orchard scanner releases go out?"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Demo:
+    """One run: what it is about, what it says, and what went wrong."""
+
+    hx: Hexad
+    root: Path
+    started: float
+    json: bool
+    record: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def say(self, text: str = "") -> None:
+        if not self.json:
+            click.echo(text)
+
+    def title(self, text: str) -> None:
+        self.say()
+        self.say(click.style(text, bold=True, fg="cyan"))
+
+    def seconds(self) -> float:
+        return self.hx.clock.monotonic() - self.started
+
+
+@click.command(cls=Command)
+@click.option("--path", metavar="DIR", help="Another folder or repository than the one around you.")
+@click.option("--keep", metavar="DIR", help="Make the store in this folder, and leave it there.")
+@click.pass_context
+def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
+    """Show what Hexad does, on a repository, in a throw-away store.
+
+    Ingests files and history, asks five questions while the vectors are still being computed and a sixth in
+    other words, bundles what it knows about a topic, remembers a decision, forgets it, brings it back, and
+    checks the store. Exit code 1 when a step does not hold.
+    """
+    root = _root(path)
+    if keep is not None:
+        hexad.init(keep)
+    with hexad.open(":memory:" if keep is None else keep, purpose="hexad demo", background=True) as hx:
+        run = _Demo(hx=hx, root=root, started=hx.clock.monotonic(), json=state().json)
+        _run(run)
+    if keep is not None:
+        note(f"The store is in {keep}; try `hexad -C {keep} recall …`.")
+    if run.json:
+        print_json({**run.record, "failures": run.failures})
+    if run.failures:
+        for failure in run.failures:
+            warn(failure)
+        ctx.exit(1)
+
+
+def _root(path: str | None) -> Path:
+    """Return what to ingest: the given folder, the repository around us, or the one that we run from."""
+    if path is not None:
+        if not Path(path).is_dir():
+            raise hexad.NotFound(f"There is no folder {path!r}; check the path.")
+        return Path(path).resolve()
+    here, ours = store_root(Path.cwd()), Path(hexad.__file__).resolve().parents[2]
+    return here if (here / ".git").exists() or not (ours / "pyproject.toml").exists() else ours
+
+
+def _run(run: _Demo) -> None:
+    run.say(f"{click.style('Hexad', bold=True)} reads {clean(str(run.root))} into a throw-away store.")
+    reports = _ingest(run)
+    hide_the_questions(run.hx, run.root)
+    asked = questions(run.hx, run.root, history=len(reports) > 1)
+    if len(asked) < 2:
+        run.failures.append(
+            f"There is too little in {run.root} to ask about; give --path with more text in it."
+        )
+    run.title(f"Ask {count(len(asked), 'question')}; meanwhile the vectors are computed in the background")
+    run.record["questions"] = [_ask(run, number, question) for number, question in enumerate(asked, start=1)]
+    if asked:
+        _ask_by_meaning(run, in_other_words(asked, run.root))
+    _bundle(run, topic_of(run.hx, run.root))
+    _remember_and_forget(run)
+    _check(run)
+    _sum_up(run)
+
+
+def _ingest(run: _Demo) -> list[IngestReport]:
+    run.title("Ingest")
+    sources = [str(run.root)]
+    if (run.root / ".git").exists():
+        sources.append(f"git:{run.root}")
+    reports = []
+    for source in sources:
+        with meter("Reading", clock=run.hx.clock) as show:
+
+            def shown(at: hexad.Progress, show: Any = show) -> None:
+                show(at.done, at.total, at.current)
+
+            try:
+                report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
+            except hexad.InvalidInput as error:
+                run.say(f"{source}: left out, {error}")  # a repository without commits has no history
+                continue
+        reports.append(report)
+        for line in report_lines(report, skips=0):
+            run.say(line)
+    status = run.hx.status()
+    run.say(
+        f"{count(status.memories, 'memory', 'memories')} in {count(status.chunks, 'chunk')} can be found by "
+        f"full text after {run.seconds():.1f} s."
+    )
+    run.record["ingested"] = [{**report.to_dict(), "skipped": []} for report in reports]
+    return reports
+
+
+def _embedded(run: _Demo) -> float:
+    status = run.hx.status()
+    return 1 - min(1.0, status.embeddings_pending / max(1, status.memories))
+
+
+def _ask_by_meaning(run: _Demo, question: Question) -> None:
+    """Give the vectors a while, then ask in other words; what is embedded by then takes part."""
+    total, start = run.hx.status().embeddings_pending, run.hx.clock.monotonic()
+    with meter("Embedding", clock=run.hx.clock, unit="memories") as show:
+        while run.hx.clock.monotonic() - start < EMBEDDING_WAIT_S and not run.hx.wait_for_background(0.5):
+            show(max(0, total - run.hx.status().embeddings_pending), total)
+    waited = run.hx.clock.monotonic() - start
+    run.title(
+        f"Ask in other words, by text and meaning ({waited:.0f} s later, {_embedded(run):.0%} embedded)"
+    )
+    run.record["by_meaning"] = _ask(run, len(run.record["questions"]) + 1, question)
+
+
+def _bundle(run: _Demo, topic: str) -> None:
+    """Show what the whole space says of a topic, as it would stand before an agent's step."""
+    run.title(f"What the project knows about {topic!r}, for an agent's step")
+    before = run.hx.clock.monotonic()
+    bundle = run.hx.recall_context("default", topic, limit=4, prefer_kinds=["guide"])
+    took = 1_000 * (run.hx.clock.monotonic() - before)
+    room = width()
+    for line in bundle.global_summary.splitlines():
+        run.say("  " + clean(line)[: room - 2])
+    run.say(
+        click.style(
+            f"  ({took:.0f} ms, ordering {bundle.backend}; the same bytes for the same state)", dim=True
+        )
+    )
+    run.record["bundle"] = {
+        "topic": topic,
+        "ms": round(took, 1),
+        "sections": [one.path for one in bundle.memories],
+    }
+    if not bundle.memories:
+        run.failures.append(f"Nothing was found about {topic!r}.")
+
+
+def _timed(run: _Demo, query: str, **filters: Any) -> tuple[Hits, float]:
+    before = run.hx.clock.monotonic()
+    hits = run.hx.recall(query, limit=5, explain=True, **filters)
+    return hits, 1_000 * (run.hx.clock.monotonic() - before)
+
+
+def _ask(run: _Demo, number: int, question: Question) -> dict[str, Any]:
+    hits, took = _timed(run, question.text, kinds=question.kinds, path=question.path)
+    share = _embedded(run)
+    run.say()
+    run.say(
+        f"{click.style(f'Q{number}', bold=True)} {clean(question.text)}  "
+        + click.style(f"({question.where}; {took:.0f} ms, {hits.mode}, {share:.0%} embedded)", dim=True)
+    )
+    for place, hit in enumerate(hits[:_HITS_SHOWN], start=1):
+        for line in hit_lines(place, hit, query=question.text, explain=True, room=width(), lines=3):
+            run.say(line)
+    if not hits:
+        run.failures.append(f"Nothing was found for {question.text!r}.")
+    return {
+        "question": question.text,
+        "where": question.where,
+        "ms": round(took, 1),
+        "mode": hits.mode,
+        "embedded": round(share, 3),
+        "hits": [
+            {"location": hit.location, "kind": hit.memory.kind, "score": hit.score, "parts": dict(hit.parts)}
+            for hit in hits
+        ],
+    }
+
+
+def _remember_and_forget(run: _Demo) -> None:
+    run.title("Remember, forget, restore")
+    hx = run.hx
+    memory = hx.remember(_DECISION, kind="decision", tags=["demo"])
+    steps = [_step(run, "remembered", memory.id, expected=True)]
+    hx.forget(memory.id)
+    steps.append(_step(run, "forgotten", memory.id, expected=False))
+    run.say(f"    in the store as {hx.get(memory.id).status.value}: {excerpt_of(hx.get(memory.id).raw)}")
+    hx.restore(memory.id)
+    steps.append(_step(run, "restored", memory.id, expected=True))
+    run.record["forgetting"] = steps
+
+
+def excerpt_of(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    return (excerpt(text, query="", room=width() - 36, verbatim=True, limit=1) or [""])[0]
+
+
+def _step(run: _Demo, what: str, memory_id: str, *, expected: bool) -> dict[str, Any]:
+    hits, took = _timed(run, _ASKED)
+    found = memory_id in [hit.id for hit in hits]
+    run.say(f"  {what:<11} recall {'finds it' if found else 'does not find it'} ({took:.0f} ms)")
+    if found is not expected:
+        run.failures.append(
+            f"After it was {what}, recall {'finds' if found else 'does not find'} {memory_id}."
+        )
+    return {"step": what, "found": found, "ms": round(took, 1)}
+
+
+def _check(run: _Demo) -> None:
+    run.title("Check")
+    found = run.hx.check()
+    for problem in found:
+        run.say(f"  {clean(problem)}")
+    run.failures.extend(found)
+    run.say("  All is well." if not found else f"  {count(len(found), 'problem')}.")
+    run.record["problems"] = found
+
+
+def _sum_up(run: _Demo) -> None:
+    status = run.hx.status()
+    run.title("Summary")
+    times = sorted(asked["ms"] for asked in run.record["questions"]) or [0.0]
+    run.record["summary"] = {
+        "memories": status.memories,
+        "chunks": status.chunks,
+        "bytes": sum(status.sizes.values()),
+        "embedded": round(_embedded(run), 3),
+        "seconds": round(run.seconds(), 2),
+    }
+    run.say(
+        f"  {count(status.memories, 'memory', 'memories')}, {count(status.chunks, 'chunk')}, "
+        f"{size(sum(status.sizes.values()))} on disk, {_embedded(run):.0%} embedded so far"
+    )
+    run.say(
+        f"  {count(len(times), 'question')}: {times[0]:.0f} to {times[-1]:.0f} ms each; "
+        f"all of it in {run.seconds():.1f} s"
+    )

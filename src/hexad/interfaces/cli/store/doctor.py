@@ -1,0 +1,269 @@
+"""`hexad doctor`: what state the store and its surroundings are in, what is wrong, and the remedy."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import click
+
+import hexad
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, print_json, state
+from hexad.interfaces.cli.output.render import count, hanging, size, width
+from hexad.interfaces.cli.store.doctor_memories import SYSTEMS, refuse_audit_options, show_quality
+
+if TYPE_CHECKING:
+    from hexad import EncryptionState, StoreStatus
+
+_MOUNTS: Final = Path("/proc/self/mounts")
+_FAR: Final = frozenset({"9p", "afs", "ceph", "cifs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf"})
+"""File systems over a network, on which locks and shared memory between machines do not hold."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Diagnosis:
+    status: StoreStatus
+    file_system: str | None
+    python: str = field(default_factory=platform.python_version)
+    integrity: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.status.to_dict(),
+            "python": self.python,
+            "file_system": self.file_system,
+            "problems": [*self.integrity, *self.remarks],
+        }
+
+
+@click.command(cls=Command)
+@click.argument("file", required=False)
+@click.option("--quick", is_flag=True, help="Do not look through the store for damage.")
+@click.option("--memories", is_flag=True, help="Say what the memories are worth; nothing is changed.")
+@click.option("--space", help="With --memories: only of this space.")
+@click.option(
+    "--from",
+    "program",
+    type=click.Choice(SYSTEMS),
+    help="With --memories: of FILE, which this memory system wrote, without importing it.",
+)
+@click.option(
+    "--list", "listed", type=click.IntRange(0), help="With --memories: name so many of each kind (3)."
+)
+@click.option(
+    "--fail-over",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --memories: exit code 1 when more than this share has a flaw.",
+)
+@click.pass_context
+def doctor(ctx: click.Context, /, *, quick: bool, memories: bool, **audit: Any) -> None:
+    """Show the state of the store and what is wrong with it.
+
+    Exit code 5 when the SQLite library can lose committed rows, or the store is damaged.
+
+    With --memories it audits what is remembered instead: junk, duplicates, echoes, what is stale, contradictory, secret
+    or without provenance, with ids and remedies; with --from FORMAT FILE that of mem0, claude-mem, MemPalace, a
+    MEMORY.md or the reference memory server. `--json` names 1,000 of each kind.
+    """
+    if memories:
+        ctx.exit(show_quality(ctx, **audit))
+    refuse_audit_options(ctx)
+    try:
+        found = _examine(quick=quick)
+    except hexad.AccessDenied:
+        _show_locked()
+        raise
+    if state().json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if found.integrity:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+def _examine(*, quick: bool) -> _Diagnosis:
+    remarks: list[str] = []
+    try:
+        hx = _opened()
+    except hexad.AccessDenied:
+        if not state().ask_passphrase():
+            raise
+        hx = _opened()
+    except hexad.Conflict as error:  # the vectors are from another embedder: a finding, not the end
+        remarks.append(str(error))
+        hx = _opened(embedder=None)
+    with hx:
+        status = hx.status()
+        damage = [] if quick else hx.check()
+    found = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)
+    if not status.sqlite_safe:
+        found.integrity.append(
+            f"SQLite {status.sqlite} can lose committed rows when one process writes while another "
+            "checkpoints. Install apsw-sqlite3mc 3.54 or newer."
+        )
+    found.integrity.extend(damage)
+    found.remarks.extend(_remarks(status, found.file_system))
+    return found
+
+
+def _opened(embedder: str | None = "default") -> hexad.Hexad:
+    return hexad.open(
+        state().store,
+        actor=state().actor,
+        purpose="hexad doctor",
+        background=False,
+        create=False,
+        embedder=embedder,
+        key=state().passphrase,
+    )
+
+
+def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
+    remarks = []
+    if kind in _FAR:
+        remarks.append(
+            f"The store is on a network file system ({kind}), where locks between machines may not hold. "
+            "Move it to a local disk, or let one machine alone use it."
+        )
+    if not status.backend_known:
+        remarks.append(
+            f"memory_backend = {status.backend!r} is no ordering that Hexad has: bundles are ordered by 'basic'. "
+            "docs/bundles.md names those there are."
+        )
+    if status.embeddings_failed:
+        remarks.append(
+            f"{count(status.embeddings_failed, 'memory', 'memories')} could not be embedded. "
+            "`hexad reindex --vectors` tries again."
+        )
+    if status.embeddings_paused:
+        remarks.append(f"Vectors wait for a budget. {status.embeddings_paused}")
+    elif status.embeddings_pending and status.embedder is not None:
+        remarks.append(
+            f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
+            "text alone finds them. `hexad maintain` computes them."
+        )
+    if status.quarantined:
+        remarks.append(
+            f"For a review: {count(status.quarantined, 'memory waits', 'memories wait')}. `hexad memory quarantine "
+            "list` shows them."
+        )
+    if status.queue_failed:
+        remarks.append(
+            f"{count(status.queue_failed, 'queued source')} could not be ingested. `hexad ingest` says why."
+        )
+    if status.queue_waiting:
+        remarks.append(
+            f"In the queue: {count(status.queue_waiting, 'source')}. `hexad maintain` ingests them."
+        )
+    for layer in cast("list[str]", (status.consolidation or {}).get("over_quota", [])):
+        remarks.append(
+            f"The layer {layer} is over its quota. `hexad consolidate` makes it smaller, where that may be."
+        )
+    return remarks
+
+
+def file_system(path: Path) -> str | None:
+    """Return the kind of file system a path is on, None where the system does not say (no /proc)."""
+    try:
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    best, kind = -1, None
+    for line in lines:
+        _, place, found, *_ = line.split(" ")
+        folder = Path(place.replace("\\040", " "))
+        if path.is_relative_to(folder) and len(folder.parts) >= best:
+            best, kind = len(folder.parts), found
+    return kind
+
+
+def _show(found: _Diagnosis) -> None:
+    status = found.status
+    safe = "safe" if status.sqlite_safe else "NOT safe"
+    embedder = status.embedder or "none here: full text alone"
+    if status.store_embedder is not None and status.store_embedder != status.embedder:
+        embedder += f" (the store's vectors are from {status.store_embedder})"
+    rows = [
+        ("hexad", f"{status.version}, Python {found.python}, {sys.platform}"),
+        ("store", status.path + (f" on {found.file_system}" if found.file_system else "")),
+        ("size", _sizes(status)),
+        ("sqlite", f"{status.sqlite}, {safe}"),
+        ("durability", status.durability + (", read-only" if status.readonly else "")),
+        ("encrypted", _encryption(status.encryption)),
+        ("schema", str(status.schema)),
+        (
+            "memories",
+            f"{status.memories:,} active, {status.archived:,} archived, {status.quarantined:,} quarantined, "
+            f"{count(status.chunks, 'chunk')}",
+        ),
+        (
+            "vectors",
+            f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
+        ),
+        ("embedder", embedder),
+        ("generator", status.generator or "none: texts are made locally"),
+        ("queue", f"{status.queue_waiting:,} waiting, {status.queue_failed:,} failed"),
+        ("keys", status.keys),
+        ("upkeep", _upkeep(status)),
+        ("user", status.user_layer or "no user layer"),
+        ("open in", "; ".join(status.holders) or "no process"),
+    ]
+    room = width()
+    for name, text in rows:
+        _entry(click.style(name.ljust(10), fg="cyan"), text, room)
+    for problem in found.integrity:
+        _entry(click.style("wrong".ljust(10), fg="red", bold=True), problem, room)
+    for remark in found.remarks:
+        _entry(click.style("note".ljust(10), fg="yellow"), remark, room)
+    if not found.integrity and not found.remarks:
+        click.echo(click.style("All is well.", fg="green"))
+
+
+def _upkeep(status: StoreStatus) -> str:
+    found = status.consolidation
+    if found is None:
+        return "not told to a role"
+    last, due = found["last_run"], cast("list[str]", found["due"])
+    said = "never consolidated" if last is None else f"consolidated {last}"
+    if not found["nightly"]:
+        said += ", by hand alone"
+    return f"{said}, due: {', '.join(due) or 'nothing'}"
+
+
+def _show_locked() -> None:
+    """Say of a store whose key is not at hand what can be read without it."""
+    found = hexad.encryption_state(state().store)
+    if found is None:
+        return
+    if state().json:
+        print_json({"encrypted": True, "encryption": found.to_dict()})
+    else:
+        _entry(click.style("encrypted".ljust(10), fg="cyan"), _encryption(found), width())
+
+
+def _encryption(found: EncryptionState | None) -> str:
+    if found is None:
+        return "no: whoever can read the files can read it (`hexad encrypt`)"
+    where = f" {found.key_file}" if found.key_file is not None else ""
+    if found.key_file is not None and not Path(found.key_file).exists():
+        where += " (which is not there)"
+    parts = "; ".join(f"{part}: {cipher}" for part, cipher in found.parts.items())
+    return f"yes, key from {found.provider}{where} ({found.key_id}); {parts}"
+
+
+def _entry(name: str, text: str, room: int) -> None:
+    first, *others = [line.strip() for line in hanging(text, indent=0, room=room - 12)] or [""]
+    click.echo(f"{name}  {first}")
+    for line in others:
+        click.echo(f"{'':12}{line}")
+
+
+def _sizes(status: StoreStatus) -> str:
+    total = sum(status.sizes.values())
+    parts = ", ".join(f"{name} {size(number)}" for name, number in status.sizes.items() if number)
+    return f"{size(total)} ({parts})" if parts else size(total)

@@ -1,0 +1,162 @@
+"""`hexad init`, `check`, `reindex` and `maintain`: the store itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import hexad
+from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, print_json, state
+from hexad.interfaces.cli.output.progress import meter
+from hexad.interfaces.cli.output.render import clean, count, size
+from hexad.interfaces.cli.store.encryption import (
+    new_key,
+    provider_options,
+    said_key,
+    warn_of_place,
+    warn_of_variable,
+)
+from hexad.interfaces.cli.store.ingest import embed, warn_of_budget, warn_of_links
+
+
+@click.command(cls=Command)
+@click.argument("folder", required=False)
+@click.option("--encrypt", is_flag=True, help="Encrypt all of it, from its first byte.")
+@provider_options
+def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: Path | None) -> None:
+    """Create a store in FOLDER.
+
+    Default: the current folder. Writes a hexad.toml in which every setting is explained, also into a store that is
+    there without one. With --encrypt, or an option that says where its key is, everything in it is encrypted; the key
+    comes from --provider, else what the environment names, else the system's keyring, or a key file without one.
+    """
+    given = folder if folder is not None else state().store
+    if given == "":
+        raise click.UsageError("'' names no folder; leave it out for the current one.")
+    if given is not None and Path(given).is_file():
+        raise click.UsageError(f"{str(given)!r} is a file; give the folder of the project.")
+    there = (Path.cwd() if given is None else Path(given)) / STORE_DIRECTORY / DATABASE
+    is_new = not there.exists()
+    encrypt = encrypt or provider is not None or key_file is not None
+    key = new_key(provider, key_file) if encrypt and is_new else None
+    path = hexad.init(given, encrypt=encrypt, provider=provider, key=key)
+    found = hexad.encryption_state(path) if is_new else None
+    if state().json:
+        encryption = {} if found is None else {"encryption": found.to_dict()}
+        print_json({"path": str(path), "created": is_new, **encryption})
+    elif is_new:
+        click.echo(f"Created {clean(str(path))}")
+        if found is not None:
+            click.echo(said_key(found.provider, found.key_file))
+            warn_of_variable(found.key_file)
+            warn_of_place(path, key_file)
+    else:
+        click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
+
+
+@click.command(cls=Command)
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Look for damage: rows, full text, vectors, files.
+
+    Exit code 5 when something is wrong; each line says what, and the remedy.
+    """
+    with state().opened() as hx:
+        found = hx.check()
+        path = hx.path
+    if state().json:
+        print_json({"path": str(path), "problems": found})
+    else:
+        for problem in found:
+            click.echo(clean(problem))
+        if not found:
+            click.echo(f"All is well in {clean(str(path))}.")
+    if found:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+@click.command(cls=Command)
+@click.option("--vectors", is_flag=True, help="Compute all vectors anew, too.")
+@click.option(
+    "--embedder",
+    metavar="SPEC",
+    help="Re-embed everything with this one: default, hashing, or openai:MODEL@https://host/v1.",
+)
+@click.option(
+    "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
+)
+def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
+    """Build full text, vectors and links anew.
+
+    All are derived from the memories, whose ids stay. Vectors only on request; of the honeycomb's edges, those that
+    somebody inserted stay as they are.
+    """
+    with state().opened(embeds=True) as hx:
+        report = hx.reindex(embedder=embedder, vectors=vectors)
+        # Links of the honeycomb follow the vectors.
+        embedded = embed(hx) if (report.vectors_queued or report.links_queued) and not no_embed else 0
+    if state().json:
+        print_json({**report.to_dict(), "embedded": embedded})
+        return
+    click.echo(f"{count(report.memories, 'memory', 'memories')} indexed anew")
+    if report.vectors_queued:
+        left = report.vectors_queued - embedded
+        click.echo(f"{count(embedded, 'memory', 'memories')} embedded with {report.embedder}, {left:,} left")
+
+
+@click.command(cls=Command)
+@click.pass_context
+def maintain(ctx: click.Context) -> None:
+    """Do the work that waits.
+
+    Queued sources are ingested, what is due is consolidated (`hexad consolidate` does it at any time), what is past the
+    time that a policy gives it is archived or purged, missing vectors are computed, and what was recalled is noted. Of
+    experience, large or old logs are sealed, context windows that were left full, or in which nothing was recorded for
+    long, are compacted, and COLD records become coarser where they are over their limit. Exit code 5 when a log is
+    damaged: it stays, and is named.
+    """
+    with state().opened(embeds=True) as hx:
+        total = hx.status().embeddings_pending
+        with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
+            report = hx.maintain(progress=lambda done: show(done, max(total, done)))
+        warn_of_budget(hx)
+        warn_of_links(hx)
+    if state().json:
+        print_json(report.to_dict())
+    else:
+        _show_maintained(report)
+    if report.problems:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+def _show_maintained(report: hexad.MaintenanceReport) -> None:
+    click.echo(
+        f"{count(report.ingested, 'queued source')} ingested, "
+        f"{count(report.embedded, 'memory', 'memories')} embedded, {count(report.handouts, 'recall')} noted"
+    )
+    if report.archived or report.purged:
+        click.echo(
+            f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
+        )
+    if report.consolidated:
+        click.echo(f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` tells of them)")
+    if report.user_layer:
+        click.echo(f"user layer: {clean(report.user_layer)}")
+    if report.linked:
+        click.echo(f"{count(report.linked, 'memory', 'memories')} linked with others")
+    experience = (
+        (report.sealed, count(report.sealed, "timestep"), "sealed"),
+        (report.compacted, count(report.compacted, "context window"), "compacted"),
+        (report.let_go, count(report.let_go, "window"), "let go after its time of grace"),
+        (report.compressed, count(report.compressed, "COLD record"), "compressed"),
+        (report.freed_bytes, size(report.freed_bytes), "freed of timesteps that are COLD"),
+    )
+    for number, what, done in experience:
+        if number:
+            click.echo(f"{what} {done}")
+    for problem in report.problems:
+        note(clean(problem))
+    if not any(value for name, value in report.to_dict().items() if name != "user_layer"):
+        note("Nothing was waiting.")

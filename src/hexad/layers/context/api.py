@@ -1,0 +1,399 @@
+"""The router's calls: a plan, a context of all layers, their items as a list, and the whole of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import Final
+
+from hexad.core.arguments import parse_choice, parse_text, parse_time, quoted, word_list
+from hexad.core.clock import Clock
+from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.layers.context.filters import NAMES, asks_decisions, filters_of, marked, passes
+from hexad.layers.context.filters import Narrowed as Narrowed
+from hexad.layers.context.filters__context_plain import carried, loosened, told
+from hexad.layers.context.pack import Answered, fuse, pack
+from hexad.layers.contract import (
+    EvidenceBlock,
+    FusedContext,
+    LayerSource,
+    MemoryItem,
+    MemoryLayer,
+    MemoryQuery,
+    Plan,
+    QueryClass,
+    ScoredItem,
+)
+from hexad.layers.router.parallel import Ask, Fetched, LayerPool, attempted, in_turn
+from hexad.layers.router.plan import RouteModel, RouteSettings, Wanted, plan
+from hexad.layers.router.query_language import QueryText, parse_query_text
+from hexad.layers.vector_layer import SHARING, item_of
+from hexad.memory.query import Hit
+from hexad.memory.store import Stores
+from hexad.search.recall.options import check_query
+from hexad.search.recall.recall_log import Handouts
+from hexad.text.tokens import TokenCounter
+
+LIMIT_MOST: Final = 1_000
+FIRST_MS, PATIENCE_MS = 3_000.0, 1_000.0
+"""So long a first answer may take, which may load a model, and the late are waited for where nobody had anything."""
+
+Source = Callable[[], LayerSource | None]
+"""Gives a layer; None where the store has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextNeeds:
+    """What the router is handed; a layer without a source is absent."""
+
+    sources: Mapping[MemoryLayer, Source]
+    stores: Stores
+    clock: Clock
+    counter: TokenCounter
+    handouts: Handouts | None
+    settings: RouteSettings
+    generator_for: Callable[[str | None], RouteModel | None]
+    factors: Callable[[QueryClass], Mapping[MemoryLayer, float]]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """A question, taken apart and planned; `plain` are the filters that a plain sentence carries."""
+
+    plan: Plan
+    query: MemoryQuery
+    plain: QueryText | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class Contexts:
+    """Routes questions to the layers of one store."""
+
+    def __init__(self, needs: ContextNeeds) -> None:
+        self._needs = needs
+        self._pool = LayerPool(needs.clock)
+        self._lock = Lock()
+        self._built: dict[MemoryLayer, LayerSource | None] = {}
+        self._warm: set[MemoryLayer] = set()
+        self._warming: set[MemoryLayer] = set()
+
+    def plan(
+        self,
+        question: str,
+        *,
+        max_tokens: int = 2_000,
+        layers: Iterable[str] | None = None,
+        deterministic: bool = False,
+        model: str | None = None,
+        narrowed: Narrowed | None = None,
+    ) -> Plan:
+        """Return how a question would be answered; nothing is asked of a layer."""
+        wanted = Wanted(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
+        return self._asked(question, wanted, narrowed or Narrowed(), model).plan
+
+    def context(
+        self,
+        task: str,
+        *,
+        wanted: Wanted,
+        narrowed: Narrowed,
+        form: str | None = None,
+        details: bool = True,
+        model: str | None = None,
+    ) -> FusedContext:
+        """Return what all layers know of a task, within its tokens."""
+        started = self._needs.clock.monotonic()
+        asked = self._asked(task, wanted, narrowed, model)
+        asked.timings["plan"] = self._ms(started)
+        asked, answered = self._found(task, asked, wanted, narrowed, model)
+        before = self._needs.clock.monotonic()
+        found = pack(
+            task,
+            asked.plan,
+            answered,
+            counter=self._needs.counter,
+            form=form,
+            details=details,
+            notes=_said(answered),
+        )
+        asked.timings["pack"] = self._ms(before)
+        asked.timings["total"] = self._ms(started)
+        self._note(found)
+        return replace(found, timings_ms=asked.timings)
+
+    def query(self, text: str, *, wanted: Wanted, narrowed: Narrowed, limit: int) -> tuple[ScoredItem, ...]:
+        """Return the items of all layers that answer best, without duplicates and contradictions."""
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
+            raise InvalidInput(f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
+        wanted = replace(wanted, limit=max(limit, 20))
+        asked, answered = self._found(text, self._asked(text, wanted, narrowed, None), wanted, narrowed, None)
+        return fuse(answered, asked.plan).items[:limit]
+
+    def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
+        """Return the whole of what a context showed as a summary. Raises `NotFound` for an id that is not there."""
+        item = _item(what)
+        wanted = item.memory_id or item.id if item is not None else what.id if isinstance(what, Hit) else what
+        if not isinstance(wanted, str):
+            raise InvalidInput(
+                f"{quoted(wanted)} is nothing to expand; give an item of a context, a hit, or an id."
+            )
+        found = self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else item
+        if found is None and item is None:
+            found = self._of_layer(wanted)
+        if found is None:
+            raise NotFound(
+                f"There is nothing with the id {quoted(wanted)}; give one that a context shows in brackets."
+            )
+        if item is not None:
+            found = replace(found, layer=item.layer)
+        if max_tokens is None:
+            return replace(found, summary=None)
+        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+            raise InvalidInput(f"max_tokens = {max_tokens!r} must be a whole number, at least 1.")
+        cut = self._needs.counter.truncate(found.text, max_tokens)
+        notes = found.notes if cut == found.text else (*found.notes, f"Cut to {max_tokens} tokens.")
+        return replace(found, summary=None, text=cut, notes=notes)
+
+    def busy(self) -> int:
+        """Return how many questions to layers are worked on, late ones among them."""
+        return self._pool.busy()
+
+    def close(self) -> None:
+        """End the threads that ask layers; one that is late is waited for: it reads the store."""
+        self._pool.close()
+
+    # Asking -----------------------------------------------------------------------------------------------------
+
+    def _asked(self, question: str, wanted: Wanted, narrowed: Narrowed, model: str | None) -> _Asked:
+        question, model = check_query(question), parse_text(model, "model")
+        typed = parse_query_text(question, names=NAMES)
+        if typed.refused:
+            raise InvalidInput(f"{typed.refused[0]}.")
+        if typed.narrows:
+            asked = self._planned(typed.text, typed, wanted, narrowed, model)
+            notes = tuple(f"{one}." for one in typed.problems)
+        else:
+            plain, now = None, self._needs.clock.now()
+            if narrowed.plain and self._needs.settings.plain:
+                plain = carried(question, narrowed, wanted.layers, now=now, stores=self._needs.stores)
+            asked = self._planned(question, plain or QueryText(words=(question,)), wanted, narrowed, model)
+            asked.plain, notes = plain, () if plain is None else (told(plain),)
+        asked.plan = replace(asked.plan, notes=(*asked.plan.notes, *notes))
+        return asked
+
+    def _planned(
+        self, question: str, typed: QueryText, wanted: Wanted, narrowed: Narrowed, model: str | None
+    ) -> _Asked:
+        """Return how a question is answered whose filters are known; layers are asked for the words left."""
+        now = self._needs.clock.now()
+        if typed.layers and wanted.layers is None:
+            wanted = replace(wanted, layers=_layers(typed.layers))
+        if asks_decisions(typed, narrowed, wanted.layers):
+            wanted = replace(wanted, also=(MemoryLayer.GOVERNANCE,))
+        generator = (
+            None if model is None else self._needs.generator_for(None if model == "default" else model)
+        )
+        found = plan(question, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
+        query = MemoryQuery(
+            text=typed.text,
+            now=now,
+            filters=filters_of(typed, narrowed, now=now, stores=self._needs.stores),
+            task_type=found.task_type,
+            query_class=found.query_class,
+            asks_why=found.asks_why,
+            as_of=parse_time(narrowed.as_of, "as_of"),
+            deterministic=wanted.deterministic,
+            asked=None if question == typed.text else question,
+        )
+        return _Asked(plan=found, query=query)
+
+    def _found(
+        self, question: str, asked: _Asked, wanted: Wanted, narrowed: Narrowed, model: str | None
+    ) -> tuple[_Asked, Answered]:
+        """Return what the layers know; where the filters of a plain sentence leave nothing, without them, and why."""
+        answered = self._answers(asked)
+        if asked.plain is None or answered.late or any(answered.items.values()):
+            return asked, answered
+        for typed, note in loosened(asked.plain):
+            again = self._planned(question, typed or QueryText(words=(question,)), wanted, narrowed, model)
+            again.timings.update(asked.timings)
+            found = self._answers(again)
+            if any(found.items.values()):
+                again.plan = replace(again.plan, notes=(*again.plan.notes, note))
+                return again, found
+        return asked, answered
+
+    def _answers(self, asked: _Asked) -> Answered:
+        planned = {layer.layer: layer for layer in asked.plan.layers}
+        sources, broken = self._sources(planned)
+        first: list[MemoryLayer] = []
+        cold: list[MemoryLayer] = []
+        if not asked.query.deterministic:
+            before = self._needs.clock.monotonic()
+            first, cold = self._make_warm(sources, waits=asked.plan.deadline_ms is None)
+            if first or cold:
+                asked.timings["warm"] = self._ms(before)
+        asks: dict[MemoryLayer, Ask] = {
+            layer: _ask(source, asked.query, planned[layer].limit)
+            for layer, source in sources.items()
+            if layer not in cold
+        }
+        if asked.plan.deadline_ms is None:
+            fetched = in_turn(asks, clock=self._needs.clock)
+        else:
+            deadlines = {one: planned[one].deadline_ms or asked.plan.deadline_ms for one in asks}
+            shared = {layer: deadlines[layer] for layer in asks if layer in SHARING}
+            deadlines.update(dict.fromkeys(shared, sum(shared.values())))
+            deadlines.update({layer: max(FIRST_MS, deadlines[layer]) for layer in first})
+            fetched = self._pool.fetch(
+                asks,
+                deadlines_ms=deadlines,
+                total_ms=max(asked.plan.deadline_ms, FIRST_MS if first else 0.0),
+                patience_ms=PATIENCE_MS,
+            )
+        fetched.late.extend(cold)
+        asked.timings.update(fetched.timings_ms)
+        return _answered(asked.query, fetched, broken, planned, sources)
+
+    def _sources(
+        self, wanted: Iterable[MemoryLayer]
+    ) -> tuple[dict[MemoryLayer, LayerSource], dict[MemoryLayer, str]]:
+        """Return the layers that are there, built when they are first asked, and those that cannot be."""
+        broken: dict[MemoryLayer, str] = {}
+        with self._lock:
+            for layer in wanted:
+                if layer not in self._built and layer in self._needs.sources:
+                    source, error = attempted(self._needs.sources[layer])
+                    if error is not None:
+                        broken[layer] = error
+                    else:
+                        self._built[layer] = source
+            found = {layer: built for layer in wanted if (built := self._built.get(layer)) is not None}
+        return found, broken
+
+    def _make_warm(
+        self, sources: Mapping[MemoryLayer, LayerSource], *, waits: bool
+    ) -> tuple[list[MemoryLayer], list[MemoryLayer]]:
+        """Let layers load what only their first answer has to wait for, before the clock runs.
+
+        Returns those that did, and those that still do so after `FIRST_MS`: they go on by themselves, and are not
+        asked before they are done. With `waits` all are waited for.
+        """
+        with self._lock:
+            cold = [layer for layer in sources if layer not in self._warm]
+            begun = [layer for layer in cold if layer not in self._warming]
+            self._warming.update(begun)
+        if waits:
+            for layer in cold:
+                self._warm_up(layer, sources[layer])
+            return cold, []
+        warming: dict[MemoryLayer, Ask] = {
+            layer: partial(self._warm_up, layer, sources[layer]) for layer in begun
+        }
+        if warming:
+            self._pool.fetch(warming, deadlines_ms=dict.fromkeys(warming, FIRST_MS), total_ms=FIRST_MS)
+        return [layer for layer in cold if layer in self._warm], [
+            one for one in cold if one not in self._warm
+        ]
+
+    def _warm_up(self, layer: MemoryLayer, source: LayerSource) -> Sequence[MemoryItem]:
+        attempted(source.warm)  # what goes wrong the question itself will say
+        with self._lock:
+            self._warm.add(layer)
+            self._warming.discard(layer)
+        return ()
+
+    def _ms(self, started: float) -> float:
+        return round((self._needs.clock.monotonic() - started) * 1000, 3)
+
+    # Single items -----------------------------------------------------------------------------------------------
+
+    def _memory(self, memory_id: str) -> MemoryItem | None:
+        memories = self._needs.stores.memories
+        try:
+            with self._needs.stores.db.read():
+                no = memories.resolve(memory_id, space=None)
+                memory = memories.by_no([no])[no]
+        except (NotFound, InvalidInput):
+            return None
+        hit = Hit(memory=memory, chunk=None, score=0.0, parts={}, layer="")
+        layer = MemoryLayer.VECTOR if memory.source is not None else MemoryLayer.PROJECT
+        layer = MemoryLayer.GOVERNANCE if memory.kind == "decision" else layer
+        if self._needs.handouts is not None:
+            self._needs.handouts.note_texts([(no, memory.raw, memory.raw)], at=self._needs.clock.now())
+        return item_of(hit, layer, now=self._needs.clock.now())
+
+    def _of_layer(self, item_id: str) -> MemoryItem | None:
+        for source in self._sources(MemoryLayer)[0].values():
+            with suppress(HexadError):  # a layer that is closed to the actor, or damaged, has nothing to show
+                found = source.item(item_id, now=self._needs.clock.now())
+                if found is not None:
+                    return found
+        return None
+
+    def _note(self, found: FusedContext) -> None:
+        """Let `last_used_at` and the echo check know what was shown."""
+        if self._needs.handouts is None:
+            return
+        memories = self._needs.stores.memories
+        blocks = [block for block in (*found.system_items, *found.evidence_blocks) if block.item.memory_id]
+        shown: list[tuple[int, str, str]] = []
+        for block in blocks:
+            known = memories.identify(memory_id=str(block.item.memory_id))
+            if known is not None:
+                shown.append((known.no, block.text, block.item.text))
+        self._needs.handouts.note_texts(shown, at=self._needs.clock.now())
+
+
+def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> Ask:
+    return lambda: source.items(query, limit=limit)
+
+
+def _answered(
+    query: MemoryQuery,
+    fetched: Fetched,
+    broken: Mapping[MemoryLayer, str],
+    planned: Iterable[MemoryLayer],
+    sources: Mapping[MemoryLayer, LayerSource],
+) -> Answered:
+    items = {
+        layer: [marked(item) for item in some if passes(item, query)] for layer, some in fetched.items.items()
+    }
+    return Answered(
+        items=items,
+        late=tuple(sorted(fetched.late, key=lambda layer: layer.rank)),
+        failed={**broken, **fetched.failed},
+        absent=tuple(layer for layer in planned if layer not in sources and layer not in broken),
+    )
+
+
+def _item(what: object) -> MemoryItem | None:
+    if isinstance(what, EvidenceBlock | ScoredItem):
+        return what.item
+    return what if isinstance(what, MemoryItem) else None
+
+
+def _layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
+    if names is None:
+        return None
+    chosen = [parse_choice(MemoryLayer, name, "layers") for name in word_list(names, "layers")]
+    if not chosen:
+        raise InvalidInput(
+            f"layers is empty; name some of {', '.join(MemoryLayer)}, or leave it out for all."
+        )
+    return tuple(sorted(set(chosen), key=lambda layer: layer.rank))
+
+
+def parse_layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
+    """Return the layers of these names in the order of authority, None for None. Raises `InvalidInput`."""
+    return _layers(names)
+
+
+def _said(answered: Answered) -> tuple[str, ...]:
+    notes = [f"The layer {layer} failed: {reason}" for layer, reason in (answered.failed or {}).items()]
+    if answered.late:
+        notes.append(f"Did not answer in time: {', '.join(answered.late)}.")
+    return tuple(notes)

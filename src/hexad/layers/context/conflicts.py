@@ -1,0 +1,143 @@
+"""Items that contradict each other (document 4, section 6.3): one statement goes on, with a note of the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hexad.layers.contract import MemoryItem, MemoryLayer, ScoredItem
+from hexad.layers.scoring import age_days
+from hexad.memory.decision import DECISION
+from hexad.memory.fact import KINDS_APART
+from hexad.memory.memory import JSONValue, Trust
+from hexad.redaction.injection.detector import instructions_in
+from hexad.text.normalize import fold, slug
+
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What goes on, each at most once for a key, and what gave way, with the reason."""
+
+    items: tuple[ScoredItem, ...]
+    gave_way: tuple[tuple[ScoredItem, str], ...]
+
+
+def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
+    """Return the items without those that others contradict, in their order.
+
+    Items are about the same when they share a key, a space and a group; what a user prefers everywhere is about the
+    same as what a project says of that key, but not of somebody or something in it. What this project chose goes
+    before what its user usually does. Among the rest the better vouched for goes first (the user or an agent before a
+    tool, the web or nobody), then the younger by whole days, the surer, the one with more evidence, the higher layer,
+    and the id. Lists do not contradict.
+    """
+    gone: dict[str, str] = {}
+    notes: dict[str, tuple[str, ...]] = {}
+    for group in _groups(ranked):
+        best, *others = sorted(group, key=_place)
+        differing = [one for one in others if _value(one.item) != _value(best.item)]
+        if differing:
+            notes[best.item.id] = tuple(_note(best.item, one.item) for one in differing)
+        for one in differing:
+            gone[one.item.id] = f"contradicted by {best.item.id}, which {_reason(best.item, one.item)}"
+    kept = tuple(
+        replace(one, notes=(*one.notes, *notes.get(one.item.id, ())))
+        for one in ranked
+        if one.item.id not in gone
+    )
+    return Resolved(
+        items=kept, gave_way=tuple((one, gone[one.item.id]) for one in ranked if one.item.id in gone)
+    )
+
+
+def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
+    """Return items that are about the same and say something different."""
+    users: dict[str, list[ScoredItem]] = {}
+    groups: dict[tuple[str, str, str], list[ScoredItem]] = {}
+    for one in ranked:
+        item = one.item
+        if item.key is None or item.value is None or isinstance(item.value, list | tuple):
+            continue
+        key = slug(item.key) or fold(item.key)
+        if item.layer is MemoryLayer.USER:
+            users.setdefault(key, []).append(one)
+        else:
+            groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(one)
+    told = set()
+    for (key, _, _), members in groups.items():
+        if any(_is_the_projects(one.item) for one in members):
+            told.add(key)  # what its user does everywhere is beside each of this project's
+            members.extend(users.get(key, ()))
+    groups.update({(key, "", ""): members for key, members in users.items() if key not in told})
+    return [members for members in groups.values() if len({_value(one.item) for one in members}) > 1]
+
+
+def _is_the_projects(item: MemoryItem) -> bool:
+    """Whether an item says how something is done here: where another person lives is no exception of the user's."""
+    return item.group is None or item.kind == DECISION or item.kind in KINDS_APART
+
+
+def _place(one: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
+    item = one.item
+    return (
+        1 if item.layer is MemoryLayer.USER else 0,
+        0 if item.trust.rank >= Trust.AGENT.rank else 1,
+        age_days(item),
+        -(item.confidence or 0.0),
+        -(item.evidence_count or 0),
+        item.layer.rank,
+        item.id,
+    )
+
+
+def _reason(best: MemoryItem, other: MemoryItem) -> str:
+    """Return in words by what one item goes before another: the first criterion that tells them apart."""
+    mine, its = (
+        _place(ScoredItem(item=best, score=0.0, parts={})),
+        _place(ScoredItem(item=other, score=0.0, parts={})),
+    )
+    words = (
+        "is of this project",
+        "is better vouched for",
+        "is more recent",
+        "is surer",
+        "has more evidence",
+        "is of a higher layer",
+        "has the lower id",
+    )
+    return next(word for word, one, two in zip(words, mine, its, strict=True) if one != two)
+
+
+def _note(best: MemoryItem, other: MemoryItem) -> str:
+    said = f"{_shown(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
+    if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
+        return (
+            f"The user usually has {other.key}: {said}; this project has {_shown(best.value)}. "
+            "Treat this project as an exception."
+        )
+    return f"Another memory has {other.key}: {said}; this one counts because it {_reason(best, other)}."
+
+
+def _sure(item: MemoryItem) -> str:
+    parts = [] if item.confidence is None else [f"confidence {item.confidence:.2f}"]
+    parts += [f"{item.evidence_count} times"] if (item.evidence_count or 0) > 1 else []
+    return "".join(f", {part}" for part in parts)
+
+
+def _value(item: MemoryItem) -> str:
+    value = item.value
+    if isinstance(value, str):
+        return fold(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _shown(value: JSONValue) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    line = " ".join(text.split())
+    if instructions_in(line):
+        return "something that reads as instructions"
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,169 @@
+"""From the items of all layers to those that a context holds: duplicates out, quotas kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from hexad.layers.contract import LeftOut, MemoryLayer, ScoredItem
+from hexad.layers.scoring import order
+from hexad.text.normalize import fold
+from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
+
+NEAR: Final = 0.85
+"""Jaccard of the runs of three words from which two texts say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unique:
+    """Items without duplicates, best first; each names what was folded into it."""
+
+    items: tuple[ScoredItem, ...]
+    duplicates: tuple[tuple[ScoredItem, str], ...]
+
+
+def deduplicate(ranked: Sequence[ScoredItem]) -> Unique:
+    """Return the items without those that repeat another, exactly or nearly (MinHash, Jaccard 0.85 or more).
+
+    Of two that say the same the one of the higher layer stays, then the younger, then that of the lower id. The
+    other is evidence for it: its id stands among the duplicates, and its evidence is added. Two items that state
+    different values never are duplicates, however alike their texts are.
+    """
+    by_place = sorted(ranked, key=lambda one: (one.item.layer.rank, -one.item.at.timestamp(), one.item.id))
+    kept: dict[str, ScoredItem] = {}
+    folded: dict[str, list[str]] = {}
+    gone: list[tuple[ScoredItem, str]] = []
+    index = _Alike()
+    for one in by_place:
+        same, how = index.find(one)
+        if same is None:
+            index.add(one)
+            kept[one.item.id] = one
+            continue
+        folded.setdefault(same, []).append(one.item.id)
+        gone.append((one, f"{how} {same}"))
+    items = [
+        replace(
+            one,
+            duplicates=(*one.duplicates, *sorted(folded.get(id_, ()))),
+            item=replace(one.item, evidence_count=(one.item.evidence_count or 1) + len(folded[id_]))
+            if id_ in folded
+            else one.item,
+        )
+        for id_, one in kept.items()
+    ]
+    return Unique(
+        items=tuple(sorted(items, key=order)), duplicates=tuple(sorted(gone, key=lambda pair: order(pair[0])))
+    )
+
+
+class _Alike:
+    """Finds what says the same as an item among those that were added."""
+
+    def __init__(self) -> None:
+        self._exact: dict[str, list[ScoredItem]] = {}
+        self._banded: dict[int, list[ScoredItem]] = {}
+        self._shingles: dict[str, frozenset[str]] = {}
+        self._signatures: dict[str, tuple[int, ...]] = {}
+
+    def add(self, one: ScoredItem) -> None:
+        self._exact.setdefault(fold(one.item.text), []).append(one)
+        for band in self._signature(one):
+            self._banded.setdefault(band, []).append(one)
+
+    def find(self, one: ScoredItem) -> tuple[str | None, str]:
+        for other in self._exact.get(fold(one.item.text), ()):
+            if _may_fold(one, other):
+                return other.item.id, "repeats"
+        near = {
+            other.item.id: other
+            for band in self._signature(one)
+            for other in self._banded.get(band, ())
+            if _may_fold(one, other)
+        }
+        for other in near.values():
+            if jaccard(self._runs(one), self._runs(other)) >= NEAR:
+                return other.item.id, "says nearly the same as"
+        return None, ""
+
+    def _signature(self, one: ScoredItem) -> tuple[int, ...]:
+        if one.item.id not in self._signatures:
+            self._signatures[one.item.id] = bands(minhash(one.item.text))
+        return self._signatures[one.item.id]
+
+    def _runs(self, one: ScoredItem) -> frozenset[str]:
+        if one.item.id not in self._shingles:
+            self._shingles[one.item.id] = shingles(one.item.text)
+        return self._shingles[one.item.id]
+
+
+def _may_fold(one: ScoredItem, other: ScoredItem) -> bool:
+    """Whether two items may be one: what nobody vouches for does not stand in for what somebody does."""
+    mine, its = one.item, other.item
+    if mine.key is not None and its.key is not None and (mine.key, mine.value) != (its.key, its.value):
+        return False
+    return its.trust.rank >= mine.trust.rank
+
+
+@dataclass(slots=True)
+class Allotment:
+    """What of each layer a context takes, and what it leaves out, with its price."""
+
+    taken: list[ScoredItem] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    spent: dict[MemoryLayer, int] = field(default_factory=dict)
+
+
+def allot(
+    ranked: Sequence[ScoredItem],
+    *,
+    shares: Mapping[MemoryLayer, float],
+    tokens: int,
+    cost: Callable[[ScoredItem], int],
+) -> Allotment:
+    """Return the items that fit: of each layer the best, within its share of `tokens` as a cap.
+
+    What a layer does not use flows on in the order of authority, and at the end to whoever has items left, in the
+    same order; then to layers whose share is 0. A layer without a share is left out.
+    """
+    found = Allotment()
+    waiting: dict[MemoryLayer, list[tuple[ScoredItem, int]]] = {}
+    carried, spent = 0.0, 0
+    for layer in MemoryLayer:
+        cap = shares.get(layer, 0.0) * tokens + carried
+        used = 0
+        own = [(one, cost(one)) for one in ranked if one.item.layer is layer]
+        if layer not in shares:
+            found.left_out += [_left(one, price, "its layer has no share here") for one, price in own]
+            own = []
+        for one, price in own:
+            if shares[layer] > 0 and used + price <= cap and spent + used + price <= tokens:
+                found.taken.append(one)
+                used += price
+            else:
+                waiting.setdefault(layer, []).append((one, price))
+        found.spent[layer] = used
+        spent += used
+        carried = cap - used
+    for layer, own in sorted(waiting.items(), key=lambda one: shares[one[0]] <= 0):
+        for one, price in own:
+            if spent + price <= tokens:
+                found.taken.append(one)
+                found.spent[layer] += price
+                spent += price
+            else:
+                found.left_out.append(
+                    _left(one, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left")
+                )
+    found.taken.sort(key=order)
+    return found
+
+
+def _left(one: ScoredItem, price: int, reason: str) -> LeftOut:
+    return LeftOut(id=one.item.id, layer=one.item.layer, reason=reason, tokens=price, score=one.score)
+
+
+def left_out(pairs: Iterable[tuple[ScoredItem, str]], *, cost: Callable[[ScoredItem], int]) -> list[LeftOut]:
+    """Return what gave way to others, with the price that it would have had."""
+    return [_left(one, cost(one), reason) for one, reason in pairs]

@@ -1,0 +1,374 @@
+"""The six layers of memory (document 4): what each gives to a context, how a query is planned, what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Protocol
+
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidInput
+from hexad.memory.memory import Citation, JSONValue, Trust, format_time
+from hexad.memory.query import Filters
+
+
+class MemoryLayer(StrEnum):
+    """The layers in order of authority: what an earlier one says weighs more."""
+
+    SESSION = "session"
+    PROJECT = "project"
+    USER = "user"
+    GOVERNANCE = "governance"
+    GRAPH = "graph"
+    VECTOR = "vector"
+
+    @property
+    def rank(self) -> int:
+        """Where it stands in authority: 0 for the session, 5 for what was ingested."""
+        return _RANKS[self]
+
+
+_RANKS: Final = {layer: at for at, layer in enumerate(MemoryLayer)}
+
+
+class TaskType(StrEnum):
+    """What somebody is about to do with the answer (document 4, section 2.3)."""
+
+    EDIT = "edit"
+    EXPLAIN = "explain"
+    DESIGN = "design"
+    REFACTOR = "refactor"
+    RESEARCH = "research"
+
+
+class QueryClass(StrEnum):
+    """What kind of thing is asked about."""
+
+    PROCEDURAL = "procedural"
+    FACTUAL = "factual"
+    ARCHITECTURAL = "architectural"
+    USER = "user"
+    HISTORICAL = "historical"
+    GENERAL = "general"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuery:
+    """What a layer is asked.
+
+    `filters` are those of the caller, with the roles that it has: a layer gives nothing that they keep out.
+    `now` is the time of the call; `as_of` the time whose state is asked for, None for the present one.
+    `asked` is the sentence of which `text` is what its filters left, None where they are one.
+    `deterministic` asks for an answer that depends on the stored state alone: no feedback, no clock of its own.
+    """
+
+    text: str
+    now: datetime
+    filters: Filters = field(default_factory=Filters)
+    task_type: TaskType = TaskType.EXPLAIN
+    query_class: QueryClass = QueryClass.GENERAL
+    asks_why: bool = False
+    """Whether it asks for a reason or a decision: the only queries that governance answers within its quota."""
+    as_of: datetime | None = None
+    deterministic: bool = False
+    asked: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryItem:
+    """Something that one layer knows about a query (document 4, section 6.2).
+
+    `recency` is its age in days, `relevance` 0 to 1 by the function that all layers share. `confidence` is for what
+    was inferred, `importance` for decisions and patterns; None counts as 0. Items of one `key` (an attribute, a
+    topic) with different `value` contradict each other. `summary` is handed out first, `text` on demand. `group`
+    keeps items apart that share a key and are about different things (a subject, a component).
+    """
+
+    id: str
+    layer: MemoryLayer
+    text: str
+    recency: float
+    relevance: float
+    at: datetime
+    kind: str
+    summary: str | None = None
+    confidence: float | None = None
+    importance: float | None = None
+    key: str | None = None
+    value: JSONValue = None
+    group: str | None = None
+    evidence_count: int | None = None
+    memory_id: str | None = None
+    space: str | None = None
+    trust: Trust = Trust.USER
+    instruction_like: tuple[str, ...] = ()
+    pinned: bool = False
+    citations: tuple[Citation, ...] = ()
+    location: str = ""
+    notes: tuple[str, ...] = ()
+    """What a reader must know of it: how old a decision is, what a value replaced, why there is an exception."""
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the item as JSON."""
+        return {
+            "id": self.id,
+            "layer": self.layer.value,
+            "kind": self.kind,
+            "text": self.text,
+            "summary": self.summary,
+            "recency": self.recency,
+            "relevance": self.relevance,
+            "confidence": self.confidence,
+            "importance": self.importance,
+            "at": format_time(self.at),
+            "key": self.key,
+            "value": self.value,
+            "group": self.group,
+            "evidence_count": self.evidence_count,
+            "memory_id": self.memory_id,
+            "space": self.space,
+            "trust": self.trust.value,
+            "instruction_like": list(self.instruction_like),
+            "pinned": self.pinned,
+            "citations": [
+                {"path": c.path, "symbol": c.symbol, "content_hash": c.content_hash, "commit": c.commit}
+                for c in self.citations
+            ],
+            "location": self.location,
+            "notes": list(self.notes),
+        }
+
+
+class LayerSource(Protocol):
+    """One layer as the router sees it. Called in a thread of its own: it opens what it needs and holds nothing."""
+
+    @property
+    def name(self) -> MemoryLayer:
+        """Which layer it answers for."""
+
+    def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
+        """Return at most `limit` items, best first; empty when the layer knows nothing of it."""
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return the whole of what `items` gave under an id that is no memory's; None where it is not there."""
+
+    def warm(self) -> None:
+        """Load what only a first question would wait for. What goes wrong the question itself will say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much each part of a score counts (document 4, section 6.2), as parts of 1.
+
+    `decay` is the formula's lambda, per day; `layer` maps a layer to its authority, 0 to 1.
+    """
+
+    relevance: float
+    recency: float
+    authority: float
+    confidence: float
+    importance: float
+    decay: float
+    layer: Mapping[MemoryLayer, float]
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the weights as JSON."""
+        return {
+            "relevance": self.relevance,
+            "recency": self.recency,
+            "authority": self.authority,
+            "confidence": self.confidence,
+            "importance": self.importance,
+            "decay": self.decay,
+            "layer": {layer.value: weight for layer, weight in self.layer.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerPlan:
+    """What one layer is asked for: at most `limit` items, `share` of the tokens as a cap, within `deadline_ms`."""
+
+    layer: MemoryLayer
+    share: float
+    tokens: int
+    limit: int
+    deadline_ms: float | None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the layer's part of a plan as JSON."""
+        return {
+            "layer": self.layer.value,
+            "share": self.share,
+            "tokens": self.tokens,
+            "limit": self.limit,
+            "deadline_ms": self.deadline_ms,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a query is answered: what it is, which layers are asked, how their items are weighed.
+
+    `decided_by` is `rules`, or the model that was asked; `reasons` says in words what the decision rests on.
+    `deadline_ms` None means that every layer is waited for. `feedback` is what verdicts on earlier answers made of the
+    authority of layers, as factors from 0.8 to 1.25; a layer of which nothing was said is left out.
+    """
+
+    query: str
+    task_type: TaskType
+    query_class: QueryClass
+    asks_why: bool
+    layers: tuple[LayerPlan, ...]
+    weights: Weights
+    max_tokens: int
+    deadline_ms: float | None
+    decided_by: str = "rules"
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    feedback: Mapping[MemoryLayer, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the plan as JSON."""
+        return {
+            "query": self.query,
+            "task_type": self.task_type.value,
+            "query_class": self.query_class.value,
+            "asks_why": self.asks_why,
+            "layers": [layer.to_dict() for layer in self.layers],
+            "weights": self.weights.to_dict(),
+            "max_tokens": self.max_tokens,
+            "deadline_ms": self.deadline_ms,
+            "decided_by": self.decided_by,
+            "reasons": list(self.reasons),
+            "notes": list(self.notes),
+            "feedback": {layer.value: factor for layer, factor in self.feedback.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredItem:
+    """An item with its score; `parts` maps a part of the formula to what it contributed, and they sum up to it."""
+
+    item: MemoryItem
+    score: float
+    parts: Mapping[str, float]
+    duplicates: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the item with its score as JSON."""
+        return {
+            **self.item.to_dict(),
+            "score": self.score,
+            "parts": dict(self.parts),
+            "duplicates": list(self.duplicates),
+            "notes": [*self.item.notes, *self.notes],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceBlock:
+    """One item as a context shows it: `shown` is `summary` or `text`, `tokens` what it costs there."""
+
+    scored: ScoredItem
+    text: str
+    shown: str
+    tokens: int
+
+    @property
+    def item(self) -> MemoryItem:
+        """What is shown."""
+        return self.scored.item
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the block as JSON."""
+        return {**self.scored.to_dict(), "shown": self.shown, "shown_text": self.text, "tokens": self.tokens}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """An item that was found and is not in a context: why, and what it would have cost in tokens."""
+
+    id: str
+    layer: MemoryLayer
+    reason: str
+    tokens: int
+    score: float | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {
+            "id": self.id,
+            "layer": self.layer.value,
+            "reason": self.reason,
+            "tokens": self.tokens,
+            "score": self.score,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FusedContext:
+    """What all layers know of a task, within a budget of tokens (document 4, section 9.3).
+
+    `system_context` says where the session, the project and the user stand; `evidence_blocks` what speaks to the
+    task, in the order of authority. `late` names layers that did not answer in time, `failed` those that could not
+    and why, `absent` those that the store does not have. `rendered` maps `toon`, `json` and `markdown` to the text
+    for a model; the same stored state gives the same bytes.
+    """
+
+    task: str
+    plan: Plan
+    system_context: str
+    evidence_blocks: tuple[EvidenceBlock, ...]
+    system_items: tuple[EvidenceBlock, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
+    late: tuple[MemoryLayer, ...] = ()
+    failed: Mapping[MemoryLayer, str] = field(default_factory=dict)
+    absent: tuple[MemoryLayer, ...] = ()
+    notes: tuple[str, ...] = ()
+    tokens: int = 0
+    max_tokens: int = 0
+    format: str = "json"
+    rendered: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tokens_by_format: Mapping[str, int] = field(default_factory=dict)
+    tokens_by_layer: Mapping[MemoryLayer, int] = field(default_factory=dict)
+    timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def render(self, form: str | None = None) -> str:
+        """Return the context for a model as `toon`, `json` or `markdown`; None is the form that it was packed for.
+
+        Raises `InvalidInput` for another form.
+        """
+        if form is None:
+            form = self.format
+        if not isinstance(form, str) or form not in self.rendered:
+            known = ", ".join(self.rendered)
+            raise InvalidInput(f"form = {quoted(form)} is not known; choose one of {known}, or None.")
+        return self.rendered[form]
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the context with all that led to it as JSON."""
+        return {
+            "task": self.task,
+            "system_context": self.system_context,
+            "system_items": [block.to_dict() for block in self.system_items],
+            "evidence_blocks": [block.to_dict() for block in self.evidence_blocks],
+            "dropped": [left.to_dict() for left in self.dropped],
+            "late": [layer.value for layer in self.late],
+            "failed": {layer.value: reason for layer, reason in self.failed.items()},
+            "absent": [layer.value for layer in self.absent],
+            "notes": list(self.notes),
+            "tokens": self.tokens,
+            "max_tokens": self.max_tokens,
+            "format": self.format,
+            "text": self.render(),
+            "tokens_by_format": dict(self.tokens_by_format),
+            "tokens_by_layer": {layer.value: tokens for layer, tokens in self.tokens_by_layer.items()},
+            "plan": self.plan.to_dict(),
+            "timings_ms": dict(self.timings_ms),
+        }

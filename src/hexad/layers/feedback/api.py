@@ -1,0 +1,169 @@
+"""`hx.feedback`: what was said of answers; later ones heed it."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.core.arguments import parse_choice, parse_text, parse_whole, quoted
+from hexad.core.clock import Clock
+from hexad.core.ids import IdSource
+from hexad.core.tracing import log
+from hexad.errors import IntegrityError, InvalidInput, NotFound
+from hexad.layers.contract import EvidenceBlock, MemoryItem, MemoryLayer, QueryClass, ScoredItem
+from hexad.layers.feedback.boost import layer_factors
+from hexad.layers.feedback.table import Feedbacks, NewFeedback
+from hexad.layers.feedback.values import Feedback, Verdict
+from hexad.layers.router.classify import classify
+from hexad.memory.memory import Memory
+from hexad.memory.query import Hit
+from hexad.memory.store import Stores
+from hexad.search.recall.options import check_query
+from hexad.search.recall.query_terms import understand
+from hexad.search.recall.results import layer_of
+
+QUERY_KEPT: Final = 2_000
+NOTE_MOST: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackNeeds:
+    """What `hx.feedback` is handed.
+
+    `mask` redacts a text by the rules of a space; `item_of` finds what is no memory.
+    """
+
+    stores: Stores
+    clock: Clock
+    ids: IdSource
+    actor: str
+    salt: Callable[[], bytes]
+    mask: Callable[[str, str], str]
+    item_of: Callable[[str], MemoryItem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """What a verdict is about."""
+
+    item_id: str
+    layer: MemoryLayer
+    memory_no: int | None = None
+    space: str | None = None
+
+
+class FeedbackDesk:
+    """Takes verdicts, tells them, takes them back."""
+
+    def __init__(self, needs: FeedbackNeeds) -> None:
+        self._needs = needs
+        self._stored = Feedbacks(needs.stores.db, roles=needs.stores.roles, actor=needs.actor)
+
+    def give(self, what: object, verdict: str, *, query: str | None, note: str | None) -> Feedback:
+        """Store a verdict and return it; the same one again changes nothing, another one takes its place."""
+        needs = self._needs
+        chosen = parse_choice(Verdict, verdict, "verdict")
+        question = None if query is None else check_query(query)
+        said = parse_text(note, "note") or ""
+        if len(said) > NOTE_MOST:
+            raise InvalidInput(f"The note has {len(said):,} characters; give at most {NOTE_MOST:,}.")
+        judged = self._judged(what)
+        space, now = judged.space, needs.clock.now()
+        kept = "" if question is None or space is None else needs.mask(question[:QUERY_KEPT], space)
+        named = (needs.actor, judged.item_id, " ".join((kept or question or "").split()).casefold())
+        mark = hmac.new(needs.salt(), json.dumps(named).encode(), "sha256").hexdigest()
+        new = NewFeedback(
+            id=needs.ids.new("fb"),
+            mark=mark,
+            memory_no=judged.memory_no,
+            layer=judged.layer,
+            verdict=chosen,
+            query=kept,
+            terms=understand(kept, now=now).wanted
+            or tuple(kept.casefold().split()),  # one of stop words has its own
+            query_class=None if question is None else classify(question).query_class,
+            note=needs.mask(said, space) if said and space is not None else "",
+            given_by=needs.actor,
+            at=now,
+        )
+        with needs.stores.db.transaction():
+            known = self._stored.marked(mark)
+            if known is not None and known.verdict is chosen and new.note in ("", known.note):
+                return known
+            if known is not None:
+                self._stored.remove(known.id)
+            self._stored.put(new)
+            return self._found(new.id)
+
+    def given(self, what: object | None, *, limit: int | None) -> list[Feedback]:
+        """Return what was said, the last first: of one memory, or of all."""
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        no = None
+        if what is not None:
+            no = self._judged(what).memory_no
+            if no is None:
+                raise InvalidInput(
+                    f"{quoted(what)} is no memory; feedback is listed by memories, or all of it."
+                )
+        return self._stored.given(memory_no=no, limit=limit)
+
+    def retract(self, feedback_id: str) -> Feedback:
+        """Take a verdict back, with what it did, and return it."""
+        with self._needs.stores.db.transaction():
+            found = self._found(feedback_id)
+            self._stored.remove(found.id)
+        return found
+
+    def factors(self, query_class: QueryClass) -> Mapping[MemoryLayer, float]:
+        """Return what was said so far makes of the layers' authority for questions of a class."""
+        try:
+            counted = self._stored.counted(query_class)
+        except IntegrityError as error:  # a plan without it is better than none
+            log.warning("What was said of answers cannot be read, and is left out: %s", error)
+            return {}
+        return layer_factors(counted, now=self._needs.clock.now())
+
+    def _found(self, feedback_id: str) -> Feedback:
+        found = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None
+        if found is None:
+            raise NotFound(
+                f"There is no feedback {quoted(feedback_id)}; `hx.feedbacks()` lists what there is."
+            )
+        return found
+
+    def _judged(self, what: object) -> _Judged:
+        item = what.item if isinstance(what, EvidenceBlock | ScoredItem) else what
+        if isinstance(item, MemoryItem):
+            if item.memory_id is None:
+                return _Judged(item_id=item.id, layer=item.layer)
+            return self._memory(item.memory_id, layer=item.layer)
+        if isinstance(item, Hit):
+            layer = MemoryLayer(item.layer) if item.layer else None
+            if layer in (MemoryLayer.SESSION, MemoryLayer.USER):
+                return _Judged(item_id=item.id, layer=layer)
+            return self._memory(item.id, layer=layer)
+        given = item.id if isinstance(item, Memory) else item
+        if not isinstance(given, str) or not given.strip():
+            raise InvalidInput(
+                f"{quoted(what)} is nothing to say something of; give a hit, an item of a context, or an id."
+            )
+        try:
+            return self._memory(given.partition("#")[0], layer=None)
+        except NotFound:
+            found = self._needs.item_of(given)  # raises `NotFound` for what no layer has
+            return _Judged(item_id=found.id, layer=found.layer)
+
+    def _memory(self, memory_id: str, *, layer: MemoryLayer | None) -> _Judged:
+        memories = self._needs.stores.memories
+        with self._needs.stores.db.read():
+            no = memories.resolve_one(memory_id, spaces=False)
+            memory = memories.by_no([no])[no]
+        return _Judged(
+            item_id=memory.id,
+            layer=layer or MemoryLayer(layer_of(memory)),
+            memory_no=no,
+            space=memory.space,
+        )

@@ -1,0 +1,378 @@
+"""`hx.governance`: what was decided, why, and instead of what; append-only, and told as prior context with its age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from hexad.core.arguments import (
+    parse_choice,
+    parse_text,
+    parse_time,
+    parse_whole,
+    quoted,
+    value_list,
+    word_list,
+)
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.clock import Clock
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.memory.decision import DECISION, Decision, Said, Why, check_title, decision_text
+from hexad.memory.draft import Draft, MemoryWriter
+from hexad.memory.link import check_link_kind
+from hexad.memory.memory import Citation, JSONValue, Memory, Status, Trust
+from hexad.memory.query import Filters
+from hexad.memory.store import Stores
+from hexad.memory.tables.decisions import Decisions
+from hexad.search.indexer import Catalog
+from hexad.search.recall.options import RecallOptions, check_query
+from hexad.search.recall.recaller import Recaller
+
+SPACE: Final = "project"
+"""Where decisions and facts of the project are kept unless told otherwise."""
+IMPORTANCE: Final = 0.8
+DEPENDS_ON: Final = "depends-on"
+_TEXT_LIMIT: Final = 16_000
+_LIST_LIMIT: Final = 50
+_LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernanceNeeds:
+    """What `hx.governance` is handed; `writer` is the write path, loaded when something is written."""
+
+    stores: Stores
+    catalog: Catalog
+    recaller: Recaller
+    writer: Callable[[], MemoryWriter]
+    clock: Clock
+    root: Path
+    wake: Callable[[], None]
+
+
+@all_texts_checked
+class GovernanceFacade:
+    """Records decisions and says why. Nothing changes a decision: another one takes its place, and both are kept."""
+
+    def __init__(self, needs: GovernanceNeeds) -> None:
+        self._needs, self._stores = needs, needs.stores
+        self._decisions = Decisions(needs.stores.db, roles=needs.stores.roles)
+
+    # Deciding ----------------------------------------------------------------------------------------------------
+
+    def decide(
+        self,
+        title: str,
+        *,
+        description: str = "",
+        rationale: str = "",
+        alternatives: Iterable[JSONValue] = (),
+        links: Iterable[str] = (),
+        by: str | None = None,
+        supersedes: str | None = None,
+        depends_on: Iterable[str] = (),
+        space: str = SPACE,
+        tags: Iterable[str] | None = None,
+        importance: float = IMPORTANCE,
+        trust: str = "user",
+    ) -> Decision:
+        """Record a decision durably and return it; a memory of kind `decision` lets recall find it.
+
+        `alternatives` are what was not chosen: texts, or objects with a `name` and the reason against it. `links` are
+        paths of the repository, documents or addresses that it rests on or is about: `why` finds it by them. `by` is
+        who decided, by default whoever opened the store. `supersedes` names the decision, or the memory, whose place
+        it takes; both stay, and what rests on the old one is marked for a review. `depends_on` are ids or paths of
+        memories that it rests on. Secrets are removed from all of it.
+
+        Raises `InvalidInput` for a value that cannot be used, `NotFound` for a decision or memory that is not there,
+        `Conflict` for one that was superseded already or says the same; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     old = hx.governance.decide("Store sessions in Redis", rationale="It was there.")
+        ...     new = hx.governance.decide("Store sessions in SQLite", rationale="One process.", supersedes=old.id)
+        ...     hx.governance.get(old.id).superseded_by == (new.id,), new.in_force
+        (True, True)
+        """
+        said = checked_said(title, description, rationale, alternatives, links, by)
+        draft = Draft(
+            text="",
+            space=space,
+            kind=DECISION,
+            tags=None if tags is None else word_list(tags, "tags"),
+            importance=importance,
+            trust=parse_choice(Trust, trust, "trust"),
+        )
+        return self.record(said, draft, supersedes=supersedes, depends_on=word_list(depends_on, "depends_on"))
+
+    def record(
+        self,
+        said: Said,
+        draft: Draft,
+        *,
+        supersedes: str | None = None,
+        depends_on: Sequence[str] = (),
+        extra: Mapping[str, JSONValue] | None = None,
+    ) -> Decision:
+        """Record what `said` holds as the memory that `draft` describes; `extra` stands in its value besides."""
+        value: dict[str, JSONValue] = {
+            **(extra or {}),
+            "title": said.title,
+            "description": said.description,
+            "rationale": said.rationale,
+            "alternatives": list(said.alternatives),
+            "links": list(said.links),
+            **({} if said.created_by is None else {"created_by": said.created_by}),
+        }
+        cited = tuple(Citation(path=link) for link in said.links if "://" not in link)
+        needs, at = self._needs, self._needs.clock.now()
+        writer = needs.writer()
+        with self._stores.db.transaction():
+            old = None if supersedes is None else self._replaceable(supersedes)
+            memory = writer.write(
+                [
+                    replace(
+                        draft,
+                        text=decision_text(said),
+                        title=said.title,
+                        value=value,
+                        citations=cited or None,
+                        supersedes=None if old is None else old.memory_id,
+                    )
+                ]
+            )[0]
+            if old is not None:
+                self._take_place(memory, old, at=at)
+            no = self._stores.memories.number(memory.id)
+            for name in depends_on:
+                premise = self._stores.memories.resolve_one(name)
+                if premise == no:
+                    raise InvalidInput(
+                        f"depends_on = {name!r} is the decision itself; name what it rests on."
+                    )
+                self._stores.links.put(no, premise, check_link_kind(DEPENDS_ON), at=at)
+        needs.wake()
+        return self._decisions.get(memory.id)
+
+    def supersede(self, old: str, title: str, **given: object) -> Decision:
+        """Record a decision that takes the place of another one: `decide(title, supersedes=old, …)`.
+
+        Takes and raises what `decide` does.
+        """
+        return self.decide(title, supersedes=old, **given)  # type: ignore[arg-type]
+
+    def _replaceable(self, name: str) -> Decision:
+        try:
+            old = self._decisions.get(name)
+        except NotFound:
+            no = self._stores.memories.resolve_one(name)
+            old = self._decisions.get(self._stores.memories.by_no([no])[no].id)
+        if old.superseded_by:
+            raise Conflict(
+                f"Decision {old.id!r} was superseded by {', '.join(old.superseded_by)} already; supersede that one."
+            )
+        if old.memory_id is None:
+            raise Conflict(f"Decision {old.id!r} was erased; decide anew without supersedes.")
+        return old
+
+    def _take_place(self, memory: Memory, old: Decision, *, at: datetime) -> None:
+        if memory.id == old.memory_id:
+            raise Conflict(f"Decision {old.id!r} says exactly this; nothing was changed.")
+        if memory.status is not Status.ACTIVE or memory.supersedes != old.memory_id:
+            return  # it waits for a review, or the old one is trusted more
+        assert memory.supersedes is not None  # what is erased is not replaceable
+        no = self._stores.memories.number(memory.supersedes)
+        if self._needs.catalog.archive(no, at=at):
+            self._stores.memories.set_status(no, Status.SUPERSEDED, at=at)
+
+    # Asking ----------------------------------------------------------------------------------------------------
+
+    def get(self, id: str) -> Decision:
+        """Return a decision by its id, or by that of its memory. Raises `NotFound`."""
+        return self._decisions.get(_named(id))
+
+    def history(self, id: str) -> list[Decision]:
+        """Return the line that a decision is in, the oldest first: what it superseded, itself, what superseded it."""
+        with self._stores.db.read():
+            last = self._decisions.last_of(self._decisions.get(_named(id)))
+            return [*reversed(self._decisions.before(last)), last]
+
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        space: str | None = None,
+        project: str | None = None,
+        by: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        in_force: bool | None = None,
+        limit: int = 50,
+    ) -> list[Decision]:
+        """Return decisions, the newest first; with `text` those that answer it, best first.
+
+        `in_force` True leaves out what was superseded, archived or erased, False leaves out the rest. What was erased
+        has its id, its time and its receipt. Raises `NotFound` for a space that was never created.
+        """
+        parse_whole(limit, "limit", least=1)
+        if in_force is not None and not isinstance(in_force, bool):
+            raise InvalidInput(
+                f"in_force = {quoted(in_force)} is no truth value; give True, False, or None for both."
+            )
+        if space is not None:
+            self._stores.spaces.get(space)
+        wanted = self._decisions.query(
+            space=space,
+            project=parse_text(project, "project"),
+            by=parse_text(by, "by"),
+            since=parse_time(since, "since"),
+            until=parse_time(until, "until"),
+            in_force=in_force,
+            limit=limit if text is None else -1,
+        )
+        if text is None:
+            return wanted
+        by_memory = {one.memory_id: one for one in reversed(wanted)}
+        found = self._recalled(text, space=space, limit=limit)
+        return [by_memory[one.memory_id] for one in found if one.memory_id in by_memory]
+
+    def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
+        """Return what was decided about a path of the repository that decisions cite, else about a topic.
+
+        Decisions that were superseded stand behind the one that took their place. Nothing found is an empty answer.
+        Raises `NotFound` for a space that was never created, `InvalidInput` for a topic without words.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.governance.decide("Parse with ast", rationale="No dependency.", links=["src/parse.py"])
+        ...     print(hx.governance.why("src/parse.py"))
+        Prior context, not law: decided today by owner.
+        Parse with ast
+        Why: No dependency.
+        See: src/parse.py
+        """
+        topic = check_query(topic)
+        parse_whole(limit, "limit", least=1)
+        if space is not None:
+            self._stores.spaces.get(space)
+        path = self._path(topic)
+        with self._stores.db.read():
+            found = self._decisions.citing(_with_folders(path), space=space) if path is not None else []
+            lasts = list({last.id: last for last in map(self._decisions.last_of, found)}.values())
+        notes: tuple[str, ...] = ()
+        cited = bool(lasts)
+        if not cited:
+            if path is not None and self._is_there(path):
+                notes = (f"No decision cites {path}; these are by its words.",)
+            lasts = self._recalled(topic, space=space, limit=limit)
+        left = len(lasts) - limit
+        if left > 0:
+            notes = (*notes, f"{left} more; a higher limit shows them.")
+        lasts = lasts[:limit]
+        with self._stores.db.read():
+            before = {one.id: tuple(self._decisions.before(one)) for one in lasts}
+        return Why(
+            topic=topic,
+            asked_at=self._needs.clock.now(),
+            path=path if cited else None,
+            decisions=tuple(lasts),
+            before={name: older for name, older in before.items() if older},
+            notes=notes,
+        )
+
+    def _recalled(self, text: str, *, space: str | None, limit: int) -> list[Decision]:
+        options = RecallOptions(
+            filters=Filters(
+                spaces=None if space is None else (space,), kinds=(DECISION,), roles=self._stores.roles
+            ),
+            limit=limit,
+            max_tokens=None,
+            explain=False,
+            semantic=None,
+            follow_links=False,
+        )
+        hits = self._needs.recaller.recall(check_query(text), options)
+        found = self._decisions.of_memories([hit.id for hit in hits])
+        return [found[hit.id] for hit in hits if hit.id in found]
+
+    def _path(self, topic: str) -> str | None:
+        """Return a topic as a path below the repository's root, None for what cannot be one."""
+        if "\n" in topic or "\0" in topic or "://" in topic:
+            return None
+        given = Path(topic)
+        if given.is_absolute():
+            if not given.is_relative_to(self._needs.root):
+                return None
+            given = given.relative_to(self._needs.root)
+        path = PurePosixPath(given.as_posix())
+        return None if path.as_posix() == "." or ".." in path.parts else path.as_posix()
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return (self._needs.root / path).exists()
+        except OSError:
+            return False
+
+
+def _with_folders(path: str) -> list[str]:
+    """Return the spellings by which a decision may cite a path, or a folder that it is in."""
+    file = _LINE_OR_SYMBOL.sub("", path)
+    pure = PurePosixPath(file)
+    folders = [folder.as_posix() for folder in pure.parents if folder.as_posix() != "."]
+    names = [path, file, f"{path}/", *folders, *(f"{folder}/" for folder in folders)]
+    return [*names, *(f"./{name}" for name in names)]
+
+
+def _named(id: object) -> str:
+    if not isinstance(id, str) or not id.strip():
+        raise InvalidInput(f"id = {quoted(id)} names no decision; give its id.")
+    return id
+
+
+def checked_said(
+    title: object,
+    description: object,
+    rationale: object,
+    alternatives: Iterable[JSONValue],
+    links: Iterable[str],
+    by: object,
+) -> Said:
+    """Return the parts of a decision as they were given; raises `InvalidInput` naming the one that cannot be used."""
+    for name, text in (("description", description), ("rationale", rationale), ("by", by)):
+        if text is None and name == "by":
+            continue
+        if not isinstance(text, str) or len(text) > _TEXT_LIMIT:
+            raise InvalidInput(
+                f"{name} = {quoted(text)} cannot be used; give up to {_TEXT_LIMIT:,} characters."
+            )
+    if isinstance(alternatives, str | Mapping):
+        raise InvalidInput(f"alternatives = {quoted(alternatives)} is one; give a list of them.")
+    listed = value_list(alternatives, "alternatives", of="texts, or objects with a name and a reason")
+    odd = next((one for one in listed if not isinstance(one, str | Mapping) or not one), None)
+    if odd is not None or len(listed) > _LIST_LIMIT:
+        shown = quoted(odd) if odd is not None else f"{len(listed)} of them"
+        raise InvalidInput(
+            f"alternatives hold {shown}; give up to {_LIST_LIMIT} texts, or objects with a name and a reason."
+        )
+    named = word_list(links, "links")
+    bad = next((link for link in named if not link.strip() or not link.isprintable()), None)
+    if bad is not None or len(named) > _LIST_LIMIT:
+        raise InvalidInput(
+            f"links hold {quoted(bad) if bad is not None else f'{len(named)} of them'}; give up to {_LIST_LIMIT} paths "
+            "or addresses."
+        )
+    assert isinstance(description, str)
+    assert isinstance(rationale, str)
+    assert by is None or isinstance(by, str)
+    return Said(
+        title=check_title(title),
+        description=description.strip(),
+        rationale=rationale.strip(),
+        alternatives=listed,
+        links=tuple(dict.fromkeys(link.strip().removeprefix("./") for link in named)),
+        created_by=(by or "").strip() or None,
+    )

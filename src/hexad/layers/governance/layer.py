@@ -1,0 +1,67 @@
+"""The governance layer: decisions, framed as prior context with their age and their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from hexad.layers.contract import LayerSource, MemoryItem, MemoryLayer, MemoryQuery
+from hexad.memory.decision import DECISION, ago
+from hexad.memory.tables.decisions import Decisions
+
+
+class GovernanceLayer:
+    """Implements `LayerSource`: the decisions that `inner` recalls, each with what a reader must know of it.
+
+    A model that is handed an old decision without its age takes it for a rule.
+    """
+
+    def __init__(self, inner: LayerSource, decisions: Decisions) -> None:
+        self._inner, self._decisions = inner, decisions
+
+    @property
+    def name(self) -> MemoryLayer:
+        """The layer that it answers for."""
+        return MemoryLayer.GOVERNANCE
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Nothing: all that it gives are memories."""
+        return self._inner.item(item_id, now=now)
+
+    def warm(self) -> None:
+        """Load what `inner` would wait for."""
+        self._inner.warm()
+
+    def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
+        """Return what `inner` finds, best first; decided after the time that is asked for, it is left out."""
+        items = self._inner.items(query, limit=limit)
+        known = self._decisions.of_memories([one.memory_id for one in items if one.memory_id is not None])
+        found = []
+        for item in items:
+            decision = known.get(item.memory_id or "")
+            if decision is None:
+                found.append(item)
+                continue
+            if query.as_of is not None and decision.created_at > query.as_of:
+                continue
+            notes = [*item.notes, decision.framing(query.now)]
+            older = self._decisions.before(decision)[:1]
+            notes += [
+                f"It took the place of {one.id} ({ago(one.created_at, query.now)})"
+                + ("." if one.instruction_like else f": {one.title}")
+                for one in older
+            ]
+            why = f" Why: {decision.rationale}" if decision.rationale else ""
+            found.append(
+                replace(
+                    item,
+                    kind=DECISION,
+                    summary=f"{decision.title}{why}"
+                    if len(item.text) > len(decision.title) + len(why)
+                    else None,
+                    value=None if item.key is None else decision.title,
+                    notes=tuple(notes),
+                )
+            )
+        return found

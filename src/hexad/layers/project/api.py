@@ -1,0 +1,362 @@
+"""`hx.project`: what is true of the project: decisions, patterns, todos, tech stack, conventions, components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from hexad.core.arguments import expanded, is_real, parse_choice, parse_path, parse_time, quoted, word_list
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.clock import Clock
+from hexad.errors import InvalidInput, NotFound
+from hexad.ingest.write.validate import check_json
+from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, checked_said
+from hexad.layers.project.api__project_reading import COMPONENT, SUMMARY, ProjectReading, component_of, key_of
+from hexad.layers.project.detect.project import look_at
+from hexad.layers.project.values import (
+    DRAFT,
+    INFERRED_MOST,
+    Category,
+    ComponentSummary,
+    Detected,
+    Finding,
+    ProjectFact,
+    fact_text,
+    parse_category,
+    project_fact,
+    risen,
+    value_text,
+)
+from hexad.memory.decision import TITLE_LIMIT, Decision, check_title, said_in
+from hexad.memory.draft import Draft, MemoryWriter
+from hexad.memory.memory import Citation, JSONValue, Memory, Outcome, Trust
+from hexad.memory.store import Stores
+from hexad.search.indexer import Catalog
+from hexad.text.similarity.lookalikes import look_of
+
+_INFERRED: Final = 0.4
+_CITED_MOST: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectNeeds:
+    """What `hx.project` is handed; `root` is the repository's, `name` the project's."""
+
+    stores: Stores
+    catalog: Catalog
+    writer: Callable[[], MemoryWriter]
+    governance: GovernanceFacade
+    clock: Clock
+    root: Path
+    name: str
+    wake: Callable[[], None]
+
+
+@all_texts_checked
+class ProjectFacade(ProjectReading):
+    """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.
+
+    Facts are memories in the space `project`: recall finds them, erasure reaches them, `hx.facts` tells their history.
+    What was inferred and not said is a draft: it is less sure, and rises each time that it is seen again.
+    """
+
+    def __init__(self, needs: ProjectNeeds) -> None:
+        super().__init__(needs.stores, needs.governance, name=needs.name)
+        self._needs = needs
+
+    # Saying ----------------------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        *,
+        category: str,
+        key: str,
+        value: JSONValue,
+        importance: float | None = None,
+        confidence: float | None = None,
+        component: str | None = None,
+        links: Iterable[str] = (),
+        tags: Iterable[str] | None = None,
+        valid_from: datetime | str | None = None,
+        trust: str = "user",
+        space: str = SPACE,
+    ) -> ProjectFact:
+        """Store a fact of the project durably and return it.
+
+        `category` is `decision`, `pattern`, `todo`, `tech_stack` or `convention`; `component` is the part of the
+        project that it is about, by default all of it. A decision is also recorded in `hx.governance`, with the
+        `rationale` and the `alternatives` of its value. The same fact again is evidence for the one that is there.
+
+        Raises `InvalidInput` (`InvalidMemory`) for a value that cannot be used; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.project.remember(category="tech_stack", key="database", value="SQLite")
+        ...     fact = hx.project.remember(category="tech_stack", key="database", value="PostgreSQL", importance=0.9)
+        ...     fact.text, {key: one.value for key, one in hx.project.get_tech_stack().items()}
+        ('Tech stack: database is PostgreSQL.', {'database': 'PostgreSQL'})
+        """
+        kind, name = parse_category(category), key_of(key)
+        if value is None or (isinstance(value, str) and not value.strip("\0 \t\r\n")):
+            raise InvalidInput(
+                f"value = {quoted(value)} says nothing of {name!r}; give a text, a number, a list or an object."
+            )
+        check_json("value", value)
+        cited = word_list(links, "links")
+        draft = Draft(
+            text=fact_text(kind, name, value, component=component),
+            space=space,
+            kind=kind.kind,
+            subject=component or self._name,
+            attribute=name,
+            value=value,
+            importance=importance,
+            confidence=confidence,
+            citations=tuple(Citation(path=link) for link in cited) or None,
+            tags=None if tags is None else word_list(tags, "tags"),
+            trust=parse_choice(Trust, trust, "trust"),
+            valid_from=parse_time(valid_from, "valid_from"),
+        )
+        if kind is Category.DECISION:
+            return self._decided(draft, value, cited)
+        known = self._same(draft)
+        if known is not None and known.draft and draft.trust is Trust.USER:
+            # Said by somebody, it is no draft any more.
+            draft = replace(
+                draft, metadata={DRAFT: False}, confidence=1.0 if confidence is None else confidence
+            )
+        return self._written(draft)
+
+    def _decided(self, draft: Draft, value: JSONValue, links: tuple[str, ...]) -> ProjectFact:
+        assert draft.attribute is not None
+        words = (
+            next((inner for inner in value.values() if isinstance(inner, str)), "")
+            if isinstance(value, Mapping)
+            else value_text(value)
+        )
+        title = f"{draft.attribute.replace('_', ' ')}: {words}"[:TITLE_LIMIT]
+        said = said_in(
+            value, title=title, text="" if isinstance(value, Mapping) else value_text(value), cited=links
+        )
+        said = replace(said, title=check_title(said.title))
+        extra = value if isinstance(value, Mapping) else {"value": value}
+        importance = IMPORTANCE if draft.importance is None else draft.importance
+        decision = self._needs.governance.record(said, replace(draft, importance=importance), extra=extra)
+        assert decision.memory_id is not None
+        return project_fact(self._stores.memories.get(decision.memory_id))
+
+    def remember_decision(
+        self,
+        title: str,
+        *,
+        key: str | None = None,
+        description: str = "",
+        rationale: str = "",
+        alternatives: Iterable[JSONValue] = (),
+        links: Iterable[str] = (),
+        by: str | None = None,
+        supersedes: str | None = None,
+        component: str | None = None,
+        importance: float = IMPORTANCE,
+        tags: Iterable[str] | None = None,
+        space: str = SPACE,
+    ) -> Decision:
+        """Record a decision of the project, as `hx.governance.decide` does, and as a fact of it.
+
+        `key` says what it decides: a later decision with that key takes its place. Raises what `decide` does.
+        """
+        said = checked_said(title, description, rationale, alternatives, links, by)
+        draft = Draft(
+            text="",
+            space=space,
+            kind=Category.DECISION.kind,
+            subject=None if key is None else component or self._name,
+            attribute=None if key is None else key_of(key),
+            importance=importance,
+            tags=None if tags is None else word_list(tags, "tags"),
+        )
+        return self._needs.governance.record(said, draft, supersedes=supersedes)
+
+    def remember_component(
+        self, name: str, summary: str, *, files: Iterable[str] = (), space: str = SPACE
+    ) -> ComponentSummary:
+        """Say what a component of the project is; the summary stays until another one takes its place.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.project.remember_component("billing", "Turns orders into invoices.", files=["src/billing/"])
+        ...     [(one.name, one.summary) for one in hx.project.components()]
+        [('billing', 'Turns orders into invoices.')]
+        """
+        memory = self._write(
+            Draft(
+                text=summary,
+                space=space,
+                kind=COMPONENT,
+                subject=key_of(name, "name"),
+                attribute=SUMMARY,
+                citations=tuple(Citation(path=path) for path in word_list(files, "files")) or None,
+            )
+        )
+        return component_of(memory)
+
+    def observe(
+        self,
+        *,
+        category: str,
+        key: str,
+        value: JSONValue,
+        seen_in: Iterable[str] = (),
+        confidence: float = _INFERRED,
+        component: str | None = None,
+        space: str = SPACE,
+    ) -> ProjectFact | None:
+        """Note something that was inferred: a draft, at most 0.6 sure, and surer each time that it is seen again.
+
+        What somebody said stays as it is: that fact is returned where it says the same, None where it says something
+        else. `seen_in` are paths that show it; they become the fact's citations. Raises as `remember` does.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     for path in ("src/users.ts", "src/orders.ts", "src/invoices.ts"):
+        ...         fact = hx.project.observe(category="pattern", key="data_access", value="Prisma", seen_in=[path])
+        ...     fact.draft, fact.evidence, fact.confidence, [one.path for one in fact.citations]
+        (True, 3, 0.6188, ['src/invoices.ts', 'src/orders.ts', 'src/users.ts'])
+        """
+        kind = parse_category(category)
+        if kind is Category.DECISION:
+            raise InvalidInput(
+                "category = 'decision' cannot be observed: somebody decides; use remember_decision."
+            )
+        check_json("value", value)
+        if not is_real(confidence) or not 0 < confidence <= INFERRED_MOST:
+            raise InvalidInput(
+                f"confidence = {quoted(confidence)} is not possible for what was inferred; give more than 0 and at "
+                f"most {INFERRED_MOST}, or say it with remember."
+            )
+        name = key_of(key)
+        return self._observed(
+            Finding(
+                category=kind,
+                key=name,
+                value=value,
+                confidence=confidence,
+                seen_in=word_list(seen_in, "seen_in"),
+            ),
+            component=component,
+            space=space,
+        )[1]
+
+    def _observed(
+        self, finding: Finding, *, component: str | None = None, space: str = SPACE
+    ) -> tuple[str, ProjectFact | None]:
+        """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
+        draft = Draft(
+            text=fact_text(finding.category, finding.key, finding.value, component=component),
+            space=space,
+            kind=finding.category.kind,
+            subject=component or self._name,
+            attribute=finding.key,
+            value=finding.value,
+            confidence=finding.confidence,
+            trust=Trust.TOOL,
+            metadata={DRAFT: True},
+        )
+        with self._stores.db.transaction():
+            standing = self._standing(draft)
+            said = [one for one in standing if not one.draft]
+            if said:
+                same = next((one for one in said if one.value == finding.value), None)
+                return ("differs", None) if same is None else ("known", same)
+            known = next((one for one in standing if one.text == draft.text), None)
+            cited = {*finding.seen_in, *(one.path for one in (known.citations if known else ()))}
+            draft = replace(
+                draft, citations=tuple(Citation(path=path) for path in sorted(cited)[:_CITED_MOST]) or None
+            )
+            if known is not None:
+                return "seen_again", self._written(replace(draft, confidence=risen(known.confidence)))
+            return "changed" if standing else "new", self._written(draft)
+
+    def confirm(
+        self, category: str, key: str, *, component: str | None = None, space: str = SPACE
+    ) -> ProjectFact:
+        """Say of a draft that it is so, and return the fact. Raises `NotFound` when there is none under that key."""
+        found = self.get(category, key=key, component=component, space=space)
+        if not found:
+            raise NotFound(f"No {category} fact {key!r} is known; `hx.project.get({category!r})` lists them.")
+        one = found[0]
+        about = None if look_of(one.component) == look_of(self._name) else one.component
+        return self.remember(category=category, key=one.key, value=one.value, component=about, space=space)
+
+    def done(self, key: str, *, component: str | None = None, space: str = SPACE) -> ProjectFact:
+        """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
+        found = self.get(Category.TODO, key=key, component=component, space=space)
+        if not found:
+            raise NotFound(f"No todo {key!r} is open; `hx.project.get_todos()` lists them.")
+        with self._stores.db.transaction():
+            no = self._stores.memories.number(found[0].memory_id)
+            self._needs.catalog.archive(no, at=self._needs.clock.now())
+            return project_fact(self._stores.memories.by_no([no])[no])
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    def detect(
+        self, root: str | Path | None = None, *, space: str = SPACE, dry_run: bool = False
+    ) -> Detected:
+        """Look at the repository and note what its files give away: tech stack, conventions, patterns.
+
+        Dependency files, settings, the layout, the habits of its tests and the naming of files and functions are
+        looked at; nothing is run. What is found is a draft, at most 0.6 sure, that rises when a later look finds it
+        again. What somebody said is not changed: where the files say something else, `differs` tells it. `root` is
+        by default the folder of the project. `dry_run` notes nothing.
+
+        Raises `NotFound` when there is no such folder.
+        """
+        folder = self._needs.root if root is None else expanded(parse_path(root, "root"), "root")
+        looked = look_at(folder)
+        report = Detected(
+            root=str(folder),
+            files=looked.files,
+            findings=looked.findings,
+            notes=looked.notes,
+            dry_run=dry_run,
+        )
+        if dry_run:
+            return report
+        facts: dict[str, list[ProjectFact]] = {"new": [], "seen_again": [], "changed": [], "known": []}
+        differs: list[Finding] = []
+        with self._stores.db.transaction():
+            for finding in looked.findings:
+                outcome, fact = self._observed(finding, space=space)
+                if fact is None:
+                    differs.append(finding)
+                else:
+                    facts[outcome].append(fact)
+        self._needs.wake()
+        return replace(
+            report,
+            new=tuple(facts["new"]),
+            seen_again=tuple(facts["seen_again"]),
+            changed=tuple(facts["changed"]),
+            known=tuple(facts["known"]),
+            differs=tuple(differs),
+        )
+
+    # Inside ----------------------------------------------------------------------------------------------------
+
+    def _same(self, draft: Draft) -> ProjectFact | None:
+        return next((one for one in self._standing(draft) if one.text == draft.text), None)
+
+    def _write(self, draft: Draft) -> Memory:
+        memory = self._needs.writer().write([draft])[0]
+        self._needs.wake()
+        return memory
+
+    def _written(self, draft: Draft) -> ProjectFact:
+        memory = self._write(draft)
+        if memory.receipt is not None and memory.receipt.outcome is Outcome.EVIDENCE:
+            memory = replace(self._stores.memories.get(memory.id), receipt=memory.receipt)
+        return project_fact(memory)

@@ -1,0 +1,334 @@
+"""From files and settings to how a project is worked on: layout, tests, naming, tools that are switched on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from hexad.layers.project.detect.manifests import Manifest
+from hexad.layers.project.values import Category, Finding
+from hexad.memory.memory import JSONValue
+
+CONFIGURED: Final = 0.55
+LAID_OUT: Final = 0.5
+COUNTED: Final = 0.4
+"""What is counted among files is less sure than what is written down in a setting."""
+_CLEAR: Final = 0.8
+"""A habit is one when four in five do it."""
+_FEWEST: Final = 5
+_SEEN_MOST: Final = 5
+
+_CODE: Final = frozenset(
+    ".py .js .mjs .cjs .jsx .ts .tsx .rs .go .java .kt .rb .php .cs .swift .c .cc .cpp .ex .exs .scala .dart".split()
+)
+_TEST_PATTERNS: Final[Sequence[tuple[str, re.Pattern[str]]]] = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("test_*.py", r"test_\w+\.py"), ("*_test.py", r"\w+_test\.py"), ("*_test.go", r"\w+_test\.go"),
+        ("*.test.*", r"[\w.-]+\.test\.[cm]?[jt]sx?"), ("*.spec.*", r"[\w.-]+\.spec\.[cm]?[jt]sx?"),
+        ("*_spec.rb", r"\w+_spec\.rb"), ("*_test.rb", r"\w+_test\.rb"),
+        ("*Test.*", r"\w+Test\.(?:java|kt|php|cs|scala)"),
+        ("*Tests.*", r"\w+Tests\.(?:java|kt|cs|swift)"), ("*_test.exs", r"\w+_test\.exs"),
+        ("*_test.dart", r"\w+_test\.dart"),
+    )
+)  # fmt: skip
+_TEST_FOLDERS: Final = frozenset({"tests", "test", "spec", "__tests__", "specs"})
+_STYLES: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
+    ("snake_case", re.compile(r"_*[a-z0-9]+(?:_[a-z0-9]+)+_*")),
+    ("kebab-case", re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")),
+    ("PascalCase", re.compile(r"(?:[A-Z][a-z0-9]+){2,}")),
+    ("camelCase", re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")),
+)
+_DEFINITIONS: Final[Mapping[str, re.Pattern[str]]] = {
+    ".py": re.compile(r"^\s*(?:async\s+)?def\s+(\w+)", re.MULTILINE),
+    ".js": re.compile(r"\bfunction\s+(\w+)|\bconst\s+(\w+)\s*=\s*(?:async\s*)?\(", re.MULTILINE),
+    ".ts": re.compile(r"\bfunction\s+(\w+)|\bconst\s+(\w+)\s*=\s*(?:async\s*)?\(", re.MULTILINE),
+    ".go": re.compile(r"^func\s+(?:\([^)]*\)\s*)?(\w+)", re.MULTILINE),
+    ".rs": re.compile(r"\bfn\s+(\w+)"),
+    ".rb": re.compile(r"^\s*def\s+(?:self\.)?(\w+)", re.MULTILINE),
+}
+_TEST_NAME: Final = re.compile(r"^\s*(?:async\s+)?def\s+(test_\w+)", re.MULTILINE)
+_SENTENCE_WORDS: Final = 5
+_DOCSTRING: Final = re.compile(
+    r"^[ ]*(?:async\s+)?def\s+(?!_)\w+\([^)]*\)[^:\n]*:\s*\n\s*(?:(\"\"\"|''')|\S)", re.MULTILINE
+)
+_ANNOTATED: Final = re.compile(r"^\s*(?:async\s+)?def\s+\w+\([^)]*\)\s*(->)?", re.MULTILINE)
+
+# A file that is there says that something is used: (pattern of its path, category, key, value).
+_FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
+    (re.compile(pattern), Category(category), key, value)
+    for pattern, category, key, value in (
+        (r"\.github/workflows/.+\.ya?ml", "tech_stack", "ci", "GitHub Actions"),
+        (r"\.gitlab-ci\.yml", "tech_stack", "ci", "GitLab CI"),
+        (r"\.circleci/config\.yml", "tech_stack", "ci", "CircleCI"),
+        (r"Jenkinsfile", "tech_stack", "ci", "Jenkins"),
+        (r"azure-pipelines\.yml", "tech_stack", "ci", "Azure Pipelines"),
+        (r"(?:.*/)?(?:Dockerfile|Containerfile)(?:\.\w+)?", "tech_stack", "container", "Docker"),
+        (r"(?:docker-)?compose\.ya?ml", "tech_stack", "services", "Docker Compose"),
+        (r"(?:.*/)?[\w-]+\.tf", "tech_stack", "infrastructure", "Terraform"),
+        (r"(?:.*/)?Chart\.yaml", "tech_stack", "deployment", "Helm"),
+        (r"\.pre-commit-config\.yaml", "convention", "commit_hooks", "pre-commit"),
+        (r"\.husky/.+", "convention", "commit_hooks", "Husky"),
+        (r"lefthook\.ya?ml", "convention", "commit_hooks", "Lefthook"),
+        (r"\.?commitlint(?:rc)?(?:\.config)?\.\w+", "convention", "commit_messages", "checked by commitlint"),
+        (r"\.changeset/.+", "convention", "changelog", "Changesets"),
+        (r"CHANGELOG\.(?:md|rst)", "convention", "changelog", "kept by hand in a file"),
+        (r"Makefile", "convention", "task_runner", "make"),
+        (r"[Jj]ustfile", "convention", "task_runner", "just"),
+        (r"Taskfile\.ya?ml", "convention", "task_runner", "Task"),
+        (r"(?:noxfile\.py)", "convention", "task_runner", "nox"),
+        (r"tox\.ini", "convention", "task_runner", "tox"),
+        (r"(?:\.eslintrc(?:\.\w+)?|eslint\.config\.\w+)", "tech_stack", "linter_config", "ESLint"),
+        (r"(?:\.prettierrc(?:\.\w+)?|prettier\.config\.\w+)", "tech_stack", "formatter_config", "Prettier"),
+        (r"(?:rustfmt|\.rustfmt)\.toml", "tech_stack", "formatter_config", "rustfmt"),
+        (r"(?:\.golangci\.ya?ml)", "tech_stack", "linter_config", "golangci-lint"),
+        (
+            r"(?:pnpm-workspace\.yaml|lerna\.json|nx\.json|turbo\.json)",
+            "convention",
+            "repository",
+            "monorepo",
+        ),
+        (r"(?:docs/)?(?:adr|adrs|decisions|doc/adr)/.+\.md", "convention", "decision_records", "ADR files"),
+        (r"mkdocs\.yml", "tech_stack", "documentation", "MkDocs"),
+        (r"docs/conf\.py", "tech_stack", "documentation", "Sphinx"),
+    )
+)
+
+
+def habits_of(
+    files: Sequence[str], manifests: Sequence[Manifest], text_of: Callable[[str], str | None]
+) -> list[Finding]:
+    """Return the drafts of how a project is worked on; `text_of` reads a file, None where it cannot be read."""
+    return [
+        *_switched_on(files),
+        *_settings(manifests, files, text_of),
+        *_layout(files, manifests),
+        *_tests(files, text_of),
+        *_naming(files, text_of),
+    ]
+
+
+def _found(category: Category, key: str, value: JSONValue, confidence: float, seen: Iterable[str]) -> Finding:
+    places = tuple(sorted(set(seen))[:_SEEN_MOST])
+    return Finding(category=category, key=key, value=value, confidence=confidence, seen_in=places)
+
+
+def _convention(key: str, value: JSONValue, confidence: float, seen: Iterable[str]) -> Finding:
+    return _found(Category.CONVENTION, key, value, confidence, seen)
+
+
+def _switched_on(files: Sequence[str]) -> list[Finding]:
+    named: dict[tuple[Category, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path in files:
+        for pattern, category, key, value in _FILES:
+            if pattern.fullmatch(path):
+                named[category, key][value].append(path)
+    found = []
+    for (category, key), values in named.items():
+        names = sorted(values)
+        seen = [path for paths in values.values() for path in paths]
+        found.append(_found(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen))
+    return found
+
+
+# Settings -----------------------------------------------------------------------------------------------------------
+
+
+def _settings(
+    manifests: Sequence[Manifest], files: Sequence[str], text_of: Callable[[str], str | None]
+) -> list[Finding]:
+    found: dict[str, Finding] = {}
+    for one in sorted(manifests, key=lambda one: (one.path.count("/"), one.path)):
+        tool = _table(one.data, "tool")
+        for key, value in _python_settings(tool):
+            found.setdefault(key, _convention(key, value, CONFIGURED, [one.path]))
+        if one.data.get("workspaces") or _table(one.data, "workspace"):
+            found.setdefault("repository", _convention("repository", "monorepo", CONFIGURED, [one.path]))
+        if one.data.get("type") == "module":
+            found.setdefault("modules", _convention("modules", "ES modules", CONFIGURED, [one.path]))
+    for path in ("tsconfig.json", ".editorconfig"):
+        text = text_of(path) if path in files else None
+        for key, value in _text_settings(path, text or ""):
+            found.setdefault(key, _convention(key, value, CONFIGURED, [path]))
+    return list(found.values())
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = data.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _python_settings(tool: Mapping[str, Any]) -> list[tuple[str, JSONValue]]:
+    found: list[tuple[str, JSONValue]] = []
+    lengths = [
+        _table(tool, name).get(key) for name, key in (("ruff", "line-length"), ("black", "line-length"))
+    ]
+    length = next((one for one in lengths if isinstance(one, int)), None)
+    if length is not None:
+        found.append(("line_length", length))
+    if (
+        _table(tool, "mypy").get("strict") is True
+        or _table(tool, "pyright").get("typeCheckingMode") == "strict"
+    ):
+        found.append(("type_checking", "strict"))
+    if "ruff" in tool and "format" in _table(tool, "ruff"):
+        found.append(("formatting", "ruff format"))
+    if _table(_table(tool, "pytest"), "ini_options").get("filterwarnings") in (["error"], "error"):
+        found.append(("test_warnings", "are errors"))
+    return found
+
+
+def _text_settings(path: str, text: str) -> list[tuple[str, JSONValue]]:
+    if path == "tsconfig.json":
+        return [("type_checking", "strict")] if re.search(r'"strict"\s*:\s*true', text) else []
+    found: list[tuple[str, JSONValue]] = []
+    general = text.split("[*.", 1)[0]
+    style = re.search(r"^\s*indent_style\s*=\s*(tab|space)", general, re.MULTILINE)
+    size = re.search(r"^\s*indent_size\s*=\s*(\d+)", general, re.MULTILINE)
+    if style is not None:
+        width = f"{size[1]} spaces" if size is not None else "spaces"
+        found.append(("indentation", "tabs" if style[1] == "tab" else width))
+    return found
+
+
+# Layout -------------------------------------------------------------------------------------------------------------
+
+
+def _layout(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Finding]:
+    found = []
+    in_src = [path for path in files if path.startswith("src/") and path.count("/") >= 2]
+    packages = {
+        PurePosixPath(path).parts[0]
+        for path in files
+        if path.endswith("/__init__.py") and path.count("/") == 1
+    }
+    packages -= _TEST_FOLDERS
+    if any(path.endswith("__init__.py") for path in in_src):
+        found.append(_convention("layout", "src layout", LAID_OUT, in_src[:1]))
+    elif packages:
+        seen = [f"{name}/__init__.py" for name in packages]
+        found.append(_convention("layout", "packages at the root", LAID_OUT, seen))
+    homes = [one.path.rpartition("/")[0] for one in manifests]
+    beneath = sorted(
+        {home for home in homes if home.count("/") >= 1 or home in ("api", "web", "app", "server", "client")}
+    )
+    above = Counter(home.partition("/")[0] for home in beneath)
+    shared = sorted(name for name, count in above.items() if count >= 2)
+    if shared:
+        seen = [one.path for one in manifests if one.path.partition("/")[0] in shared]
+        found.append(_convention("workspace_folders", shared, LAID_OUT, seen))
+    return found
+
+
+# Tests --------------------------------------------------------------------------------------------------------------
+
+
+def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[Finding]:
+    named: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        for name, pattern in _TEST_PATTERNS:
+            if pattern.fullmatch(PurePosixPath(path).name):
+                named[name].append(path)
+                break
+    tests = [path for paths in named.values() for path in paths]
+    if not tests:
+        return []
+    found = []
+    most = min(named, key=lambda name: (-len(named[name]), name))
+    if len(named[most]) >= _CLEAR * len(tests):
+        found.append(_convention("test_files", most, COUNTED, named[most]))
+    apart = [path for path in tests if _TEST_FOLDERS & set(PurePosixPath(path).parts[:-1])]
+    for share, value in (
+        (len(apart), "in a folder of their own"),
+        (len(tests) - len(apart), "beside the code"),
+    ):
+        if share >= _CLEAR * len(tests):
+            seen = apart if value.startswith("in") else [path for path in tests if path not in apart]
+            found.append(_convention("test_place", value, COUNTED, seen))
+    code = [path for path in files if PurePosixPath(path).suffix in _CODE and path not in set(tests)]
+    if code and len(tests) >= _FEWEST:
+        # In quarters: what moves with every file that is added is no habit.
+        quarters = round(4 * len(tests) / len(code)) / 4
+        value = f"about {quarters:g} for each file of code" if quarters else "few for the code there is"
+        found.append(_convention("test_amount", value, COUNTED, tests))
+    names = [
+        name
+        for path in tests[:40]
+        if path.endswith(".py")
+        for name in _TEST_NAME.findall(text_of(path) or "")
+    ]
+    told = [name for name in names if len([word for word in name.split("_") if word]) > _SENTENCE_WORDS]
+    if len(names) >= _FEWEST and len(told) >= _CLEAR * len(names):
+        found.append(
+            _found(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
+        )
+    return found
+
+
+def _is_test(path: str) -> bool:
+    name = PurePosixPath(path)
+    return bool(_TEST_FOLDERS & set(name.parts[:-1])) or any(
+        pattern.fullmatch(name.name) for _, pattern in _TEST_PATTERNS
+    )
+
+
+# Naming -------------------------------------------------------------------------------------------------------------
+
+
+def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[Finding]:
+    found = []
+    code = [path for path in files if PurePosixPath(path).suffix in _CODE]
+    style = _style(PurePosixPath(path).name.split(".")[0].strip("_") for path in code)
+    if style is not None:
+        found.append(_convention("file_names", style, COUNTED, code[:_SEEN_MOST]))
+    by_suffix = Counter(PurePosixPath(path).suffix for path in code)
+    if not by_suffix:
+        return found
+    suffix = min(by_suffix, key=lambda one: (-by_suffix[one], one))
+    main = [path for path in code if PurePosixPath(path).suffix == suffix and not _is_test(path)]
+    sample = main[:: max(1, len(main) // 40)][:40]
+    texts = {path: text for path in sample if (text := text_of(path)) is not None}
+    definition = _DEFINITIONS.get(
+        ".ts" if suffix == ".tsx" else ".js" if suffix in (".jsx", ".mjs") else suffix
+    )
+    if definition is not None:
+        names = [
+            next(filter(None, one.groups()), "")
+            for text in texts.values()
+            for one in definition.finditer(text)
+        ]
+        style = _style(name for name in names if not name.startswith("__"))
+        if style is not None:
+            found.append(_convention("function_names", style, COUNTED, texts))
+    if suffix == ".py":
+        found += _python_habits(texts)
+    return found
+
+
+def _python_habits(texts: Mapping[str, str]) -> list[Finding]:
+    found = []
+    for key, value, pattern in (
+        ("docstrings", "on public functions", _DOCSTRING),
+        ("type_annotations", "on functions", _ANNOTATED),
+    ):
+        marks = [one[1] is not None for text in texts.values() for one in pattern.finditer(text)]
+        if len(marks) >= _FEWEST and sum(marks) >= _CLEAR * len(marks):
+            found.append(_found(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
+    return found
+
+
+def _style(names: Iterable[str]) -> str | None:
+    """Return the style in which names of several words are written, None where there are too few or no habit."""
+    counts: Counter[str] = Counter()
+    for name in names:
+        for style, pattern in _STYLES:
+            if pattern.fullmatch(name):
+                counts[style] += 1
+                break
+    if counts.total() < _FEWEST:
+        return None
+    most = min(counts, key=lambda style: (-counts[style], style))
+    return most if counts[most] >= _CLEAR * counts.total() else None

@@ -1,0 +1,222 @@
+"""From what is declared to what a project is built with: languages, frameworks, databases, tools."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from hexad.layers.project.detect.manifests import Manifest
+from hexad.layers.project.values import Category, Finding
+from hexad.memory.memory import JSONValue
+
+DECLARED: Final = 0.6
+CONFIGURED: Final = 0.55
+COUNTED: Final = 0.5
+_LANGUAGE_SHARE: Final = 0.1
+_SEEN_MOST: Final = 5
+
+_LANGUAGES: Final[Mapping[str, str]] = {
+    ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript",
+    ".jsx": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".rs": "Rust", ".go": "Go", ".java": "Java",
+    ".kt": "Kotlin", ".kts": "Kotlin", ".rb": "Ruby", ".php": "PHP", ".cs": "C#", ".fs": "F#", ".swift": "Swift",
+    ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".hpp": "C++", ".ex": "Elixir", ".exs": "Elixir",
+    ".scala": "Scala", ".dart": "Dart", ".lua": "Lua", ".vue": "Vue", ".svelte": "Svelte", ".zig": "Zig",
+    ".hs": "Haskell", ".ml": "OCaml", ".clj": "Clojure", ".erl": "Erlang", ".jl": "Julia", ".r": "R",
+}  # fmt: skip
+
+# What a dependency says: its key in the stack, and what it is called there. A name that ends in * is a prefix.
+_TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "web_framework": {
+        "Django": ("django",), "Flask": ("flask",), "FastAPI": ("fastapi",), "Starlette": ("starlette",),
+        "aiohttp": ("aiohttp",), "Litestar": ("litestar",), "Tornado": ("tornado",), "Express": ("express",),
+        "Fastify": ("fastify",), "NestJS": ("@nestjs/core",), "Koa": ("koa",), "Hono": ("hono",),
+        "Next.js": ("next",), "Nuxt": ("nuxt",), "Remix": ("@remix-run/react",), "Astro": ("astro",),
+        "SvelteKit": ("@sveltejs/kit",), "Rails": ("rails",), "Sinatra": ("sinatra",),
+        "Laravel": ("laravel/framework",),
+        "Symfony": ("symfony/framework-bundle",), "Axum": ("axum",), "Actix": ("actix-web",), "Rocket": ("rocket",),
+        "Gin": ("github.com/gin-gonic/gin",), "Echo": ("github.com/labstack/echo*",),
+        "Chi": ("github.com/go-chi/chi*",),
+        "Fiber": ("github.com/gofiber/fiber*",), "Spring Boot": ("org.springframework.boot:*",),
+        "Quarkus": ("io.quarkus:*",), "Ktor": ("io.ktor:*",), "Phoenix": ("phoenix",),
+        "ASP.NET Core": ("microsoft.aspnetcore.*",), "Vapor": ("vapor",),
+    },
+    "ui_framework": {
+        "React": ("react",), "Vue": ("vue",), "Svelte": ("svelte",), "Angular": ("@angular/core",),
+        "SolidJS": ("solid-js",), "Preact": ("preact",), "React Native": ("react-native",), "Flutter": ("flutter",),
+        "htmx": ("htmx.org",), "Lit": ("lit",),
+    },
+    "database": {
+        "PostgreSQL": (
+            "psycopg", "psycopg2", "psycopg2-binary", "asyncpg", "pg", "postgres", "tokio-postgres",
+            "github.com/lib/pq",
+            "github.com/jackc/pgx*", "org.postgresql:postgresql", "npgsql", "postgrex", "pg8000",
+        ),
+        "MySQL": ("mysqlclient", "pymysql", "mysql", "mysql2", "aiomysql", "github.com/go-sql-driver/mysql",
+        "com.mysql:*"),
+        "SQLite": ("aiosqlite", "better-sqlite3", "sqlite3", "rusqlite", "github.com/mattn/go-sqlite3", "apsw*",
+        "ecto-sqlite3"),
+        "MongoDB": ("pymongo", "motor", "mongodb", "mongoose", "go.mongodb.org/mongo-driver*", "mongoid"),
+        "Redis": ("redis", "ioredis", "aioredis", "github.com/redis/go-redis*", "redis-rs", "predis/predis"),
+        "DuckDB": ("duckdb",), "ClickHouse": ("clickhouse-connect", "clickhouse-driver", "@clickhouse/client"),
+        "Elasticsearch": ("elasticsearch", "@elastic/elasticsearch"), "Cassandra": ("cassandra-driver",),
+        "Neo4j": ("neo4j", "neo4j-driver"),
+    },
+    "orm": {
+        "SQLAlchemy": ("sqlalchemy",), "SQLModel": ("sqlmodel",), "Peewee": ("peewee",), "Tortoise": ("tortoise-orm",),
+        "Prisma": ("prisma", "@prisma/client"), "Drizzle": ("drizzle-orm",), "TypeORM": ("typeorm",),
+        "Sequelize": ("sequelize",), "Knex": ("knex",), "Kysely": ("kysely",), "Diesel": ("diesel",), "SQLx": ("sqlx",),
+        "SeaORM": ("sea-orm",), "GORM": ("gorm.io/gorm",), "Ent": ("entgo.io/ent",), "Hibernate": ("org.hibernate*",),
+        "Entity Framework": ("microsoft.entityframeworkcore*",), "Ecto": ("ecto", "ecto-sql", "ecto_sql"),
+        "Doctrine": ("doctrine/orm",),
+    },
+    "test_framework": {
+        "pytest": ("pytest",), "Hypothesis": ("hypothesis",), "Jest": ("jest",), "Vitest": ("vitest",),
+        "Mocha": ("mocha",), "AVA": ("ava",), "Playwright": ("@playwright/test", "playwright", "pytest-playwright"),
+        "Cypress": ("cypress",), "RSpec": ("rspec", "rspec-rails"), "Minitest": ("minitest",),
+        "PHPUnit": ("phpunit/phpunit",), "Pest": ("pestphp/pest",), "JUnit": ("junit:junit", "org.junit.jupiter:*"),
+        "Kotest": ("io.kotest:*",), "Testify": ("github.com/stretchr/testify",), "xUnit": ("xunit",),
+        "NUnit": ("nunit",),
+        "proptest": ("proptest",),
+    },
+    "linter": {
+        "Ruff": ("ruff",), "Flake8": ("flake8",), "Pylint": ("pylint",), "ESLint": ("eslint",),
+        "Biome": ("@biomejs/biome",),
+        "oxlint": ("oxlint",), "RuboCop": ("rubocop",), "PHPStan": ("phpstan/phpstan",), "Credo": ("credo",),
+    },
+    "formatter": {
+        "Black": ("black",), "Prettier": ("prettier",), "dprint": ("dprint",), "YAPF": ("yapf",),
+        "PHP CS Fixer": ("friendsofphp/php-cs-fixer",),
+    },
+    "type_checker": {"mypy": ("mypy",), "Pyright": ("pyright", "basedpyright"), "TypeScript": ("typescript",)},
+    "bundler": {
+        "Vite": ("vite",), "webpack": ("webpack",), "esbuild": ("esbuild",), "Rollup": ("rollup",),
+        "Parcel": ("parcel",),
+        "Turbopack": ("turbopack",), "tsup": ("tsup",),
+    },
+    "validation": {"Pydantic": ("pydantic",), "attrs": ("attrs",), "Zod": ("zod",), "Yup": ("yup",), "Joi": ("joi",)},
+    "http_client": {"HTTPX": ("httpx",), "Requests": ("requests",), "axios": ("axios",), "reqwest": ("reqwest",)},
+    "cli_framework": {
+        "Click": ("click",), "Typer": ("typer",), "clap": ("clap",), "Cobra": ("github.com/spf13/cobra",),
+        "commander": ("commander",),
+    },
+    "queue": {
+        "Celery": ("celery",), "RQ": ("rq",), "Dramatiq": ("dramatiq",), "BullMQ": ("bullmq",), "Sidekiq": ("sidekiq",),
+        "Kafka": ("kafkajs", "confluent-kafka", "aiokafka", "rdkafka"), "RabbitMQ": ("pika", "amqplib", "aio-pika"),
+        "Oban": ("oban",),
+    },
+    "async_runtime": {"Tokio": ("tokio",), "async-std": ("async-std",), "Trio": ("trio",), "AnyIO": ("anyio",)},
+    "styling": {"Tailwind CSS": ("tailwindcss",), "styled-components": ("styled-components",), "Sass": ("sass",)},
+}  # fmt: skip
+
+_PACKAGE_MANAGERS: Final[Mapping[str, str]] = {
+    "uv.lock": "uv", "poetry.lock": "Poetry", "pdm.lock": "PDM", "Pipfile.lock": "Pipenv", "pixi.lock": "Pixi",
+    "package-lock.json": "npm", "yarn.lock": "Yarn", "pnpm-lock.yaml": "pnpm", "bun.lockb": "Bun", "bun.lock": "Bun",
+    "Cargo.lock": "Cargo", "go.sum": "Go modules", "Gemfile.lock": "Bundler", "composer.lock": "Composer",
+    "mix.lock": "Mix", "pubspec.lock": "pub", "Package.resolved": "SwiftPM", "gradlew": "Gradle", "mvnw": "Maven",
+    "pom.xml": "Maven",
+}  # fmt: skip
+_BUILD_BACKENDS: Final = (
+    "hatchling",
+    "setuptools",
+    "flit_core",
+    "poetry",
+    "pdm",
+    "maturin",
+    "scikit_build_core",
+    "uv_build",
+)
+
+
+def stack_of(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Finding]:
+    """Return the drafts of what a project is built with, from its files' names and what they declare."""
+    found = _languages(files)
+    for key, technologies in _TECHNOLOGIES.items():
+        named: dict[str, list[str]] = {}
+        for technology, names in technologies.items():
+            seen = [one.path for one in manifests if any(_declares(one.names, name) for name in names)]
+            if seen:
+                named[technology] = seen
+        found += _finding(key, named, DECLARED)
+    managers: dict[str, list[str]] = {}
+    for path in files:
+        manager = _PACKAGE_MANAGERS.get(PurePosixPath(path).name)
+        if manager is not None:
+            managers.setdefault(manager, []).append(path)
+    found += _finding("package_manager", managers, DECLARED)
+    found += _build_backend(manifests)
+    found += _runtimes(manifests)
+    return found
+
+
+def _declares(names: frozenset[str], wanted: str) -> bool:
+    if wanted.endswith("*"):
+        return any(name.startswith(wanted[:-1]) for name in names)
+    return wanted in names
+
+
+def _finding(key: str, named: Mapping[str, Iterable[str]], confidence: float) -> list[Finding]:
+    """Return one draft for a key: the one technology, or the list of them."""
+    if not named:
+        return []
+    values = sorted(named)
+    value: JSONValue = values[0] if len(values) == 1 else values
+    seen = sorted({path for paths in named.values() for path in paths})[:_SEEN_MOST]
+    return [
+        Finding(
+            category=Category.TECH_STACK, key=key, value=value, confidence=confidence, seen_in=tuple(seen)
+        )
+    ]
+
+
+def _languages(files: Sequence[str]) -> list[Finding]:
+    counts: Counter[str] = Counter()
+    first: dict[str, list[str]] = {}
+    for path in files:
+        language = _LANGUAGES.get(PurePosixPath(path).suffix.lower())
+        if language is not None:
+            counts[language] += 1
+            first.setdefault(language, []).append(path)
+    if not counts:
+        return []
+    most = min(counts, key=lambda language: (-counts[language], language))
+    found = _finding("language", {most: first[most]}, COUNTED)
+    shared = {
+        language: first[language][:1]
+        for language, count in counts.items()
+        if count >= _LANGUAGE_SHARE * counts.total()
+    }
+    return found + (_finding("languages", shared, COUNTED) if len(shared) > 1 else [])
+
+
+def _build_backend(manifests: Sequence[Manifest]) -> list[Finding]:
+    named: dict[str, list[str]] = {}
+    for one in manifests:
+        system = one.data.get("build-system")
+        backend = system.get("build-backend") if isinstance(system, Mapping) else None
+        for name in _BUILD_BACKENDS:
+            if isinstance(backend, str) and backend.startswith(name):
+                named.setdefault(name, []).append(one.path)
+    return _finding("build_backend", named, DECLARED)
+
+
+_VERSIONS: Final = re.compile(r"(?=.*[0-9*])[\w.*^~<>=!|&, +-]{1,60}|lts/\w{1,20}", re.ASCII)
+"""What asks for versions is short, and has a digit or a star: a sentence in its place is none."""
+
+
+def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
+    """Return which versions of the language a project asks for, as the manifest nearest to the root says it."""
+    found: dict[str, Finding] = {}
+    for one in sorted(manifests, key=lambda one: (one.path.count("/"), one.path)):
+        project, engines, package = one.data.get("project"), one.data.get("engines"), one.data.get("package")
+        for key, table, name in (
+            ("python_version", project, "requires-python"),
+            ("node_version", engines, "node"),
+            ("rust_edition", package, "edition"),
+        ):
+            wanted = table.get(name) if isinstance(table, Mapping) else None
+            if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in found:
+                found[key] = _finding(key, {wanted.strip(): [one.path]}, DECLARED)[0]
+    return list(found.values())

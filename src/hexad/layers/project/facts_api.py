@@ -1,0 +1,277 @@
+"""`hx.facts`: what holds of a subject's attribute now, what held at a time, what was learned since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import Final
+
+from hexad.core.arguments import parse_text, parse_time, quoted
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.clock import Clock
+from hexad.errors import InvalidInput
+from hexad.memory.fact import (
+    LINE,
+    TOLD,
+    Fact,
+    FactChange,
+    FactRow,
+    Review,
+    fact_of,
+    family_of,
+    predecessor,
+    successor,
+)
+from hexad.memory.memory import Memory, Status
+from hexad.memory.store import Stores
+from hexad.memory.tables.facts import Facts
+
+_NAME_LIMIT: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsNeeds:
+    """What `hx.facts` is handed."""
+
+    stores: Stores
+    clock: Clock
+    mask: Callable[[str], str]
+
+
+@all_texts_checked
+class FactsFacade:
+    """Answers about facts: memories with a subject, an attribute, or both. Keys are compared by their look.
+
+    An attribute has one value at a time: a later value that is trusted as much takes the place of the older one. What
+    `declare` names holds several. Values that contradict each other and of which neither takes the other's place are
+    all kept, and `contradictions` shows them.
+    """
+
+    def __init__(self, needs: FactsNeeds) -> None:
+        self._stores, self._clock, self._mask = needs.stores, needs.clock, needs.mask
+        self._facts = Facts(needs.stores.db, roles=needs.stores.roles)
+
+    # Asking ----------------------------------------------------------------------------------------------------
+
+    def current(
+        self, subject: str | None = None, attribute: str | None = None, *, space: str | None = None
+    ) -> list[Fact]:
+        """Return what holds now of a subject, an attribute or both; an empty list when nothing is known.
+
+        Where several values stand, the one that is trusted most comes first, then the latest. Raises `NotFound` for a
+        space that was never created, `InvalidInput` for a name that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ann lives in Oslo.", subject="Ann", attribute="city", value="Oslo")
+        ...     _ = hx.remember("Ann lives in Rome.", subject="Ann", attribute="city", value="Rome")
+        ...     [fact.value for fact in hx.facts.current("ann", "city")], hx.facts.current("bob", "city")
+        (['Rome'], [])
+        """
+        return self.as_of(self._clock.now(), subject, attribute, space=space)
+
+    def as_of(
+        self,
+        when: datetime | str,
+        subject: str | None = None,
+        attribute: str | None = None,
+        *,
+        space: str | None = None,
+        known_at: datetime | str | None = None,
+    ) -> list[Fact]:
+        """Return what held at a time. `known_at` leaves out what the store learned later. Raises as `current` does."""
+        moment, known = parse_time(when, "when"), parse_time(known_at, "known_at")
+        if moment is None:
+            raise InvalidInput("when = None says no time; give one, or ask for what is `current`.")
+        with self._stores.db.read():
+            found = [
+                fact
+                for line in self._lines(subject, attribute, space)
+                for fact in self._told(
+                    [one for one in line if known is None or one.recorded_at <= known], known
+                )
+                if fact.holds_at(moment)
+            ]
+        found.sort(key=lambda fact: (fact.valid_from, fact.recorded_at, fact.id), reverse=True)
+        return sorted(
+            found, key=lambda fact: (-fact.trust.rank, fact.space, fact.subject or "", fact.attribute or "")
+        )
+
+    def history(
+        self, subject: str | None = None, attribute: str | None = None, *, space: str | None = None
+    ) -> list[Fact]:
+        """Return all that held of a subject's attribute, the oldest first, each with the time in which it did.
+
+        What was forgotten is left out. Raises as `current` does.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     ann = {"subject": "ann", "attribute": "city"}
+        ...     for city, since in (("Rome", "2026-03-01"), ("Oslo", "2024-05-01")):
+        ...         _ = hx.remember(f"Ann lives in {city}.", value=city, valid_from=since, **ann)
+        ...     [(fact.value, str(fact.valid_to)[:10]) for fact in hx.facts.history("ann", "city")]
+        [('Oslo', '2026-03-01'), ('Rome', 'None')]
+        """
+        with self._stores.db.read():
+            return [
+                fact for line in self._lines(subject, attribute, space) for fact in self._told(line, None)
+            ]
+
+    def what_changed(
+        self,
+        since: datetime | str,
+        until: datetime | str | None = None,
+        *,
+        space: str | None = None,
+    ) -> list[FactChange]:
+        """Return what the store learned since a time, in the order in which it did, each with what was known before.
+
+        Asks when facts were recorded, not when they hold. Raises `InvalidInput` for a time that cannot be read,
+        and for an `until` before `since`.
+        """
+        start, end = parse_time(since, "since"), parse_time(until, "until")
+        if start is None:
+            raise InvalidInput("since = None says no time; give the one from which on to look.")
+        if end is not None and end < start:
+            raise InvalidInput(
+                f"until = {quoted(until)} is before since = {quoted(since)}: nothing is between them."
+            )
+        changes: list[FactChange] = []
+        with self._stores.db.read():
+            self._check_space(space)
+            for look, space_no in self._facts.changed(since=start, until=None, space=space):
+                line = self._facts.line(look, space_no=space_no, statuses=LINE)
+                changes += self._changes(line, start, end)
+        return sorted(changes, key=lambda change: (change.at, change.fact.id, change.what))
+
+    def contradictions(self, *, space: str | None = None) -> list[tuple[Fact, Fact]]:
+        """Return pairs of facts that contradict each other and both stand, the older one first."""
+        with self._stores.db.read():
+            self._check_space(space)
+            lines = [
+                self._facts.line(look, space_no=space_no, statuses=LINE)
+                for look, space_no in self._facts.contested(space=space)
+            ]
+            pairs = [
+                (fact_of(old, self._rivals(old, line)), fact_of(new, self._rivals(new, line)))
+                for line in lines
+                for old, new in combinations([one for one in line if one.status is Status.ACTIVE], 2)
+                if old.contradicts(new) and new in self._rivals(old, line)
+            ]
+        return pairs
+
+    def needs_review(self, *, space: str | None = None) -> list[Review]:
+        """Return the memories that rest on something that was superseded or forgotten since.
+
+        What rests on what is said by links: `hx.link(what_rests, premise, kind="depends-on")`, or `based-on`.
+        """
+        with self._stores.db.read():
+            self._check_space(space)
+            return self._facts.to_review(space=space)
+
+    # Saying ----------------------------------------------------------------------------------------------------
+
+    def reviewed(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Say that a memory that was marked still holds, and return it. Raises `NotFound` as `Hexad.get` does."""
+        with self._stores.db.transaction():
+            no = self._stores.memories.resolve_one(id_or_path, space=space)
+            self._facts.reviewed(no)
+            return self._stores.memories.by_no([no])[no]
+
+    def declare(self, attribute: str, *, many: bool = True) -> None:
+        """Say that an attribute holds several values at once, or with `many=False` that it holds one again.
+
+        It counts for what is remembered from then on; what stands, stands. Raises `InvalidInput` for no name.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     hx.facts.declare("speaks")
+        ...     for language in ("Danish", "Welsh"):
+        ...         _ = hx.remember(f"Ann speaks {language}.", subject="ann", attribute="speaks", value=language)
+        ...     sorted(fact.value for fact in hx.facts.current("ann", "speaks"))
+        ['Danish', 'Welsh']
+        """
+        if not isinstance(many, bool):
+            raise InvalidInput(f"many = {quoted(many)} cannot be used; give true or false.")
+        name = parse_text(attribute, "attribute")
+        if name is None or not name.strip() or len(name) > _NAME_LIMIT or not name.isprintable():
+            raise InvalidInput(
+                f"attribute = {quoted(attribute)} cannot be used; give a name, such as 'speaks'."
+            )
+        with self._stores.db.transaction():
+            self._facts.declare(self._mask(name.strip()), many=many, at=self._clock.now())
+
+    def declared(self) -> list[str]:
+        """Return the attributes that hold several values at once."""
+        return self._facts.declared()
+
+    # Inside ----------------------------------------------------------------------------------------------------
+
+    def _lines(self, subject: str | None, attribute: str | None, space: str | None) -> list[list[FactRow]]:
+        parse_text(subject, "subject")
+        parse_text(attribute, "attribute")
+        self._check_space(space)
+        return [
+            self._facts.line(look, space_no=space_no, statuses=LINE)
+            for look, space_no in self._facts.looks(subject, attribute, space=space)
+        ]
+
+    def _check_space(self, space: str | None) -> None:
+        if space is not None:
+            self._stores.spaces.get(space)
+
+    def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
+        """Return what is told of a line: the same value again, without another one between, is told once."""
+        told: list[tuple[FactRow, Fact]] = []
+        for one in line:
+            if one.status not in TOLD:
+                continue
+            rivals = self._rivals(one, line)
+            last = next(
+                (pair for pair in reversed(told) if family_of(pair[0].kind) == family_of(one.kind)), None
+            )
+            goes_on = last is not None and not last[0].differs(one) and last[0].trust.rank >= one.trust.rank
+            if goes_on and rivals and last is not None and last[1].holds_at(one.valid_from):
+                continue
+            told.append((one, fact_of(one, rivals, known_at=known)))
+        return [fact for _, fact in told]
+
+    def _rivals(self, one: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
+        """Return the facts against which one is held: of its family, and none where an attribute holds several."""
+        if self._facts.holds_many(one.attribute):
+            return []
+        return [other for other in line if family_of(other.kind) == family_of(one.kind)]
+
+    def _changes(self, line: Sequence[FactRow], start: datetime, end: datetime | None) -> list[FactChange]:
+        def asked(at: datetime) -> bool:
+            return start <= at and (end is None or at < end)
+
+        found: list[FactChange] = []
+        for one in line:
+            rivals = self._rivals(one, line)
+            fact = fact_of(one, rivals)
+            if one.status is Status.ARCHIVED:
+                if asked(one.changed_at):
+                    found.append(FactChange(at=one.changed_at, what="forgotten", fact=fact))
+                continue
+            if not asked(one.recorded_at):
+                continue
+            before, after = predecessor(one, rivals), successor(one, rivals)
+            if after is not None and (after.recorded_at, after.no) < (one.recorded_at, one.no):
+                what = "late"
+            elif before is not None:
+                what = "replaced"
+            else:
+                what = "contradicts" if fact.contradicted_by else "new"
+            told = before is not None and before.status in TOLD and what == "replaced"
+            found.append(
+                FactChange(
+                    at=one.recorded_at,
+                    what=what,
+                    fact=fact,
+                    before=fact_of(before, rivals) if told and before is not None else None,
+                )
+            )
+        return found

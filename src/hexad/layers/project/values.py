@@ -1,0 +1,243 @@
+"""What is known of a project: facts in five categories, summaries of its components, and what a look at it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from hexad.core.arguments import parse_choice
+from hexad.memory.memory import Citation, JSONValue, Memory, Status, Trust, format_time
+
+DRAFT: Final = "draft"
+"""Name in a memory's metadata: true while it is inferred, and nobody has said that it is so."""
+INFERRED_MOST: Final = 0.6
+"""How sure an inferred fact is at most when it is seen for the first time."""
+SURE_MOST: Final = 0.9
+_RISE: Final = 0.25
+_SHOWN: Final = 12
+
+
+class Category(StrEnum):
+    """What a fact of a project is about (document 4, section 2.2.2)."""
+
+    DECISION = "decision"
+    PATTERN = "pattern"
+    TODO = "todo"
+    TECH_STACK = "tech_stack"
+    CONVENTION = "convention"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the memories that hold such facts."""
+        return self.value.replace("_", "-")
+
+    @property
+    def words(self) -> str:
+        """The category for people."""
+        return self.value.replace("_", " ").capitalize()
+
+
+def parse_category(category: str) -> Category:
+    """Return a category by its name; raises `InvalidInput` naming all of them."""
+    return parse_choice(Category, category, "category")
+
+
+def risen(confidence: float) -> float:
+    """Return how sure an inferred fact is when it is seen once more: a quarter of the way to 0.9 further.
+
+    >>> [round(risen(sure), 3) for sure in (0.4, 0.6, 0.9)]
+    [0.525, 0.675, 0.9]
+    """
+    return round(max(confidence, confidence + (SURE_MOST - confidence) * _RISE), 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFact:
+    """One fact of a project, as its memory holds it. `draft` says that it was inferred and not confirmed."""
+
+    memory_id: str
+    category: Category
+    key: str
+    value: JSONValue
+    component: str
+    project: str
+    importance: float
+    confidence: float
+    evidence: int
+    draft: bool
+    text: str
+    space: str
+    status: Status
+    trust: Trust
+    updated_at: datetime
+    created_at: datetime
+    citations: tuple[Citation, ...] = ()
+    needs_review: bool = False
+    replaces: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the fact as JSON."""
+        return {
+            "memory_id": self.memory_id,
+            "category": self.category.value,
+            "key": self.key,
+            "value": self.value,
+            "component": self.component,
+            "project": self.project,
+            "importance": self.importance,
+            "confidence": self.confidence,
+            "evidence": self.evidence,
+            "draft": self.draft,
+            "text": self.text,
+            "space": self.space,
+            "status": self.status.value,
+            "trust": self.trust.value,
+            "created_at": format_time(self.created_at),
+            "updated_at": format_time(self.updated_at),
+            "citations": [one.path for one in self.citations],
+            "needs_review": self.needs_review,
+            "replaces": self.replaces,
+            "notes": list(self.notes),
+        }
+
+
+def project_fact(memory: Memory) -> ProjectFact:
+    """Return the fact that a memory of one of the five kinds holds; without a value its text is the value."""
+    value = memory.value
+    return ProjectFact(
+        memory_id=memory.id,
+        category=Category(memory.kind.replace("-", "_")),
+        key=memory.attribute or memory.path.rpartition("/")[2],
+        value=memory.raw if value is None else value,
+        component=memory.subject or "",
+        project=str(memory.metadata.get("project") or ""),
+        importance=memory.importance,
+        confidence=memory.confidence,
+        evidence=memory.evidence,
+        draft=memory.metadata.get(DRAFT) is True,
+        text=memory.raw,
+        space=memory.space,
+        status=memory.status,
+        trust=memory.trust,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        citations=memory.citations,
+        needs_review=memory.metadata.get("needs_review") is True,
+        replaces=memory.supersedes,
+        notes=memory.receipt.notes if memory.receipt is not None else (),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentSummary:
+    """What a component of a project is, in a text that stays until somebody says it anew."""
+
+    memory_id: str
+    name: str
+    summary: str
+    files: tuple[str, ...]
+    updated_at: datetime
+    replaces: str | None = None
+    needs_review: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the summary as JSON."""
+        return {
+            "memory_id": self.memory_id,
+            "name": self.name,
+            "summary": self.summary,
+            "files": list(self.files),
+            "updated_at": format_time(self.updated_at),
+            "replaces": self.replaces,
+            "needs_review": self.needs_review,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that a look at a repository found: a draft, as sure as what it was seen in lets it be."""
+
+    category: Category
+    key: str
+    value: JSONValue
+    confidence: float
+    seen_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detected:
+    """What a look at a repository came to.
+
+    `new` facts are drafts that were not known, `seen_again` are surer than before, `changed` took the place of an
+    earlier draft. `known` were said by somebody already, `differs` say something else than somebody said, who is
+    believed.
+    """
+
+    root: str
+    files: int
+    findings: tuple[Finding, ...]
+    new: tuple[ProjectFact, ...] = ()
+    seen_again: tuple[ProjectFact, ...] = ()
+    changed: tuple[ProjectFact, ...] = ()
+    known: tuple[ProjectFact, ...] = ()
+    differs: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+
+        def found(one: Finding) -> JSONValue:
+            return {
+                "category": one.category.value,
+                "key": one.key,
+                "value": one.value,
+                "confidence": one.confidence,
+                "seen_in": list(one.seen_in),
+            }
+
+        def facts(listed: Sequence[ProjectFact]) -> JSONValue:
+            return [one.to_dict() for one in listed]
+
+        return {
+            "root": self.root,
+            "files": self.files,
+            "findings": [found(one) for one in self.findings],
+            "new": facts(self.new),
+            "seen_again": facts(self.seen_again),
+            "changed": facts(self.changed),
+            "known": facts(self.known),
+            "differs": [found(one) for one in self.differs],
+            "notes": list(self.notes),
+            "dry_run": self.dry_run,
+        }
+
+
+def fact_text(category: Category, key: str, value: JSONValue, *, component: str | None) -> str:
+    """Return a fact as a sentence that recall finds.
+
+    >>> fact_text(Category.TECH_STACK, "test_framework", "pytest", component=None)
+    'Tech stack: test framework is pytest.'
+    >>> fact_text(Category.TODO, "retries", {"what": "back off", "where": "http"}, component="api")
+    'Todo (api): retries is what: back off; where: http.'
+    """
+    name = key.replace("_", " ").replace(".", " ")
+    about = f" ({component})" if component else ""
+    said = value_text(value).rstrip(".")
+    return f"{category.words}{about}: {name} is {said}."
+
+
+def value_text(value: JSONValue) -> str:
+    """Return a JSON value in words, on one line."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {value_text(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        more = f" and {len(value) - _SHOWN} more" if len(value) > _SHOWN else ""
+        return ", ".join(value_text(inner) for inner in value[:_SHOWN]) + more
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "nothing"}[value]
+    return " ".join(str(value).split())

@@ -1,0 +1,208 @@
+"""The memory query language as one types it: words, "phrases" and `name:value` pairs, understood in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from hexad.core.arguments import is_text, quoted
+from hexad.errors import InvalidInput
+from hexad.memory.memory import Status
+
+ANY_STATUS: Final = "any"
+STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
+LAYERS: Final = ("session", "project", "user", "governance", "graph", "vector")
+_QUOTED: Final = r'"(?:\\.|[^"\\])*"'
+_TOKEN: Final = re.compile(rf"[A-Za-z]+:{_QUOTED}|{_QUOTED}|\S+", re.DOTALL)
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_AGE: Final = re.compile(r"(?P<number>[0-9]{1,5})(?P<unit>min|h|d|w|mo|m|y)", re.IGNORECASE)
+_UNITS: Final = {
+    "min": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+    "mo": timedelta(days=30),
+    "m": timedelta(days=30),
+    "y": timedelta(days=365),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryText:
+    """What somebody typed, taken apart.
+
+    `words` are looked for, `phrases` must stand there as they are; everything else narrows what may answer. `since`
+    and `until` are as they were typed: an age such as `2w`, or a date; `moment` tells their time. `problems` say
+    which parts cannot be understood (yet), in the order of the text; `refused` those of them whose value is none.
+    """
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    space: str | None = None
+    status: str | None = None
+    pinned: bool | None = None
+    since: str | None = None
+    until: str | None = None
+    problems: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is asked, without what only narrows it."""
+        return " ".join([*self.words, *self.phrases])
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it is written in the language: it has a pair, or is nothing but phrases. Else it is a sentence."""
+        pairs = replace(self, words=(), phrases=(), problems=(), refused=()) != QueryText()
+        return pairs or (bool(self.phrases) and not self.words)
+
+
+def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> QueryText:
+    """Return what a text asks for. `names` are the pairs that count, None all; the others stay words.
+
+    What cannot be understood is left out and named in `problems`: half a text is what somebody is still typing.
+    Raises `InvalidInput` for what is no text.
+
+    >>> found = parse_query_text('layer:project kind:decision since:2w "auth flow" tokens')
+    >>> found.layers, found.kinds, found.since, found.phrases, found.words
+    (('project',), ('decision',), '2w', ('auth flow',), ('tokens',))
+    >>> parse_query_text("status:lost").problems
+    ('status:lost is none of active, superseded, archived, quarantined, any',)
+    """
+    if not is_text(typed):
+        raise InvalidInput(f"The query {quoted(typed)} is no text; give a string.")
+    known = _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
+    found = QueryText()
+    for token in _TOKEN.findall(typed):
+        if token.startswith('"'):
+            phrase = _bare(token).strip()
+            if phrase and token.endswith('"') and len(token) > 1:
+                found = replace(found, phrases=(*found.phrases, phrase))
+            elif phrase:
+                found = replace(found, words=(*found.words, phrase))
+            continue
+        name, colon, value = token.partition(":")
+        value = _bare(value)
+        part = known.get(name.lower()) if colon else None
+        if part is None:
+            found = replace(found, words=(*found.words, token))
+            if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
+                told = f"{name}: is no filter, so {token} is looked for as it stands; {', '.join(known)} are"
+                found = replace(found, problems=(*found.problems, told))
+        elif value:
+            found = part(found, value)
+        else:
+            found = replace(found, problems=(*found.problems, f"{name}: has no value"))
+    return found
+
+
+def _bare(token: str) -> str:
+    r"""Return what stands between quotation marks, where `\"` is one of them; a text without them as it is."""
+    if len(token) > 1 and token.startswith('"') and token.endswith('"'):
+        return _ESCAPED.sub(r"\1", token[1:-1])
+    return token.strip('"')
+
+
+def moment(text: str, name: str, *, now: datetime) -> datetime:
+    """Return the time that `since:` or `until:` names: an age before `now`, or a date.
+
+    Raises `InvalidInput` for neither.
+
+    >>> moment("2w", "since", now=datetime(2026, 1, 15, tzinfo=UTC)).isoformat()
+    '2026-01-01T00:00:00+00:00'
+    """
+    age = _AGE.fullmatch(text)
+    try:
+        if age is not None:
+            return now - int(age["number"]) * _UNITS[age["unit"].lower()]
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name}:{text} is no time; give an age (30min, 12h, 3d, 2w, 6m, 1y) or a date such as 2026-01-31."
+        ) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(filter(None, value.split(",")))
+
+
+def _kind(found: QueryText, value: str) -> QueryText:
+    return replace(found, kinds=(*found.kinds, *_listed(value)))
+
+
+def _tag(found: QueryText, value: str) -> QueryText:
+    return replace(found, tags=(*found.tags, *_listed(value)))
+
+
+def _path(found: QueryText, value: str) -> QueryText:
+    return _once(found, "path", value)
+
+
+def _space(found: QueryText, value: str) -> QueryText:
+    return _once(found, "space", value)
+
+
+def _status(found: QueryText, value: str) -> QueryText:
+    if value.lower() not in STATUSES:
+        return _problem(found, f"status:{value} is none of {', '.join(STATUSES)}")
+    return _once(found, "status", value.lower())
+
+
+def _is(found: QueryText, value: str) -> QueryText:
+    chosen = {"pinned": True, "unpinned": False}.get(value.lower())
+    if chosen is None:
+        return _problem(found, f"is:{value} is neither is:pinned nor is:unpinned")
+    if found.pinned is not None and found.pinned != chosen:
+        return _problem(found, "is:pinned and is:unpinned are asked for at once")
+    return replace(found, pinned=chosen)
+
+
+def _layer(found: QueryText, value: str) -> QueryText:
+    wanted = tuple(name.lower() for name in _listed(value))
+    for name in wanted:
+        if name not in LAYERS:
+            return _problem(found, f"layer:{name} is none of {', '.join(LAYERS)}")
+    return replace(found, layers=(*found.layers, *wanted))
+
+
+def _since(found: QueryText, value: str) -> QueryText:
+    return _once(found, "since", value)
+
+
+def _until(found: QueryText, value: str) -> QueryText:
+    return _once(found, "until", value)
+
+
+def _once(found: QueryText, name: str, value: str) -> QueryText:
+    """Return it with the value of a pair of which there is one; another value for the same is a problem."""
+    given = getattr(found, name)
+    if given is not None and given != value:
+        return _problem(found, f"{name}: is given twice, as {given} and as {value}")
+    changed: dict[str, Any] = {name: value}
+    return replace(found, **changed)
+
+
+def _problem(found: QueryText, told: str) -> QueryText:
+    return replace(found, problems=(*found.problems, told), refused=(*found.refused, told))
+
+
+_PARTS: Final[dict[str, Callable[[QueryText, str], QueryText]]] = {
+    "kind": _kind,
+    "tag": _tag,
+    "path": _path,
+    "space": _space,
+    "status": _status,
+    "is": _is,
+    "layer": _layer,
+    "since": _since,
+    "until": _until,
+}

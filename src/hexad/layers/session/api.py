@@ -1,0 +1,277 @@
+"""`hx.session`: what is being worked on right now, and what was when somebody left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from pathlib import Path
+
+from hexad.core.arguments import expanded, parse_offset, parse_path, parse_whole, quoted, subject_list
+from hexad.core.arguments__checked import all_texts_checked
+from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.ingest.sources.checkout import Checkout
+from hexad.layers.session import changes
+from hexad.layers.session.api__session_calls import SessionCalls, SessionHandle
+from hexad.layers.session.live_session import Line
+from hexad.layers.session.live_sessions import Desk
+from hexad.layers.session.working_set import (
+    Boundary,
+    Resumable,
+    SessionState,
+    TaskEnd,
+    WorkingSet,
+    Workplace,
+    texts_of,
+)
+from hexad.redaction.injection.detector import instructions_in
+
+
+@all_texts_checked
+class SessionFacade(SessionCalls):
+    """What is being worked on, one working set for each session; safe to share between threads.
+
+    A change is in memory when a call returns, and on the disk within a second; `start`, `resume`, `end`, another ticket
+    and another branch are on the disk when they return, and so is everything when `snapshot` or `close` does. After a
+    kill the last of these is what comes back. The first change without a session does what `start` does.
+    """
+
+    def __init__(self, desk: Desk, project: str) -> None:
+        self._desk, self._project = desk, project
+        self._line = self._current_line
+
+    def _current_line(self) -> Line:
+        if self._desk.current is None:
+            self.start()
+        line = self._desk.current
+        assert line is not None
+        return line
+
+    # Beginning and going on -------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        task: str | None = None,
+        *,
+        ticket: str | None = None,
+        steps: Iterable[str] = (),
+        fresh: bool = False,
+        folder: str | Path | None = None,
+        session_id: str | None = None,
+        data_subjects: Iterable[str] = (),
+    ) -> WorkingSet:
+        """Go on with what was left here, or begin; returns the working set, which is on the disk then.
+
+        Here is the repository, worktree and branch of `folder`, by default the store's. What is gone on with is the
+        session of that place that was changed last, that nobody has in hand, and that `task` and `ticket` do not
+        contradict. With `fresh` that one ends and a new one begins. `session_id` names it, for example as the recorded
+        session of `hx.xdb`. `data_subjects` are the people whose data it is. Several sessions may be side by side,
+        of one process or of several; the calls of `hx.session` are about the one that was started or resumed last.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.session.start("login feature", steps=["tokens", "tests"])
+        ...     _ = hx.session.mark_step("tokens")
+        ...     [(step.text, step.done) for step in hx.session.current.substeps]
+        [('tokens', True), ('tests', False)]
+        """
+        said = None if task is None else self._said(task, "task")
+        key = None if ticket is None else self._named(ticket, "ticket")
+        texts, mask = self._texts(steps, "steps"), self._desk.needs.mask
+        people = [mask(one) for one in subject_list(data_subjects)]
+        change = changes.planned((lambda one: one) if said is None else changes.task_set(said), texts)
+        where = self._desk.checkout(_folder(folder))
+        changes.require_steps(change)(self._desk.new(where.place))
+        line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
+        if key is not None:
+            self._desk.change_ticket(line, key, back=said is None and session_id is None and not fresh)
+        if said is not None or texts:
+            self._desk.change(line, change, check=changes.require_steps(change))
+        if people:
+            self._desk.change(line, changes.subjects_set(people))
+        return self._desk.snapshot(line)
+
+    def _started(
+        self, where: Checkout, task: str | None, ticket: str | None, *, fresh: bool, session_id: str | None
+    ) -> Line:
+        desk, here = self._desk, self._desk.current
+        if session_id is not None and desk.sets.has(session_id):
+            if fresh:
+                raise Conflict(
+                    f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
+                )
+            return desk.take_up(desk.sets.get(session_id), where)
+        if here is not None and here.checkout is not None and here.checkout.place == where.place:
+            if fresh:
+                desk.end(here, Boundary.FRESH)
+            elif session_id is None and _fits(here.state, task, ticket):
+                return here
+        offered = desk.offered(where.place)
+        if offered is not None and fresh:
+            desk.end_stored(offered, Boundary.FRESH)
+        elif offered is not None and session_id is None and _fits(offered, task, ticket):
+            return desk.take_up(offered, where)
+        return desk.begin(desk.new(where.place, session_id), where)
+
+    def resumable(self, *, folder: str | Path | None = None) -> Resumable | None:
+        """Return what one was working on here and may go on with, and the question that says so; None for nothing.
+
+        Nothing is changed by asking. `list` shows what was left on other branches and in other worktrees.
+
+        >>> import hexad, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with hexad.open(folder, embedder=None) as hx:
+        ...     _ = hx.session.start("login feature")
+        >>> with hexad.open(folder, embedder=None) as hx:
+        ...     hx.session.resumable().question
+        'You were working on login feature (just now). Resume?'
+        """
+        found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
+        if found is None or found.is_empty:
+            return None
+        return Resumable(
+            working_set=found,
+            as_of=self._desk.needs.clock.now(),
+            instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(found))),
+        )
+
+    def resume(
+        self, session_id: str | None = None, *, folder: str | Path | None = None, shared: bool = False
+    ) -> WorkingSet:
+        """Go on with a session, whatever ended it; without an id with the one that `resumable` offers.
+
+        It is about the place of `folder` from then on. A session that another process has in hand, named by its id or
+        taken because of `shared`, stays with that process: what both change is kept. Raises `NotFound`.
+        """
+        where = self._desk.checkout(_folder(folder))
+        if session_id is not None:
+            line = self._desk.take_up(self._desk.sets.get(session_id), where)
+            if folder is not None:
+                self._desk.move(line, where)
+            return line.state
+        found = self._desk.offered(where.place, shared=shared)
+        if found is None or (found.is_empty and not shared):
+            raise NotFound(
+                "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
+                "that have ended."
+            )
+        return self._desk.take_up(found, where).state
+
+    def handle(self, session_id: str | None = None) -> SessionHandle:
+        """Return a handle on a session that this process has in hand, by default the current one; raises `NotFound`."""
+        line = self._desk.current if session_id is None else self._desk.line_of(session_id)
+        if line is None:
+            raise NotFound("No session is in hand here; `start` or `resume` takes one.")
+        return SessionHandle(self._desk, line, self._project)
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> WorkingSet | None:
+        """What this process is working on, with what others wrote to it; None before `start` and after `end`."""
+        line = self._desk.current
+        if line is None:
+            return None
+        try:
+            found = self._desk.refreshed(line)
+        except NotFound:  # it was erased
+            return None
+        return None if self._desk.current is None else found
+
+    @property
+    def state(self) -> SessionState | None:
+        """Document 4's `SessionState` of the current session; None where there is none."""
+        found = self.current
+        return None if found is None else found.session_state(self._project)
+
+    def place(self, folder: str | Path | None = None) -> Workplace:
+        """Return the repository, the worktree and the branch of a folder, by default the store's."""
+        return self._desk.checkout(_folder(folder)).place
+
+    def get(self, session_id: str) -> WorkingSet:
+        """Return a working set by its session's id; raises `NotFound`."""
+        line = self._desk.line_of(session_id)
+        return self._desk.sets.get(session_id) if line is None else self._desk.refreshed(line)
+
+    def list(
+        self,
+        *,
+        folder: str | Path | None = None,
+        everywhere: bool = True,
+        ended: bool | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[WorkingSet]:
+        """Return working sets, the last changed first: all, or with `everywhere=False` those of a folder's worktree.
+
+        `ended` True or False takes those that ended, or go on. What is changed here and not written yet is in it.
+        """
+        parse_whole(limit, "limit", least=1)
+        if ended is not None and not isinstance(ended, bool):
+            raise InvalidInput(
+                f"ended = {quoted(ended)} is no truth value; give True, False, or None for both."
+            )
+        self._desk.write_all()
+        place = None if everywhere else self._desk.checkout(_folder(folder)).place
+        return self._desk.sets.list(
+            repository=None if place is None else place.repository,
+            worktree=None if place is None else place.worktree,
+            ended=ended,
+            limit=limit,
+            offset=parse_offset(offset),
+        )
+
+    # What follows -----------------------------------------------------------------------------------------------
+
+    @property
+    def inactive_after(self) -> timedelta:
+        """After so long without a change a session rests, and others are offered to go on with it."""
+        return self._desk.inactive_after
+
+    @inactive_after.setter
+    def inactive_after(self, given: timedelta) -> None:
+        if not isinstance(given, timedelta) or given <= timedelta(0):
+            raise InvalidInput(f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.")
+        self._desk.set_inactive_after(given)
+
+    def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
+        """Have `listener` called when a task ends here: another ticket, another branch, a fresh start, or `end`.
+
+        It is called when the end is on the disk, by the thread whose call ended it; what it raises reaches that call.
+        """
+        if not callable(listener):
+            raise InvalidInput(
+                f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`."
+            )
+        self._desk.listeners.append(listener)
+
+    def tend(self) -> int:
+        """Write what waits and let sessions rest that nobody changed for `inactive_after`; returns how many rest now.
+
+        A background thread does it; `hx.maintain` does where there is none.
+        """
+        return self._desk.tend()
+
+    def _session_id(self, given: str | None) -> str | None:
+        if given is None:
+            return None
+        name = self._named(given, "session_id")
+        if name != given:
+            raise InvalidInput(
+                "session_id holds what looks like a secret, or white space around it; give another."
+            )
+        return name
+
+
+def _folder(given: str | Path | None) -> Path | None:
+    if given is None:
+        return None
+    folder = expanded(parse_path(given, "folder"), "folder")
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {str(folder)[:200]!r}; give one that is there.")
+    return folder
+
+
+def _fits(one: WorkingSet, task: str | None, ticket: str | None) -> bool:
+    """Whether somebody who works on this goes on with that session."""
+    same = task is None or one.task is None or one.task.casefold() == task.casefold()
+    return same and (ticket is None or one.ticket in (None, ticket))

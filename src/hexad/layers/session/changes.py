@@ -1,0 +1,214 @@
+"""What may be changed of a working set: each a function from one to the next, made again where two programs met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidInput, LimitExceeded, NotFound
+from hexad.layers.session.working_set import (
+    EDITS_KEPT,
+    NOTES_FOLDED,
+    NOTES_KEPT,
+    OPEN_FILES_LIMIT,
+    SUBSTEPS_LIMIT,
+    TURNS_FOLDED,
+    TURNS_KEPT,
+    Boundary,
+    Edit,
+    OpenFile,
+    ScratchNote,
+    SessionTurn,
+    Substep,
+    WorkingSet,
+)
+from hexad.text.summary.turn_digest import compressed, folded
+
+Change = Callable[[WorkingSet], WorkingSet]
+_FOLDED_NOTE_CHARS: Final = 960
+
+
+def task_set(task: str | None) -> Change:
+    """Say what the task is; its steps go when it is another one."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        return one if one.task == task else replace(one, task=task, substeps=() if one.task else one.substeps)
+
+    return change
+
+
+def ticket_set(ticket: str | None) -> Change:
+    """Say which ticket it is."""
+    return lambda one: replace(one, ticket=ticket)
+
+
+def steps_added(texts: Sequence[str]) -> Change:
+    """Add steps behind those that are there; a step that is there stays as it is."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        known = {step.text for step in one.substeps}
+        new = [Substep(text=text) for text in dict.fromkeys(texts) if text not in known]
+        return replace(one, substeps=(*one.substeps, *new))
+
+    return change
+
+
+def planned(change: Change, texts: Sequence[str]) -> Change:
+    """Make a change, and add steps after it."""
+    add = steps_added(texts)
+    return lambda one: add(change(one))
+
+
+def step_marked(text: str, *, done: bool) -> Change:
+    """Mark the step that says this."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        steps = [replace(step, done=done) if step.text == text else step for step in one.substeps]
+        return replace(one, substeps=tuple(steps))
+
+    return change
+
+
+def file_opened(file: OpenFile) -> Change:
+    """Open a file, or move the cursor in it; it becomes the last of those that are open."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        return replace(one, open_files=(*(each for each in one.open_files if each.path != file.path), file))
+
+    return change
+
+
+def file_closed(path: str) -> Change:
+    """Close a file."""
+    return lambda one: replace(one, open_files=tuple(each for each in one.open_files if each.path != path))
+
+
+def edited(edit: Edit) -> Change:
+    """Add an edit; the oldest goes when there are too many."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        return replace(one, edits=(*one.edits, edit)[-EDITS_KEPT:], edits_total=one.edits_total + 1)
+
+    return change
+
+
+def turn_taken(turn: SessionTurn) -> Change:
+    """Add a turn; the oldest become part of the summary when there are too many."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        turns, summary = (*one.turns, turn), one.conversation_summary
+        if len(turns) > TURNS_KEPT:
+            summary = folded(summary, [(old.role, old.text) for old in turns[:TURNS_FOLDED]])
+            turns = turns[TURNS_FOLDED:]
+        return replace(one, turns=turns, turns_total=one.turns_total + 1, conversation_summary=summary)
+
+    return change
+
+
+def noted(note: ScratchNote) -> Change:
+    """Add a note to the scratchpad; the oldest become one when there are too many."""
+
+    def change(one: WorkingSet) -> WorkingSet:
+        notes = (*one.scratchpad, note)
+        if len(notes) > NOTES_KEPT:
+            old = notes[:NOTES_FOLDED]
+            text = compressed("\n".join(each.text for each in old), limit=_FOLDED_NOTE_CHARS)
+            together = ScratchNote(text=text, at=old[-1].at, notes=sum(each.notes for each in old))
+            notes = (together, *notes[NOTES_FOLDED:])
+        return replace(one, scratchpad=notes)
+
+    return change
+
+
+def notes_cleared(one: WorkingSet) -> WorkingSet:
+    """Take every note off the scratchpad."""
+    return replace(one, scratchpad=())
+
+
+def subjects_set(subjects: Sequence[str]) -> Change:
+    """Say whose data it is."""
+    return lambda one: replace(one, data_subjects=tuple(dict.fromkeys([*one.data_subjects, *subjects])))
+
+
+def ended(boundary: Boundary, *, at: datetime, outcome: str | None = None) -> Change:
+    """End it."""
+    return lambda one: replace(
+        one, ended_at=at, boundary=boundary, outcome=one.outcome if outcome is None else outcome
+    )
+
+
+def rested(boundary: Boundary) -> Change:
+    """Say why nobody works on it now."""
+    return lambda one: one if one.ended_at is not None else replace(one, boundary=boundary)
+
+
+def woken(one: WorkingSet) -> WorkingSet:
+    """Work on it again after a rest; what another program ended in the meantime stays ended."""
+    return one if one.ended_at is not None else replace(one, boundary=None)
+
+
+def resumed(one: WorkingSet) -> WorkingSet:
+    """Go on with it, whatever ended it."""
+    return replace(one, ended_at=None, boundary=None)
+
+
+def at(moment: datetime, change: Change) -> Change:
+    """Make a change at a moment."""
+
+    def made(one: WorkingSet) -> WorkingSet:
+        new = change(one)
+        return replace(new, updated_at=max(moment, one.updated_at))
+
+    return made
+
+
+# What must hold before a change -----------------------------------------------------------------------------------
+
+
+def require_steps(change: Change) -> Callable[[WorkingSet], None]:
+    """Return what raises `LimitExceeded` where a change would leave more steps than a task may have.
+
+    Asked before a change is made, never after: what was made must stand on top of what another program wrote, too.
+    """
+
+    def check(one: WorkingSet) -> None:
+        count = len(change(one).substeps)
+        if count > max(SUBSTEPS_LIMIT, len(one.substeps)):
+            raise LimitExceeded(
+                f"A task has up to {SUBSTEPS_LIMIT} steps, these would be {count}; name larger ones, or end the task."
+            )
+
+    return check
+
+
+def require_room(one: WorkingSet, file: str) -> None:
+    """Raise `LimitExceeded` for more open files than a working set has room for."""
+    if len({each.path for each in one.open_files} | {file}) > OPEN_FILES_LIMIT:
+        raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open; close some with `close_file`.")
+
+
+def step_named(one: WorkingSet, step: int | str) -> str:
+    """Return what a step says that is named by its number from 1 or by its beginning; raises `NotFound`.
+
+    Raises `InvalidInput` where several begin like that.
+    """
+    if isinstance(step, bool) or not isinstance(step, int | str):
+        raise InvalidInput(f"step = {quoted(step)} names no step; give its number, from 1, or how it begins.")
+    if isinstance(step, int):
+        if 1 <= step <= len(one.substeps):
+            return one.substeps[step - 1].text
+        raise NotFound(f"There is no step {quoted(step)}; the task has {len(one.substeps)}.")
+    texts = [each.text for each in one.substeps]
+    if step in texts:
+        return step
+    found = [text for text in texts if step.strip() and text.casefold().startswith(step.casefold())]
+    if not found:
+        raise NotFound(f"No step begins with {step[:80]!r}; `add_steps` adds one.")
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{len(found)} steps begin with {step[:80]!r}; write more of it, or give its number."
+        )
+    return found[0]

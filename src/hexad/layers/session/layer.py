@@ -1,0 +1,298 @@
+"""The session layer: what is being worked on now, and what was said in sessions, at the fidelity that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from hexad.experience.values.records import EventType, Fidelity
+from hexad.experience.values.tiers import EventRecord
+from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.scoring import relevance_of_share
+from hexad.layers.session.texts import SaidText, SessionTexts
+from hexad.layers.session.working_set import WorkingSet, texts_of
+from hexad.memory.memory import Trust
+from hexad.memory.query import Filters
+from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.query_terms import understand
+from hexad.text.search_terms import SearchTerms, folded, search_terms
+
+_TASK_SHARE: Final = 0.7
+"""What is being done now speaks to every question, as much as a text with so much of its words."""
+_NOW_SHARE: Final = 0.4
+"""So do the last notes, turns and edits, and the files that are open."""
+_OTHER_SETS: Final = 50
+_LATEST: Final = {"scratchpad": 3, "open files": 1, "edit": 3, "turn": 5, "conversation": 1, "outcome": 1}
+_EVENTS: Final = 60
+_SINGLE_WORDS: Final = 2
+_SECONDS_A_DAY: Final = 86_400
+_ROLES: Final = {
+    "user": Trust.USER,
+    "human": Trust.USER,
+    "assistant": Trust.AGENT,
+    "agent": Trust.AGENT,
+    "ai": Trust.AGENT,
+    "model": Trust.AGENT,
+    "tool": Trust.TOOL,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionNeeds:
+    """What the layer is handed.
+
+    `current` is what is being worked on, in memory or as it was left here; `others` are the working sets changed last.
+    `events` finds whole events that have all words of a text, up to a number: None where nothing was ever recorded.
+    `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's summary may
+    be seen, by its id and the summary.
+    """
+
+    current: Callable[[], WorkingSet | None]
+    others: Callable[[int], Sequence[WorkingSet]]
+    events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None]
+    event: Callable[[str], EventRecord | None]
+    cold: Callable[[str, str], str]
+    texts: SessionTexts
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A text, and how much speaks for it: the share of the question's words in it, or that it is of now."""
+
+    item: MemoryItem
+    share: float
+
+
+class SessionLayer:
+    """Implements `LayerSource` for sessions; knows nothing of memories of spaces, with tags or at paths."""
+
+    def __init__(self, needs: SessionNeeds) -> None:
+        self._needs = needs
+
+    @property
+    def name(self) -> MemoryLayer:
+        """The session layer."""
+        return MemoryLayer.SESSION
+
+    def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
+        """Return what is being worked on now, and what of other sessions speaks to the query; best first."""
+        if limit < 1 or not _asks_sessions(query.filters):
+            return ()
+        words = understand(query.text, now=query.now).wanted
+        asked = _Asked(query, words)
+        found = [*self._of_working_sets(asked), *self._of_experience(asked)]
+        allowed = [one for one in found if _in_time(one.item, query)]
+        allowed.sort(key=lambda one: (-one.item.relevance, one.item.recency, one.item.id))
+        return [
+            replace(one.item, instruction_like=instructions_in(one.item.text))
+            for one in _once(allowed, limit)
+        ]
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return what a session said, by the id under which a context shows it: of a working set, or of what was
+        recorded.
+        """
+        found = self._of_set_by(item_id, now) if "#" in item_id else self._recorded(item_id, now)
+        return None if found is None else replace(found, instruction_like=instructions_in(found.text))
+
+    def warm(self) -> None:
+        """Look once at what is being worked on, and open what was recorded."""
+        self._needs.current()
+        self._needs.others(1)
+        self._needs.events()
+
+    def _of_set_by(self, item_id: str, now: datetime) -> MemoryItem | None:
+        current, wanted = self._needs.current(), item_id.partition("#")[0]
+        sets = [
+            one for one in (current, *self._needs.others(_OTHER_SETS)) if one is not None and one.id == wanted
+        ]
+        for one in sets[:1]:
+            is_now = current is not None and current.id == one.id
+            for name, kind, text, at in _said(one):
+                if name == item_id:
+                    return _of_working_set(
+                        one, name, kind, text, at, days=_days(at, now), share=1.0, now=is_now
+                    )
+        return None
+
+    def _recorded(self, item_id: str, now: datetime) -> MemoryItem | None:
+        if self._needs.events() is None:
+            return None
+        for said in self._needs.texts.of(item_id):
+            text = self._needs.cold(said.id, said.text) if said.kind == "cold" else said.text
+            return _of_text(replace(said, text=text), days=_days(said.at, now), share=1.0) if text else None
+        event = self._needs.event(item_id)
+        return None if event is None else _of_event(event, days=_days(event.end_time, now), share=1.0)
+
+    # Working sets -----------------------------------------------------------------------------------------------
+
+    def _of_working_sets(self, asked: _Asked) -> Iterator[_Found]:
+        current = self._needs.current()
+        if current is not None and not current.is_empty:
+            yield from _of_set(current, asked, now=True)
+        for one in self._needs.others(_OTHER_SETS):
+            if current is None or one.id != current.id:
+                yield from _of_set(one, asked, now=False)
+
+    # Experience -------------------------------------------------------------------------------------------------
+
+    def _of_experience(self, asked: _Asked) -> Iterator[_Found]:
+        find = self._needs.events()
+        if find is None or not asked.words:
+            return
+        for said in (
+            *self._cold(asked),
+            *self._needs.texts.compactions(asked.needles, limit=_EVENTS),
+            *self._needs.texts.comments(asked.needles, limit=_EVENTS),
+        ):
+            if share := asked.share(said.text):
+                yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
+        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
+        # all words is among that, unless there is too much of it.
+        telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
+        events = [find(word, _EVENTS) for word in telling]
+        if len(asked.words) > 1 and any(len(some) == _EVENTS for some in events):
+            events.insert(0, find(" ".join(asked.words), _EVENTS))
+        for event in chain.from_iterable(events):
+            if share := asked.share(event.content):
+                yield _Found(_of_event(event, days=asked.days(event.end_time), share=share), share)
+
+    def _cold(self, asked: _Asked) -> Iterator[SaidText]:
+        for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
+            yield replace(said, text=self._needs.cold(said.id, said.text))
+
+
+class _Asked:
+    """A query taken apart."""
+
+    def __init__(self, query: MemoryQuery, words: Sequence[str]) -> None:
+        self.query, self.words = query, tuple(words)
+        self._terms: tuple[SearchTerms, ...] = tuple(search_terms(word) for word in words)
+        self.needles = [needle for terms in self._terms for needle in terms.needles]
+
+    def share(self, text: str) -> float:
+        """Return which share of the words a text has, whatever simple endings they have there."""
+        if not self._terms:
+            return 0.0
+        low = folded(text)
+        return sum(terms.match_folded(low) for terms in self._terms) / len(self._terms)
+
+    def days(self, at: datetime) -> float:
+        """Return how old something is."""
+        return _days(at, self.query.now)
+
+
+def _days(at: datetime, now: datetime) -> float:
+    return max(0.0, (now - at).total_seconds() / _SECONDS_A_DAY)
+
+
+def _said(one: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
+    """Yield what a working set says, each with its id, kind, text and time; the newest of each kind is its first."""
+    seen: dict[str, int] = {}
+    for kind, text, at in texts_of(one):
+        place = seen[kind] = seen.get(kind, 0) + 1
+        yield f"{one.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
+
+
+def _of_set(one: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
+    """Yield what a working set says: of the current one also what no word of the query is in."""
+    for name, kind, text, at in _said(one):
+        share = asked.share(text)
+        if now:
+            place = int(name.rpartition("-")[2])
+            least = _TASK_SHARE if kind == "task" else _NOW_SHARE if place <= _LATEST.get(kind, 0) else 0.0
+            share = max(share, least)
+        if share:
+            days = asked.days(at)
+            yield _Found(_of_working_set(one, name, kind, text, at, days=days, share=share, now=now), share)
+
+
+def _of_working_set(
+    one: WorkingSet, name: str, kind: str, text: str, at: datetime, *, days: float, share: float, now: bool
+) -> MemoryItem:
+    # A summary of the conversation is of turns whose roles it does not tell apart: nobody vouches for it.
+    speaker = {"turn": text.partition(":")[0].lower(), "conversation": ""}.get(kind, "user")
+    return MemoryItem(
+        id=name,
+        layer=MemoryLayer.SESSION,
+        kind=kind,
+        text=text,
+        at=at,
+        recency=days,
+        relevance=relevance_of_share(share),
+        trust=_ROLES.get(speaker, Trust.UNKNOWN),
+        location=f"session {one.id}",
+        notes=() if now else (_standing(one),),
+    )
+
+
+def _standing(one: WorkingSet) -> str:
+    where = "" if one.place.branch is None else f" on branch {one.place.branch}"
+    if one.ended_at is None:
+        return f"from another session{where}"
+    return f"from a session{where} that ended"
+
+
+def _of_text(said: SaidText, *, days: float, share: float) -> MemoryItem:
+    notes = (f"fidelity {Fidelity.COLD.value}, {said.level}",) if said.level else ()
+    return MemoryItem(
+        id=said.id,
+        layer=MemoryLayer.SESSION,
+        kind=said.kind,
+        text=said.text,
+        at=said.at,
+        recency=days,
+        relevance=relevance_of_share(share),
+        trust=Trust.UNKNOWN,
+        location="" if said.session_id is None else f"session {said.session_id}",
+        notes=notes,
+    )
+
+
+def _of_event(event: EventRecord, *, days: float, share: float) -> MemoryItem:
+    cold = event.fidelity is Fidelity.COLD
+    level = f", {event.compression_level.name}" if cold else ""
+    spoken = Trust.AGENT if event.event_type is EventType.OUTPUT else Trust.TOOL
+    trust = _ROLES.get((event.role or "").lower(), Trust.UNKNOWN)
+    return MemoryItem(
+        id=event.id,
+        layer=MemoryLayer.SESSION,
+        kind="cold" if cold else "event",
+        text=event.content,
+        at=event.end_time,
+        recency=days,
+        relevance=relevance_of_share(share),
+        trust=trust if event.event_type is EventType.INPUT else spoken,
+        location=f"session {event.session_id}, ticks {event.start_tick} to {event.end_tick}",
+        notes=(f"fidelity {event.fidelity.value}{level}",),
+    )
+
+
+def _asks_sessions(filters: Filters) -> bool:
+    """Whether filters may hold for what is in no space and has no tag."""
+    return (
+        filters.spaces is None
+        and filters.kinds is None
+        and filters.tags is None
+        and filters.path is None
+        and not filters.pinned
+        and filters.origins is None
+    )
+
+
+def _in_time(item: MemoryItem, query: MemoryQuery) -> bool:
+    filters = query.filters
+    return (
+        (filters.since is None or item.at >= filters.since)
+        and (filters.until is None or item.at < filters.until)
+        and (query.as_of is None or item.at <= query.as_of)
+        and (filters.text is None or all(word.lower() in item.text.lower() for word in filters.text))
+    )
+
+
+def _once(found: Sequence[_Found], limit: int) -> list[_Found]:
+    """Return the first `limit`, each id once."""
+    return list({one.item.id: one for one in reversed(found)}.values())[::-1][:limit]

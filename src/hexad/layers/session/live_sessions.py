@@ -1,0 +1,400 @@
+"""The working sets that this process has in hand: in memory first, written in groups, and at every boundary.
+
+A `Line` is a line of work. Its working set changes at a boundary: another ticket, another branch. What waits to be
+written are changes, not states, so that a snapshot that meets another process's is made on top of it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from hexad.core.tracing import log
+from hexad.database.exit_hooks import Turn, at_end, forget
+from hexad.errors import HexadError, InvalidInput, NotFound
+from hexad.ingest.sources.checkout import Checkout
+from hexad.layers.session import changes
+from hexad.layers.session.changes import Change
+from hexad.layers.session.live_session import DeskNeeds, Line, known_place, left_at, moved, require_going_on
+from hexad.layers.session.table import TaskEnding, WorkingSets
+from hexad.layers.session.working_set import Boundary, TaskEnd, WorkingSet, Workplace
+
+SNAPSHOT_S: Final = 1.0
+"""What is changed is on the disk after so long at the latest, where a background thread may write it."""
+PENDING_LIMIT: Final = 200
+INACTIVE_AFTER: Final = timedelta(minutes=30)
+"""Who changes nothing for so long has gone: others are then offered to go on with the session."""
+
+
+class Desk:
+    """All lines of work of one open store; safe to share between threads."""
+
+    def __init__(self, needs: DeskNeeds) -> None:
+        self.needs = needs
+        self.sets = WorkingSets(needs.db, alive=needs.alive)
+        self.inactive_after = INACTIVE_AFTER
+        self.current: Line | None = None
+        self.listeners: list[Callable[[TaskEnd], None]] = []
+        self._lines: list[Line] = []
+        self._lock = threading.RLock()
+        self._saving = threading.RLock()
+        self._pid = os.getpid()
+        self._changed, self._stop = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._registered = False
+
+    # Where work is done -----------------------------------------------------------------------------------------
+
+    def checkout(self, folder: Path | None) -> Checkout:
+        """Return where a folder is, by names that hold no secret; None is the store's own folder."""
+        return known_place(self.needs, folder)
+
+    def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
+        """Return the working set that one would go on with here, an empty one where there is no other; None for none.
+
+        With `shared` it may be one that a living process has in hand.
+        """
+        found = [one for one in self.sets.latest(place) if shared or not one.active]
+        return next((one for one in found if not one.is_empty), found[0] if found else None)
+
+    def now(self) -> WorkingSet | None:
+        """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing.
+
+        A look alone: a checkout of another branch is seen, and ends nothing.
+        """
+        line, where = self.current, None
+        if line is not None and line.checkout is not None:
+            where = line.checkout if line.checkout.stamp() == line.stamp else self.checkout(line.folder)
+            if where.place.branch == line.checkout.place.branch:
+                try:
+                    with self._saving:
+                        return self._refreshed(line)
+                except NotFound:
+                    pass  # it was erased
+        return self.offered((where or self.checkout(None)).place, shared=True)
+
+    # Lines ------------------------------------------------------------------------------------------------------
+
+    def line_of(self, session_id: str) -> Line | None:
+        """Return the line that works on this session here, None where none does."""
+        with self._lock:
+            return next((line for line in self._lines if line.state.id == session_id), None)
+
+    def begin(self, one: WorkingSet, where: Checkout) -> Line:
+        """Store a new working set durably and work on it."""
+        self.require_own_process()
+        return self._take(self.sets.add(one, owner=self.needs.owner), where)
+
+    def take_up(self, one: WorkingSet, where: Checkout) -> Line:
+        """Go on with a working set, here; it is on the disk when this returns."""
+        self.require_own_process()
+        known = self.line_of(one.id)
+        if known is not None and one.ended_at is None:
+            self.current = known
+            return known
+        if known is not None:  # another process ended it
+            self._save_all_of(known)
+            one = self.sets.get(one.id)
+        back = changes.at(self.needs.clock.now(), lambda there: moved(changes.resumed(there), where.place))
+        saved = self.sets.save(back(one), [back], owner=self.needs.owner, guest=one.active)
+        return self._take(saved, where, guest=one.active)
+
+    def _take(self, one: WorkingSet, where: Checkout, *, guest: bool = False) -> Line:
+        line = Line(
+            one, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
+        )
+        with self._lock:
+            self._lines.append(line)
+            self.current = line
+        if not self._registered:
+            self._registered = True
+            at_end(Turn.RECORDS, self, self._finish)
+        return line
+
+    def move(self, line: Line, where: Checkout) -> None:
+        """Go on with a line in another place; it is on the disk when this returns."""
+        with self._saving:
+            if line.checkout is None or line.checkout.place == where.place:
+                return
+            with self._lock:
+                line.checkout, line.folder, line.stamp = where, where.folder, where.stamp()
+                line.apply(lambda one: moved(one, where.place))
+            self._save(line, owner=self.needs.owner)
+
+    def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
+        """Return an empty working set for a place; it is not stored yet."""
+        now = self.needs.clock.now()
+        return WorkingSet(
+            id=session_id or self.needs.ids.new("session"), place=place, started_at=now, updated_at=now
+        )
+
+    # Changing ---------------------------------------------------------------------------------------------------
+
+    def change(
+        self, line: Line, change: Change, *, check: Callable[[WorkingSet], object] | None = None
+    ) -> WorkingSet:
+        """Make a change in memory and have it written soon; a checkout of another branch is noticed before it.
+
+        `check` raises where it may not be made. Raises `NotFound` for a line that has come to its end.
+        """
+        self.require_own_process()
+        self.needs.db.require_writable()
+        self.look_at_branch(line)
+        with self._lock:
+            require_going_on(line)
+            if check is not None:
+                check(line.state)
+            now = self.needs.clock.now()
+            if line.resting:
+                line.resting = False
+                line.apply(changes.woken)
+            line.apply(changes.at(now, change))
+            waiting = len(line.pending)
+        if self.needs.background:
+            self._wake()
+        elif waiting >= PENDING_LIMIT or self.needs.clock.monotonic() - line.saved_s >= SNAPSHOT_S:
+            self.snapshot(line)
+        return line.state
+
+    def snapshot(self, line: Line) -> WorkingSet:
+        """Write what waits, durably, and return the working set as it stands then, with what others wrote."""
+        self.require_own_process()
+        return self._save(line, owner=self.needs.owner)
+
+    def _save(self, line: Line, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
+        with self._saving:
+            with self._lock:
+                waiting, line.pending = line.pending, []
+                state = line.state
+            if not waiting and ends is None:
+                return self._refreshed(line)
+            try:
+                guest = line.guest and state.ended_at is None
+                saved = self.sets.save(state, waiting, owner=owner, guest=guest, ends=ends)
+            except NotFound:
+                self._drop(line)
+                raise
+            except BaseException:
+                with self._lock:
+                    line.pending[:0] = waiting
+                raise
+            with self._lock:
+                for change in line.pending:
+                    saved = change(saved)
+                line.state, line.saved_s = saved, self.needs.clock.monotonic()
+            if saved.ended_at is not None and ends is None:
+                self._drop(line)
+            return saved
+
+    def refreshed(self, line: Line) -> WorkingSet:
+        """Return the working set with what other processes wrote to it since; raises `NotFound` when it was erased."""
+        self.look_at_branch(line)
+        with self._saving:
+            return self._refreshed(line)
+
+    def _refreshed(self, line: Line) -> WorkingSet:
+        if line.checkout is None or self.sets.rev(line.state.id) == line.state.rev:
+            return line.state
+        try:
+            there = self.sets.get(line.state.id)
+        except NotFound:
+            self._drop(line)
+            raise
+        with self._lock:
+            for change in line.pending:
+                there = change(there)
+            line.state = there
+        return self._save_all_of(line) if there.ended_at is not None else there
+
+    def _save_all_of(self, line: Line) -> WorkingSet:
+        """Write what waits for a working set that another process ended, and let go of it."""
+        with self._saving:
+            there = self._save(line, owner=None) if line.pending else line.state
+            self._drop(line)
+            return there
+
+    def _drop(self, line: Line) -> None:
+        with self._lock:
+            line.checkout, line.pending = None, []
+            if line in self._lines:
+                self._lines.remove(line)
+            if self.current is line:
+                self.current = None
+
+    # Boundaries -------------------------------------------------------------------------------------------------
+
+    def look_at_branch(self, line: Line) -> None:
+        """Where another branch was checked out: end the task, and go on with what was left on that branch."""
+        if line.checkout is None or line.checkout.stamp() == line.stamp:
+            return
+        with self._saving:
+            if line.checkout is None or (stamp := line.checkout.stamp()) == line.stamp:
+                return
+            where = self.checkout(line.folder)
+            line.stamp, before, line.checkout = stamp, line.checkout, where
+            if where.place.branch != before.place.branch:
+                self._turn_over(line, Boundary.BRANCH, self.new(where.place))
+
+    def change_ticket(self, line: Line, ticket: str | None, *, back: bool = True) -> WorkingSet:
+        """Work on another ticket: it ends the task, if there was a ticket. `back` goes on with what was left of it."""
+        self.look_at_branch(line)
+        with self._lock:
+            require_going_on(line)
+            before, empty = line.state.ticket, line.state.is_empty
+        if before == ticket or (before is None and not (back and empty)):
+            return self.change(line, changes.ticket_set(ticket))
+        following = replace(self.new(line.state.place), ticket=ticket, open_files=line.state.open_files)
+        return self._turn_over(line, Boundary.TICKET, following)
+
+    def _turn_over(self, line: Line, boundary: Boundary, following: WorkingSet) -> WorkingSet:
+        """End a line's working set and let it go on with another: one that was left so before, else the new one."""
+        with self._saving:
+            left, nothing, now = (
+                left_at(boundary, following, self.sets),
+                line.state.is_empty,
+                self.needs.clock.now(),
+            )
+            if nothing and left is None:
+                with self._lock:
+                    line.apply(lambda one: replace(moved(one, following.place), ticket=following.ticket))
+                return self._save(line, owner=self.needs.owner)
+            with self._lock:
+                ends = (
+                    changes.rested(boundary) if nothing else changes.at(now, changes.ended(boundary, at=now))
+                )
+                line.apply(ends)
+            ending = TaskEnding(next=following if left is None else None, owner=self.needs.owner)
+            ended = self._save(line, owner=None, ends=ending)
+            if left is None:
+                after = replace(following, rev=1, active=True)
+            else:
+                back = changes.at(now, changes.resumed)
+                after = self.sets.save(back(left), [back], owner=self.needs.owner)
+            with self._lock:
+                line.state, line.pending, line.guest = after, [], False
+        if not nothing:
+            self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
+        return after
+
+    def end(self, line: Line, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
+        """End a line; it is on the disk, and announced, when this returns."""
+        with self._saving:
+            with self._lock:
+                require_going_on(line)
+                now = self.needs.clock.now()
+                line.apply(changes.at(now, changes.ended(boundary, at=now, outcome=outcome)))
+            ended = self._save(line, owner=None)
+        self._announce(TaskEnd(ended=ended, boundary=boundary))
+        return ended
+
+    def end_stored(self, one: WorkingSet, boundary: Boundary) -> WorkingSet:
+        """End a working set that nobody has in hand."""
+        now = self.needs.clock.now()
+        change = changes.at(now, changes.ended(boundary, at=now))
+        ended = self.sets.save(change(one), [change], owner=None)
+        self._announce(TaskEnd(ended=ended, boundary=boundary))
+        return ended
+
+    def _announce(self, end: TaskEnd) -> None:
+        for listener in tuple(self.listeners):
+            listener(end)
+
+    # Writing by itself ------------------------------------------------------------------------------------------
+
+    def tend(self) -> int:
+        """Write what waits, and let those rest on which nobody has worked for long; return how many were let rest."""
+        now, rested = self.needs.clock.now(), 0
+        with self._lock:
+            lines = tuple(self._lines)
+        for line in lines:
+            with suppress(NotFound):
+                self.snapshot(line)
+                if not line.resting and now - line.state.updated_at >= self.inactive_after:
+                    self._rest(line, Boundary.INACTIVITY)
+                    rested += 1
+        return rested
+
+    def write_all(self) -> None:
+        """Write what waits of every line."""
+        with self._lock:
+            lines = [line for line in self._lines if line.pending]
+        for line in lines:
+            with suppress(NotFound):  # it was erased
+                self.snapshot(line)
+
+    def _rest(self, line: Line, boundary: Boundary) -> None:
+        with self._saving:
+            with self._lock:
+                line.resting = True
+                if not line.guest:
+                    line.apply(changes.rested(boundary))
+            self._save(line, owner=None)
+
+    def set_inactive_after(self, given: timedelta) -> None:
+        """Say after how long without a change a session rests."""
+        self.inactive_after = given
+        self._changed.set()  # the thread may be waiting for longer
+
+    def _wake(self) -> None:
+        self._changed.set()
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._stop.is_set():
+                    self._thread = threading.Thread(target=self._run, name="hexad-session", daemon=True)
+                    self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._changed.wait(min(self.inactive_after.total_seconds(), threading.TIMEOUT_MAX))
+            if self._stop.is_set():
+                return
+            if self._changed.is_set():
+                self._changed.clear()
+                self._stop.wait(SNAPSHOT_S)
+                if self._stop.is_set():
+                    return
+            try:
+                self.tend()
+            except HexadError as error:
+                # What waits is kept: the next change, `snapshot` or `close` writes it, and the latter two say why not.
+                log.warning("a working set could not be written: %s", error)
+
+    def _finish(self) -> None:
+        """Write what waits when the program ends without closing the store."""
+        if os.getpid() == self._pid:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            lines = tuple(self._lines)
+        for line in lines:
+            try:
+                self._rest(line, Boundary.EXIT)
+            except NotFound:
+                continue  # it was erased: nothing is left to write
+            finally:
+                self._drop(line)
+
+    def close(self) -> None:
+        """Write what waits and let go of every line. Idempotent."""
+        if os.getpid() != self._pid:
+            return
+        self._stop.set()
+        self._changed.set()
+        forget(Turn.RECORDS, self)
+        if self._thread is not None:
+            self._thread.join()
+        self._let_go()
+
+    def require_own_process(self) -> None:
+        """Raise `InvalidInput` in a forked child: its parent has the same sessions in hand."""
+        if os.getpid() != self._pid:
+            raise InvalidInput(
+                "The store was opened before a fork and its sessions are there; open it again."
+            )

@@ -1,0 +1,289 @@
+"""What stands between the calls of `hx.user` and the user layer: when it is opened, who may, what may be stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hexad.core.arguments import is_text, parse_text, quoted
+from hexad.core.clock import Clock
+from hexad.database.encryption.record import KeyGiven
+from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
+from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
+from hexad.layers.user.learning import said
+from hexad.layers.user.publishing import key_of
+from hexad.layers.user.tables.preferences import FILE
+from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
+from hexad.memory.memory import Memory
+from hexad.redaction.injection.detector import instructions_in
+
+if TYPE_CHECKING:
+    from hexad.redaction.redact import RedactionRules
+
+_STATED: Final = "stated"
+"""What the user's own file said when it was last read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserNeeds:
+    """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
+    `place` is where it is in its repository, None outside of one; `facts` are the project's, `hidden` the spaces that
+    hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that names the
+    project, `noted` when the project published or left. `require_open` raises once the store is closed.
+    """
+
+    folder: Path
+    user_id: str
+    clock: Clock
+    project_id: Callable[[], str]
+    place: Callable[[], str | None]
+    facts: Callable[[], Sequence[Memory]]
+    hidden: Callable[[], frozenset[str]]
+    rules: Callable[[], RedactionRules]
+    salt: Callable[[], bytes]
+    stated: Callable[[], Mapping[str, tuple[str, ...]]]
+    key: KeyGiven
+    learning: bool
+    drift_projects: int
+    allow_plain: bool
+    encrypted: bool
+    readonly: bool
+    may_see: bool
+    actor: str
+    purpose: str
+    naming: Callable[[], None]
+    noted: Callable[[], None]
+    require_open: Callable[[], None]
+
+
+class UserDesk:
+    """Opens the layer when it is first needed, and looks at what is to be stored."""
+
+    def __init__(self, needs: UserNeeds) -> None:
+        self.needs = needs
+        self._lock = threading.RLock()
+        self._store: UserStore | None = None
+        self._readonly = False
+
+    # Opening ----------------------------------------------------------------------------------------------------
+
+    def reading(self) -> UserStore | None:
+        """Return the layer to read from; None where there is none yet. Raises what opening a store raises, and
+        `InvalidInput` once the project's store is closed.
+        """
+        self.needs.require_open()
+        self._require_owner()
+        with self._lock:
+            if self._store is None:
+                if not is_there(self.needs.folder):
+                    if self.needs.readonly or self._refused() or not self.needs.stated():
+                        return None  # nothing is known of anybody
+                    return self._open(readonly=False)
+                return self._open(readonly=self.needs.readonly or self._refused())
+            return self._store
+
+    def writing(self, *, removes: bool = False) -> UserStore:
+        """Return the layer to write to, made where it is not there. What only `removes` may do so in every layer.
+
+        Raises `AccessDenied` for an actor that is not the owner, and for an encrypted project where the layer is
+        plain; `StorageFailure` in a store that was opened read-only, `InvalidInput` once it is closed.
+        """
+        self.needs.require_open()
+        self._require_owner()
+        if self.needs.readonly:
+            raise StorageFailure(
+                "Cannot write to the user layer: the store was opened read-only. Open it for writing."
+            )
+        with self._lock:
+            if not removes and self._refused():
+                raise AccessDenied(
+                    f"This project is encrypted, and the user layer in {self.needs.folder} is not: what was learned "
+                    "here would be readable there. Encrypt it (`hexad encrypt --user`), or say in hexad.toml that it "
+                    "may stay plain: [user] allow_plain = true."
+                )
+            if self._store is not None and self._readonly:
+                self.close()
+            return self._store or self._open(readonly=False)
+
+    def _open(self, *, readonly: bool) -> UserStore:
+        needs = self.needs
+        found = open_user_store(
+            needs.folder,
+            user_id=needs.user_id,
+            clock=needs.clock,
+            given=needs.key,
+            readonly=readonly,
+            purpose=needs.purpose,
+        )
+        self._store, self._readonly = found, readonly
+        try:
+            if not readonly:
+                self.read_file(found)
+                if not needs.learning:
+                    self.leave(found)
+        except BaseException:
+            self.close()
+            raise
+        return found
+
+    def close(self) -> None:
+        """Let go of the layer. Idempotent; the next call opens it again."""
+        with self._lock:
+            store, self._store = self._store, None
+            if store is not None:
+                store.close()
+
+    def _require_owner(self) -> None:
+        if not self.needs.may_see:
+            raise AccessDenied(
+                f"The user layer is not for a role, and {self.needs.actor} has one. Open the store without a role, or "
+                "with the role 'owner'."
+            )
+
+    def _refused(self) -> bool:
+        """Whether the layer is plain though the project is encrypted, and may not be."""
+        needs = self.needs
+        if not needs.encrypted or needs.allow_plain:
+            return False
+        if self._store is not None:
+            return not self._store.encrypted
+        return not (needs.folder / "encryption.json").exists() and not (
+            needs.key.explicit and not (needs.folder / DATABASE).exists()
+        )
+
+    def require_learning(self) -> None:
+        """Raise `AccessDenied` where this project does not take part in learning."""
+        if not self.needs.learning:
+            raise AccessDenied(
+                "This project does not take part in learning ([user] learning = false in hexad.toml); nothing was "
+                "learned. `hx.user.prefer` states a preference."
+            )
+
+    # What is kept by itself -------------------------------------------------------------------------------------
+
+    def leave(self, store: UserStore, *, everything: bool = False) -> int:
+        """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
+        values that were. `everything` takes along what was said of this project alone.
+        """
+        project = self.needs.project_id()
+        if not store.projects.names(project, everything=everything):
+            return 0
+        with store.db.transaction():
+            gone = store.projects.retract(project, everything=everything)
+        store.holdings.clear()
+        self.needs.noted()
+        return gone
+
+    def read_file(self, store: UserStore) -> int:
+        """Take over what the user's own file says, where it says anything new; return how many preferences changed.
+
+        A value that it does not say any more goes, unless somebody said it otherwise since.
+        """
+        stated = {
+            name: [self.value(one, f"{name} in preferences.toml") for one in values]
+            for name, values in self._stated_keys().items()
+        }
+        text = json.dumps(stated, sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        before = store.projects.state(_STATED)
+        if before == digest or (before is None and not stated):
+            return 0
+        changed = 0
+        now = self.needs.clock.now()
+        with store.db.transaction():
+            for held in store.preferences.all():
+                one = held.preference
+                if held.origin == FILE and one.value not in stated.get(one.key, ()):
+                    store.preferences.remove(one.key, one.value)
+                    changed += 1
+            for key, values in stated.items():
+                for value in values:
+                    known = store.preferences.get(key, value)
+                    if known is not None and known.preference.source is Source.EXPLICIT:
+                        continue
+                    fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
+                    held = said(known, fresh, origin=FILE if known is None else known.origin, at=now)
+                    store.preferences.put(replace(held, drifted=0))
+                    changed += 1
+            store.projects.put_state({_STATED: digest})
+        return changed
+
+    def _stated_keys(self) -> dict[str, list[str]]:
+        """Return what the user's own file says, by key; keys that are written differently are one."""
+        found: dict[str, list[str]] = {}
+        for key, values in self.needs.stated().items():
+            found.setdefault(self.key(key, "a key of preferences.toml"), []).extend(values)
+        return found
+
+    # What may be stored -----------------------------------------------------------------------------------------
+
+    def key(self, key: str, name: str = "key") -> str:
+        """Return a key as preferences are filed; raises `InvalidInput` for what cannot be one."""
+        text = self._plain(key, name, KEY_CHARS_LIMIT)
+        found = key_of(text)
+        if not found:
+            raise InvalidInput(f"{name} = {quoted(key)} has no letter or digit; give a name, such as 'db'.")
+        self._require_harmless(text, name)
+        return found
+
+    def value(self, value: str, name: str = "value") -> str:
+        """Return a value that holds neither a secret nor personal data; raises `InvalidInput` for one that does."""
+        text = " ".join(self._plain(value, name, VALUE_CHARS_LIMIT).split())
+        self._require_harmless(text, name)
+        return text
+
+    def token(self, token: str | None, name: str = "idempotency_key") -> str | None:
+        """Return what names a call, None for none; raises `InvalidInput` for what names nothing."""
+        text = parse_text(token, name)
+        return None if text is None else self._plain(text, name, TEXT_CHARS_LIMIT)
+
+    def text(self, text: str, name: str) -> str:
+        """Return a text without the secrets and personal data that it holds."""
+        from hexad.redaction.redact import redact
+
+        plain = self._plain(text, name, TEXT_CHARS_LIMIT)
+        return redact(plain, rules=self.needs.rules(), salt=self.needs.salt()).text.strip()
+
+    def objection(self, text: str) -> str | None:
+        """Return why a value may not leave its project; None where it may."""
+        from hexad.redaction.redact import find
+
+        if "\0" in text or not _encodes(text):
+            return "not a text"
+        found = find(text, rules=self.needs.rules())
+        if found:
+            return "secret" if found[0].kind == "secret" else "personal data"
+        return "reads as instructions" if instructions_in(text) else None
+
+    def _require_harmless(self, text: str, name: str) -> None:
+        from hexad.redaction.redact import find
+
+        found = find(text, rules=self.needs.rules())
+        if found:
+            raise InvalidInput(
+                f"The {name} holds {found[0].rule.replace('_', ' ')}: neither secrets nor personal data are kept in "
+                "the user layer. Nothing was stored."
+            )
+
+    @staticmethod
+    def _plain(text: str, name: str, limit: int) -> str:
+        if not is_text(text):
+            raise InvalidInput(f"{name} = {quoted(text)} is no text; give a string.")
+        if not text.strip() or "\0" in text or not _encodes(text):
+            raise InvalidInput(f"{name} = {quoted(text)} says nothing that could be stored; give a text.")
+        if len(text) > limit:
+            raise LimitExceeded(f"{name} has {len(text):,} characters; at most {limit:,} are kept.")
+        return text
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,393 @@
+"""`hx.user`: what is known of a person across projects, and what is learned of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from hexad.core.arguments import parse_choice, parse_whole, quoted
+from hexad.core.arguments__checked import all_flags_checked, texts_checked
+from hexad.errors import AccessDenied, NotFound
+from hexad.layers.user.api__user_known import UserKnown, evidence_of
+from hexad.layers.user.database import UserStore
+from hexad.layers.user.layer import Stated
+from hexad.layers.user.learning import Mined, mine, overridden, said, weighed_again
+from hexad.layers.user.pattern_mining import MinedPatterns, mine_patterns
+from hexad.layers.user.publishing import Published, key_of, publishable
+from hexad.layers.user.resolving import Here, resolve, suggest
+from hexad.layers.user.statements import here_of
+from hexad.layers.user.tables.preferences import SAID, Held, look
+from hexad.layers.user.values import (
+    EXPLICIT_CONFIDENCE,
+    Preference,
+    ProjectException,
+    ProjectValue,
+    Source,
+    Suppression,
+    Verdict,
+    parse_confidence,
+    value_text,
+)
+from hexad.layers.user.values__user_answers import LearningReport, ResolvedPreference, Suggestion
+from hexad.memory.memory import JSONValue
+
+_COUNTED: Final = "patterns_counted"
+"""In how many projects each mined pattern was counted when learning last looked."""
+
+
+@all_flags_checked
+class UserFacade(UserKnown):
+    """One person's layer, shared by all projects. It is opened by the first call that needs it."""
+
+    # Preferences ------------------------------------------------------------------------------------------------
+
+    @texts_checked
+    def prefer(self, key: str, value: str, *, also: bool = False) -> Preference:
+        """State a preference, certain from now on, and return it. What else was preferred for the key is lowered as by
+        a rejection, unless `also` says that both hold. Stating it again changes nothing else.
+
+        Raises `InvalidInput` for a key or a value that cannot be used, that holds a secret or personal data.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.user.prefer("db", "Postgres")
+        ...     hx.user.preference("db").statement
+        'Prefers Postgres for db.'
+        """
+        key, value = self._desk.key(key), self._desk.value(value)
+        store, now = self._desk.writing(), self._needs.clock.now()
+        with store.db.transaction():
+            held = store.preferences.get(key, value)
+            stands = held is not None and _stands(held)
+            fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
+            done = store.preferences.put(said(held, fresh, origin=SAID, at=now))
+            for other in () if also or stands else store.preferences.all(key):
+                if other.preference.id != done.id:
+                    store.preferences.put(overridden(other))
+        return done
+
+    def update_preference(
+        self,
+        *,
+        key: str,
+        value: JSONValue,
+        source: str = "inferred",
+        delta_evidence: int = 1,
+        idempotency_key: str | None = None,
+    ) -> Preference:
+        """Note evidence for a preference, or against it where `delta_evidence` is negative (document 4, section 9.2).
+
+        What was inferred starts at 0.6; each sign for it closes a fifth of the distance to certainty, each one against
+        it halves it. `explicit` states it, as `prefer` does. The same `idempotency_key` counts once.
+
+        Raises `AccessDenied` where this project does not take part in learning and `source` is `inferred`,
+        `NotFound` for evidence against what is not there.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     first = hx.user.update_preference(key="db", value="Postgres")
+        ...     again = hx.user.update_preference(key="db", value="postgres", delta_evidence=1)
+        ...     first.confidence, round(again.confidence, 2), again.evidence_count
+        (0.6, 0.67, 2)
+        """
+        kind = parse_choice(Source, source, "source")
+        delta = evidence_of(delta_evidence)
+        name, text = self._desk.key(key), self._desk.value(value_text(value))
+        token = self._desk.token(idempotency_key)
+        if kind is Source.INFERRED:
+            self._desk.require_learning()
+            if self._desk.objection(text) is not None:
+                raise AccessDenied(
+                    f"value = {quoted(text)} reads as instructions: nobody infers that. `prefer` states it."
+                )
+        store = self._desk.writing()
+        if token is not None:
+            self._needs.naming()
+        with store.db.transaction():
+            if token is not None and not self._counted(store, f"update:{token}", name, text, delta):
+                held = store.preferences.get(name, text)
+                if held is not None:
+                    return held.preference
+                raise NotFound(f"{token!r} was counted, and the preference {text!r} for {name!r} is gone.")
+            if kind is Source.EXPLICIT and delta >= 0:
+                return self.prefer(name, text)
+            return self._weighed(store, name, text, delta)
+
+    def _weighed(self, store: UserStore, key: str, value: str, delta: int) -> Preference:
+        held, now = store.preferences.get(key, value), self._needs.clock.now()
+        if held is None and delta < 0:
+            raise NotFound(
+                f"There is no preference {value!r} for {key!r}, so nothing speaks against it; "
+                "`preferences()` lists them."
+            )
+        fresh = store.preferences.new(key, value, confidence=0.0, source=Source.INFERRED, at=now)
+        return store.preferences.put(weighed_again(held, fresh, delta, at=now))
+
+    def preferences(
+        self, key: str | None = None, *, source: str | None = None, min_confidence: float = 0.0
+    ) -> list[Preference]:
+        """Return what is preferred, the surest first; also what is not to be suggested.
+
+        Raises `InvalidInput` for a value that cannot be used.
+        """
+        name = None if key is None else self._desk.key(key)
+        kind = None if source is None else parse_choice(Source, source, "source")
+        least = parse_confidence(min_confidence, "min_confidence")
+        store = self._desk.reading()
+        return [
+            one.preference
+            for one in (() if store is None else store.preferences.all(name))
+            if one.preference.confidence >= least and kind in (None, one.preference.source)
+        ]
+
+    def preference(self, key: str) -> ResolvedPreference | None:
+        """Return what holds for a key in this project: one statement, with a note where others are near.
+
+        An exception of this project comes before what is usual, and says why. None where nothing is known, or nothing
+        that may be suggested.
+        """
+        name = self._desk.key(key)
+        store = self._desk.reading()
+        return None if store is None else resolve(name, self._here(store))
+
+    # Acceptance and rejection -----------------------------------------------------------------------------------
+
+    def accept(self, key: str, value: str, *, idempotency_key: str | None = None) -> Preference:
+        """Note that somebody took up what was suggested: it is surer from now on. Once for each project, or for each
+        `idempotency_key`. Raises `NotFound`, `AccessDenied` where this project does not take part in learning.
+        """
+        return self._judged(key, value, Verdict.ACCEPTED, idempotency_key)
+
+    def reject(self, key: str, value: str, *, idempotency_key: str | None = None) -> Preference:
+        """Note that somebody turned down what was suggested: it is half as sure. Once, and raises, as `accept`."""
+        return self._judged(key, value, Verdict.REJECTED, idempotency_key)
+
+    def _judged(self, key: str, value: str, verdict: Verdict, token: str | None) -> Preference:
+        self._desk.require_learning()
+        name, text = self._desk.key(key), self._desk.value(value)
+        token = self._desk.token(token)
+        project = self._needs.project_id()
+        mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
+        store = self._desk.writing()
+        self._needs.naming()
+        with store.db.transaction():
+            held = store.preferences.get(name, text)
+            if held is None:
+                raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")
+            delta = 1 if verdict is Verdict.ACCEPTED else -1
+            if not self._counted(store, mark, name, text, delta, verdict):
+                return held.preference
+            one = store.preferences.put(
+                weighed_again(held, held.preference, delta, at=self._needs.clock.now())
+            )
+            field = "accepted" if delta > 0 else "rejected"
+            changed = replace(one, **{field: getattr(one, field) + 1})
+            return store.preferences.put(
+                replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
+            )
+
+    def _counted(
+        self, store: UserStore, mark: str, key: str, value: str, delta: int, verdict: Verdict = Verdict.SEEN
+    ) -> bool:
+        return store.projects.note(
+            mark,
+            project_id=self._needs.project_id(),
+            key=key,
+            value=value,
+            verdict=verdict,
+            delta=delta,
+            at=self._needs.clock.now(),
+        )
+
+    # Suggestions ------------------------------------------------------------------------------------------------
+
+    def suggestions(self, *, limit: int = 10) -> list[Suggestion]:
+        """Return defaults for what this project has not decided, with what they rest on, the surest first.
+
+        Nothing that is less certain than 0.6, that is suppressed, or for which the project has a fact or an exception.
+        """
+        parse_whole(limit, "limit", least=1)
+        store = self._desk.reading()
+        if store is None:
+            return []
+        decided = {key_of(one.attribute) for one in self._needs.facts() if one.attribute is not None}
+        return suggest(self._here(store), decided=decided)[:limit]
+
+    def offer(self, *, limit: int = 3) -> str | None:
+        """Return the surest suggestions as one question to put to somebody; None where there is nothing to suggest.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.user.prefer("db", "Postgres"), hx.user.prefer("orm", "Prisma")
+        ...     hx.user.offer()
+        'By the way, you typically use Postgres (db) + Prisma (orm). Want me to set that up?'
+        """
+        found = self.suggestions(limit=limit)
+        if not found:
+            return None
+        names = " + ".join(f"{one.value} ({one.key.replace('_', ' ')})" for one in found)
+        return f"By the way, you typically use {names}. Want me to set that up?"
+
+    def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
+        """Stop suggesting a value: of every key, or of one; in every project, or only `here`. What is known stays."""
+        text = self._desk.value(value)
+        name = None if key is None else self._desk.key(key)
+        project = self._needs.project_id() if here else None
+        store = self._desk.writing()
+        if here:
+            self._needs.naming()
+        with store.db.transaction():
+            return store.projects.suppress(text, key=name, project_id=project, at=self._needs.clock.now())
+
+    def allow(self, value: str, *, key: str | None = None) -> int:
+        """Take back every `suppress` of a value, or those of one key; return how many. Raises `NotFound` for none."""
+        text = self._desk.value(value)
+        name = None if key is None else self._desk.key(key)
+        store = self._desk.writing()
+        with store.db.transaction():
+            gone = store.projects.allow(text, key=name)
+        if not gone:
+            raise NotFound(f"{text!r} is not suppressed; `suppressions()` lists what is.")
+        return gone
+
+    def suppressions(self) -> list[Suppression]:
+        """Return what is not to be suggested, the newest first."""
+        store = self._desk.reading()
+        return [] if store is None else store.projects.suppressions()
+
+    def exception(self, key: str, value: str, *, reason: str) -> ProjectException:
+        """Note that this project does it otherwise, and why: "usually Prisma; Drizzle here because …".
+
+        The preference stays as sure as it is. A later exception for the key takes this one's place.
+        """
+        name, text = self._desk.key(key), self._desk.value(value)
+        why = self._desk.text(reason, "reason")
+        store = self._desk.writing()
+        self._needs.naming()
+        with store.db.transaction():
+            usual = resolve(name, replace(self._here(store), exceptions={}))
+            made = ProjectException(
+                id="",
+                user_id=self.user_id,
+                project_id=self._needs.project_id(),
+                key=name,
+                value=text,
+                usual=None if usual is None or look(usual.value) == look(text) else usual.value,
+                reason=why,
+                created_at=self._needs.clock.now(),
+            )
+            return store.projects.put_exception(made)
+
+    def exceptions(self, *, everywhere: bool = False) -> list[ProjectException]:
+        """Return this project's exceptions, or those of all projects, the newest first."""
+        store = self._desk.reading()
+        project = None if everywhere else self._needs.project_id()
+        return [] if store is None else store.projects.exceptions(project)
+
+    # Learning ---------------------------------------------------------------------------------------------------
+
+    @texts_checked
+    def learn(self, *, dry_run: bool = False) -> LearningReport:
+        """Publish what this project's facts say, mine what all projects say together, and return what changed, and why.
+
+        A project that does not take part publishes nothing, and what it had published goes. It may run as often as one
+        likes: without news it changes nothing. `dry_run` only says what would change.
+
+        Raises `AccessDenied` as every change of the layer does.
+        """
+        needs = self._needs
+        now = needs.clock.now()
+        if dry_run:
+            store = self._desk.reading()
+            published = self._published(now)
+            own = needs.project_id()
+            values = [] if store is None else store.projects.values(without=own)
+            held = [] if store is None else store.preferences.all()
+            own = own if store is None else store.projects.known_as(own, needs.place())
+            values += [replace(one, project_id=own, begun=one.last_seen) for one in published.values]
+            mined = mine(
+                values,
+                held,
+                user_id=self.user_id,
+                at=now,
+                drift_projects=needs.drift_projects,
+            )
+            return self._report(published, mined, self._patterns(store, values), dry_run=True)
+        store = self._desk.writing()
+        published = self._published(now)
+        with store.db.transaction():
+            new, gone = store.projects.publish(needs.project_id(), published.values, place=needs.place())
+            mined = mine(
+                store.projects.values(),
+                store.preferences.all(),
+                user_id=self.user_id,
+                at=now,
+                drift_projects=needs.drift_projects,
+            )
+            for held_one in mined.put:
+                store.preferences.put(held_one)
+            for held_one in mined.remove:
+                store.preferences.remove(held_one.preference.key, held_one.preference.value)
+            rules = store.patterns.replace_derived(mined.rules)
+            shown = self._patterns(store, store.projects.values())
+            for pattern in shown.put:
+                store.patterns.put_pattern(pattern)
+            for pattern in shown.remove:
+                store.patterns.remove_pattern(pattern)
+            store.projects.put_state({_COUNTED: json.dumps(shown.counted, sort_keys=True)})
+        needs.noted()
+        report = self._report(published, mined, shown)
+        return replace(report, published=new, retracted=gone, rules=rules)
+
+    def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> MinedPatterns:
+        known = [] if store is None else store.patterns.patterns()
+        counted = None if store is None else store.projects.state(_COUNTED)
+        return mine_patterns(values, known, json.loads(counted or "{}"), user_id=self.user_id)
+
+    def _report(
+        self, published: Published, mined: Mined, shown: MinedPatterns, *, dry_run: bool = False
+    ) -> LearningReport:
+        return LearningReport(
+            projects=mined.projects,
+            published=len(published.values),
+            left_out=published.left_out,
+            changes=(*mined.changes, *shown.changes),
+            rules=len(mined.rules),
+            skipped=None if self.learns else "this project does not take part ([user] learning = false)",
+            dry_run=dry_run,
+        )
+
+    def _published(self, now: datetime) -> Published:
+        needs = self._needs
+        if not needs.learning:
+            return Published(values=[], left_out={})
+        return publishable(
+            needs.project_id(), needs.facts(), hidden=needs.hidden(), objection=self._desk.objection, now=now
+        )
+
+    def retract(self, *, everything: bool = False) -> int:
+        """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
+        values went. The next learning publishes again, unless the project does not take part. `everything` takes
+        along its exceptions, and what is not to be suggested in it.
+        """
+        store = self._desk.reading()
+        if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
+            return 0
+        return self._desk.leave(self._desk.writing(removes=True), everything=everything)
+
+    def stated(self) -> Sequence[Stated]:
+        """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
+        if not self._needs.may_see:
+            return ()
+        store = self._desk.reading()
+        return () if store is None else self._said.get(store, self._here)
+
+    def _here(self, store: UserStore) -> Here:
+        return here_of(store, self._needs.project_id(), self._needs.place())
+
+
+def _stands(held: Held) -> bool:
+    return held.preference.source is Source.EXPLICIT and held.preference.confidence >= EXPLICIT_CONFIDENCE

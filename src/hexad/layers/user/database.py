@@ -1,0 +1,154 @@
+"""Where the user layer is: a folder of its own with `user.db`, and who has it open.
+
+Other things of the user may lie in the same folder (key files do): only what is named here belongs to the layer.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.database import migrations
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import USER_DB, StoreKeys
+from hexad.database.encryption.file_swap import FOLDER, recover
+from hexad.database.encryption.inventory import Form, Part
+from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
+from hexad.database.leases import OpenLock, ReadShare
+from hexad.errors import AccessDenied, InvalidInput
+from hexad.layers.user.tables.holdings import UserHoldings
+from hexad.layers.user.tables.patterns import Patterns
+from hexad.layers.user.tables.preferences import Preferences
+from hexad.layers.user.tables.projects import Projects
+from hexad.layers.user.tables.schema import MIGRATIONS
+from hexad.lifecycle.reencryption import Conversion
+
+DATABASE: Final = "user.db"
+_LOG_ENDS: Final = ("-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserStore:
+    """An open user layer, as one person sees it; `lock` keeps its encryption from being changed meanwhile."""
+
+    folder: Path
+    db: Database
+    preferences: Preferences
+    patterns: Patterns
+    projects: Projects
+    holdings: UserHoldings
+    lock: OpenLock | ReadShare
+    encrypted: bool
+
+    def close(self) -> None:
+        """Let go of the database and of the folder. Idempotent."""
+        self.db.close()
+        self.lock.close()
+
+
+def default_user_dir() -> Path:
+    """Return where the user layer is unless somebody says otherwise: with this user's data, in no project."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("hexad", appauthor=False))
+
+
+def is_there(folder: Path) -> bool:
+    """Whether there is a user layer in a folder."""
+    return (folder / DATABASE).exists()
+
+
+def open_user_store(
+    folder: Path, *, user_id: str, clock: Clock, given: KeyGiven, readonly: bool, purpose: str
+) -> UserStore:
+    """Open the user layer in `folder`, made with mode 0600 where it is not there, unless `readonly`.
+
+    Raises `AccessDenied` for an encrypted one without its key, and for a file that others may read; what else a
+    store that is opened raises.
+    """
+    lock = ReadShare(folder, clock=clock) if readonly else OpenLock(folder, clock=clock, purpose=purpose)
+    db: Database | None = None
+    try:
+        if (folder / FOLDER).exists():
+            recover(folder, lock if isinstance(lock, OpenLock) else None)
+        keys = unlock_user(folder, given, lock if isinstance(lock, OpenLock) else None)
+        _require_private(folder / DATABASE)
+        key = None if keys is None else keys.derive(USER_DB)
+        db = Database.open(folder / DATABASE, clock=clock, readonly=readonly, key=key)
+        if not readonly:
+            migrations.apply(db, MIGRATIONS, clock)
+        return UserStore(
+            folder=folder,
+            db=db,
+            preferences=Preferences(db, user_id),
+            patterns=Patterns(db, user_id),
+            projects=Projects(db, user_id),
+            holdings=UserHoldings(db, user_id),
+            lock=lock,
+            encrypted=keys is not None,
+        )
+    except BaseException:
+        if db is not None:
+            db.close()
+        lock.close()
+        raise
+
+
+def unlock_user(folder: Path, given: KeyGiven, lock: OpenLock | None = None) -> StoreKeys | None:
+    """Return the keys of the user layer, None for a plain one; with a `lock`, one that begins with a key is encrypted.
+
+    Raises as `unlock` does, in the layer's own words.
+    """
+    try:
+        return unlock_or_create(folder, given, lock, database=DATABASE)
+    except (AccessDenied, InvalidInput) as error:
+        words = str(error).replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
+        words = words.replace("`hexad encrypt`", "`hexad encrypt --user`")
+        raise type(error)(f"The user layer in {folder}: {words}") from error
+
+
+def _require_private(path: Path) -> None:
+    """Raise `AccessDenied` where other users may read the file: it was made for its owner alone."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return
+    if mode & 0o077:
+        raise AccessDenied(
+            f"{path} has mode {mode:04o}: other users may read what is known of you. Run `chmod 600 {path}`."
+        )
+
+
+def parts_of_user(folder: Path) -> Iterator[Part]:
+    """Yield the files of the user layer with what each is; whatever else is in the folder is not looked at."""
+    path = folder / DATABASE
+    if path.exists():
+        yield Part(name=DATABASE, form=Form.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
+    for end in _LOG_ENDS:
+        log = path.with_name(f"{DATABASE}{end}")
+        if log.exists():
+            yield Part(name=log.name, form=Form.DROPPED, bytes=log.stat().st_size)
+    if (folder / RECORD).exists():
+        yield Part(name=RECORD, form=Form.KEPT, bytes=(folder / RECORD).stat().st_size)
+
+
+class UserConversion(Conversion):
+    """One change of the user layer's keys: its database is all there is."""
+
+    def find_parts(self) -> Iterator[Part]:
+        """Yield the files that there are."""
+        return parts_of_user(self.directory)
+
+    def links_in_the_way(self) -> list[str]:
+        """Return the links that stand where the layer has a file."""
+        return [part.name for part in self.parts if (self.directory / part.name).is_symlink()]
+
+    def _require_sealed_logs(self) -> None:
+        """There is no stream."""
+
+    def _require_manifest(self) -> None:
+        """There are no segments."""

@@ -1,0 +1,246 @@
+"""The user layer: what a person prefers, how they work, what they know, where this project is an exception."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from typing import Final
+
+from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery, QueryClass, TaskType
+from hexad.layers.scoring import relevance_of_share
+from hexad.layers.user.values import Expertise, Pattern, PatternType, Source, UserRule
+from hexad.memory.memory import Trust
+from hexad.memory.query import Filters
+from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.query_terms import understand
+from hexad.text.search_terms import SearchTerms, folded, search_terms
+
+PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
+KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(one.value for one in PatternType))
+_ABOUT_USER: Final = 0.5
+"""What a question about the user gets of itself, as if so much of its words stood in the text."""
+_BUILDING: Final = 0.25
+"""So do the surest preferences where somebody is about to build: nobody names what they always use."""
+_BUILDING_TASKS: Final = frozenset({TaskType.EDIT, TaskType.DESIGN, TaskType.REFACTOR})
+_SURE: Final = 0.6
+_SECONDS_A_DAY: Final = 86_400
+_SPEAKING: Final = frozenset(
+    "prefer prefers preferred preference preferences usual usually favourite favorite typical typically like likes"
+    " use uses used using want work works know".split()
+)
+"""Words in which one speaks of what somebody prefers, whatever it is."""
+_ALIKE: Final = (
+    frozenset({"db", "database", "databases", "datastore", "storage", "sql"}),
+    frozenset({"orm", "prisma", "mapper", "model", "models"}),
+    frozenset({"language", "lang", "languages"}),
+    frozenset({"test", "tests", "testing", "framework_tests", "spec", "specs"}),
+    frozenset({"lint", "linter", "linting", "format", "formatter", "formatting", "style"}),
+    frozenset({"framework", "frameworks", "library", "libraries"}),
+    frozenset({"package", "packages", "dependency", "dependencies", "package_manager"}),
+    frozenset({"ci", "pipeline", "pipelines", "build", "builds"}),
+    frozenset(
+        {"branch", "branches", "branching", "pr", "prs", "merge", "review", "reviews", "commit", "commits"}
+    ),
+    frozenset({"deploy", "deploys", "deployment", "hosting", "cloud"}),
+    frozenset({"naming", "name", "names", "case"}),
+)
+"""Words that ask for the same: a preference is filed under a short key, and questions use the long one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """One thing that may be said of a person here, ready to be weighed against a question."""
+
+    id: str
+    kind: str
+    text: str
+    at: datetime
+    since: datetime
+    confidence: float
+    source: Source
+    key: str | None = None
+    value: str | None = None
+    evidence_count: int | None = None
+    notes: tuple[str, ...] = ()
+    about: str | None = None
+    """What a question is held against, where that is not all of the text: each sentence has words of its frame."""
+
+
+class UserLayer:
+    """Implements `LayerSource` for the person. `stated` gives all that may be said here; nothing where the actor may
+    not see it, or where nothing is known.
+    """
+
+    def __init__(self, stated: Callable[[], Sequence[Stated]]) -> None:
+        self._stated = stated
+        self._ready: _Said | None = None
+
+    @property
+    def name(self) -> MemoryLayer:
+        """The user layer."""
+        return MemoryLayer.USER
+
+    def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
+        """Return what of a person speaks to the query, best first."""
+        if limit < 1 or not _asks_user(query.filters):
+            return ()
+        wanted = understand(query.text, now=query.now).wanted
+        words = [*map(_terms_of, [word for word in wanted if word not in _SPEAKING] or wanted)]
+        said = self._said()
+        shares = said.shares(words)
+        found = [
+            (share, one)
+            for one, matched in zip(said.all, shares, strict=True)
+            if _in_time(one, query) and (share := _share(one, matched, query)) > 0
+        ]
+        found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
+        return [_item(one, share, query.now) for share, one in found[:limit]]
+
+    def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
+        """Return one thing that is known of the person, by the id under which a context shows it."""
+        prefix, _, row = item_id.partition(":")
+        if prefix != self.name.value:
+            return None
+        return next((_item(one, 1.0, now) for one in self._stated() if one.id == row), None)
+
+    def warm(self) -> None:
+        """Open the layer."""
+        self._said()
+
+    def _said(self) -> _Said:
+        """Return all that may be said, made ready once for each state of the layer."""
+        stated, known = self._stated(), self._ready
+        if known is None or known.all is not stated:
+            known = self._ready = _Said(stated)
+        return known
+
+
+class _Said:
+    """What may be said, with its texts as one, so that a word is looked for in all of them at once."""
+
+    def __init__(self, stated: Sequence[Stated]) -> None:
+        self.all = stated
+        texts = [folded(one.about or one.text).replace("\n", " ") for one in stated]
+        self._text = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+
+    def shares(self, words: Sequence[Sequence[SearchTerms]]) -> list[float]:
+        """Return for each text which part of the words it has; a word is there where one of its terms is."""
+        counts = [0] * len(self.all)
+        for word in words:
+            for place in {place for terms in word for place in self._having(terms)}:
+                counts[place] += 1
+        return [count / max(len(words), 1) for count in counts]
+
+    def _having(self, terms: SearchTerms) -> set[int]:
+        patterns = terms.patterns or [re.compile(re.escape(one)) for one in terms.needles]
+        places = [
+            {bisect_right(self._starts, match.start()) - 1 for match in pattern.finditer(self._text)}
+            for pattern in patterns
+        ]
+        return set.intersection(*places) if places else set()
+
+
+def _asks_user(filters: Filters) -> bool:
+    """Whether the filters leave anything of a layer that has no spaces, tags or paths."""
+    other = (filters.spaces, filters.tags, filters.path, filters.text)
+    if any(one is not None for one in other) or filters.pinned:
+        return False
+    return filters.kinds is None or any(kind in KINDS for kind in filters.kinds)
+
+
+def _in_time(one: Stated, query: MemoryQuery) -> bool:
+    filters = query.filters
+    if filters.kinds is not None and one.kind not in filters.kinds:
+        return False
+    if query.as_of is not None and one.since > query.as_of:
+        return False
+    if filters.since is not None and one.at < filters.since:
+        return False
+    return filters.until is None or one.at < filters.until
+
+
+def _terms_of(word: str) -> list[SearchTerms]:
+    """Return a word, and those that ask for the same, as they are looked for."""
+    alike = {other for group in _ALIKE if word in group for other in group} - {word}
+    return [search_terms(one) for one in (word, *sorted(alike))]
+
+
+def _share(one: Stated, matched: float, query: MemoryQuery) -> float:
+    """Return how much of a question a statement answers that has this part of its words, 0 for nothing."""
+    if query.query_class is QueryClass.USER:
+        return min(1.0, matched + _ABOUT_USER)
+    if matched:
+        return matched
+    builds = query.task_type in _BUILDING_TASKS and one.kind in (PREFERENCE, EXCEPTION)
+    return _BUILDING if builds and one.confidence >= _SURE else 0.0
+
+
+def _item(one: Stated, share: float, now: datetime) -> MemoryItem:
+    return MemoryItem(
+        id=f"user:{one.id}",
+        layer=MemoryLayer.USER,
+        text=one.text,
+        recency=max(0.0, (now - one.at).total_seconds() / _SECONDS_A_DAY),
+        relevance=relevance_of_share(share),
+        at=one.at,
+        kind=one.kind,
+        confidence=one.confidence,
+        key=one.key,
+        value=one.value,
+        evidence_count=one.evidence_count,
+        trust=Trust.USER if one.source is Source.EXPLICIT else Trust.TOOL,
+        instruction_like=instructions_in(" ".join((one.text, *one.notes))),
+        location=f"user.db {one.id}",
+        notes=one.notes,
+    )
+
+
+def stated_pattern(one: Pattern) -> Stated:
+    """Return a pattern as it may be said."""
+    avoided = one.pattern_type is PatternType.ANTIPATTERN
+    return Stated(
+        id=one.id,
+        kind=one.pattern_type.value,
+        text=f"Avoids: {one.description}" if avoided else f"Works like this: {one.description}",
+        about=one.description,
+        at=one.last_seen,
+        since=one.first_seen,
+        confidence=one.confidence,
+        source=Source.INFERRED,
+        evidence_count=one.evidence_count,
+    )
+
+
+def stated_expertise(one: Expertise) -> Stated:
+    """Return how well somebody knows an area, as it may be said."""
+    return Stated(
+        id=one.id,
+        kind=EXPERTISE,
+        text=f"Expertise in {one.area}: {one.level.value}.",
+        about=f"{one.area} {one.level.value} expertise",
+        at=one.last_seen,
+        since=one.last_seen,
+        confidence=one.confidence,
+        source=one.source,
+    )
+
+
+def stated_rules(rules: Sequence[UserRule], *, unless: Callable[[UserRule], bool]) -> Iterator[Stated]:
+    """Yield rules that say more than a preference does: those that somebody stated, and those with a condition."""
+    for one in rules:
+        if (one.source is Source.EXPLICIT or one.given_key) and not unless(one):
+            yield Stated(
+                id=one.id,
+                kind=RULE,
+                text=one.text,
+                at=one.last_seen,
+                since=one.last_seen,
+                confidence=one.confidence,
+                source=one.source,
+                evidence_count=one.evidence_count,
+            )

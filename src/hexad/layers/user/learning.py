@@ -1,0 +1,328 @@
+"""Learning across projects: what their facts say of a person, and how sure that is.
+
+Pure where it counts: `mine` looks at what projects published and at what is held, and says what would change; the same
+values give nothing to change the second time, so it may run as often as one likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import permutations
+from typing import Final
+
+from hexad.layers.user.publishing import PATTERN_PREFIX
+from hexad.layers.user.tables.preferences import MINED, Held, look
+from hexad.layers.user.values import (
+    CONFIDENCE_LEAST,
+    DRIFT,
+    EXPLICIT_CONFIDENCE,
+    INFERRED_CONFIDENCE,
+    INFERRED_MOST,
+    LOWER,
+    PROJECTS_LEAST,
+    SUGGESTED_LEAST,
+    SUPPORT_LEAST,
+    Preference,
+    ProjectValue,
+    Source,
+    UserRule,
+    lowered,
+    mined_confidence,
+    raised,
+)
+from hexad.layers.user.values__user_answers import LearnedChange
+
+TOGETHER_LEAST: Final = 0.8
+"""In this part of the projects that have the one, and say anything of the other, both stand together in a rule."""
+RULES_LIMIT: Final = 100
+FORGOTTEN: Final = 0.1
+"""What was mined alone and is less sure than this goes."""
+
+
+# What projects say together -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """What would be stored: preferences, those that go, the rules that follow, and the changes in words."""
+
+    projects: int
+    put: Sequence[Held] = ()
+    remove: Sequence[Held] = ()
+    rules: Sequence[UserRule] = ()
+    changes: Sequence[LearnedChange] = ()
+
+
+@dataclass(slots=True)
+class _Use:
+    """Who uses one value."""
+
+    value: str
+    last_seen: datetime
+    projects: set[str] = field(default_factory=set)
+
+
+class _Book:
+    """What projects published, looked up from each side. Projects stand in the order in which they began."""
+
+    def __init__(self, values: Sequence[ProjectValue]) -> None:
+        self.order = list(dict.fromkeys(one.project_id for one in values))
+        self.begun = {one.project_id: one.begun for one in values}
+        self.uses: dict[tuple[str, str], _Use] = {}
+        self.saying: dict[str, set[str]] = {}
+        for one in values:
+            if one.attribute.startswith(PATTERN_PREFIX):
+                continue  # counts as a project; `pattern_mining` looks at what it says
+            pair = (one.attribute, look(one.value))
+            use = self.uses.setdefault(pair, _Use(one.value, one.last_seen))
+            if one.last_seen >= use.last_seen:
+                use.value, use.last_seen = one.value, one.last_seen
+            use.projects.add(one.project_id)
+            self.saying.setdefault(one.attribute, set()).add(one.project_id)
+
+    def support(self, pair: tuple[str, str]) -> float:
+        """Return in which part of all projects a value is used."""
+        use = self.uses.get(pair)
+        return len(use.projects) / len(self.order) if use and self.order else 0.0
+
+    def unused(self, held: Held) -> int:
+        """Return in how many of the latest projects, of those that say anything of the key, the value is not used.
+
+        What somebody said counts from when it was last said or seen: older projects say nothing against it.
+        """
+        one = held.preference
+        saying = self.saying.get(one.key, set())
+        use = self.uses.get((one.key, look(one.value)))
+        count = 0
+        for project in reversed(self.order):
+            if project not in saying:
+                continue
+            begun = self.begun[project]
+            if use is not None and project in use.projects:
+                break
+            if held.origin != MINED and begun is not None and begun <= one.last_seen:
+                break
+            count += 1
+        return count
+
+
+def mine(
+    values: Sequence[ProjectValue], held: Sequence[Held], *, user_id: str, at: datetime, drift_projects: int
+) -> Mined:
+    """Return what the values of all projects change in what is held.
+
+    A value that at least half of the projects have, and at least three, becomes a preference with a confidence by
+    its support; support that grows or falls moves it; each project that takes it up raises it; each that decides
+    otherwise, past the last `drift_projects`, lowers it.
+    """
+    book = _Book(values)
+    known = {(one.preference.key, look(one.preference.value)): one for one in held}
+    put: list[Held] = []
+    remove: list[Held] = []
+    changes: list[LearnedChange] = []
+    for pair in sorted(book.uses.keys() | known.keys()):
+        before = known.get(pair)
+        after, reason = _weighed(book, pair, before, user_id=user_id, drift_projects=drift_projects)
+        if after is None:
+            if before is not None:
+                remove.append(before)
+                changes.append(_change("forgotten", before, None, reason))
+        elif after != before:
+            put.append(after)
+            if before is None or after.preference.confidence != before.preference.confidence:
+                what = (
+                    "promoted"
+                    if before is None
+                    else "raised"
+                    if after.preference.confidence > before.preference.confidence
+                    else "lowered"
+                )
+                changes.append(_change(what, before, after, reason))
+    gone = {(one.preference.key, look(one.preference.value)) for one in remove}
+    stored = {**known, **{(one.preference.key, look(one.preference.value)): one for one in put}}
+    current = [one.preference for pair, one in stored.items() if pair not in gone]
+    rules = _rules(book, current, user_id=user_id, at=at)
+    return Mined(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
+
+
+def _weighed(
+    book: _Book, pair: tuple[str, str], before: Held | None, *, user_id: str, drift_projects: int
+) -> tuple[Held | None, str]:
+    """Return what is to be held of a value, None for nothing, and the reason in words."""
+    use, support = book.uses.get(pair), book.support(pair)
+    count = len(use.projects) if use else 0
+    wide = support >= SUPPORT_LEAST and count >= PROJECTS_LEAST
+    found = f"in {count} of {len(book.order)} projects"
+    if before is None:
+        if use is None or not wide:
+            return None, ""
+        base = mined_confidence(support)
+        made = Preference(
+            id="",
+            user_id=user_id,
+            key=pair[0],
+            value=use.value,
+            confidence=base,
+            source=Source.INFERRED,
+            evidence_count=count,
+            projects=count,
+            support=support,
+            accepted=0,
+            rejected=0,
+            first_seen=use.last_seen,
+            last_seen=use.last_seen,
+        )
+        return Held(preference=made, base=base, origin=MINED), found
+    one, confidence, reasons = before.preference, before.preference.confidence, [found]
+    base_now = mined_confidence(support) if wide else None
+    if one.source is Source.INFERRED:
+        confidence = _moved(before, base_now)
+    adopted = count - one.projects
+    if adopted > 0 and confidence <= one.confidence:  # else its support says so already
+        most = EXPLICIT_CONFIDENCE if one.source is Source.EXPLICIT else INFERRED_MOST
+        confidence = raised(confidence, adopted, most=most)
+        reasons.append(f"{adopted} more took it up")
+    unused = book.unused(before)
+    # Projects may have set another number: what one has lowered, another does not lower once more.
+    drifted = max(unused - drift_projects + 1, before.drifted) if unused else 0
+    if drifted > before.drifted:
+        confidence = lowered(confidence, drifted - before.drifted, by=DRIFT)
+        reasons.append(f"not in the last {unused} that decided")
+    if before.origin == MINED and not one.accepted and (count == 0 or confidence < FORGOTTEN):
+        return None, found
+    seen = one.last_seen if use is None else max(one.last_seen, use.last_seen)
+    after = replace(
+        one,
+        confidence=one.confidence if confidence == one.confidence else round(confidence, 9),
+        projects=count,
+        support=support if count else None,
+        evidence_count=one.evidence_count + max(adopted, 0),
+        last_seen=seen,
+    )
+    return replace(before, preference=after, base=base_now, drifted=drifted), ", ".join(reasons)
+
+
+def _moved(before: Held, base_now: float | None) -> float:
+    """Return an inferred confidence after its support changed: as much up or down as the support's own."""
+    one = before.preference
+    if base_now is None:
+        # What was carried by projects and is not any more keeps half of it; feedback stays in it.
+        return one.confidence if before.base is None else lowered(one.confidence, by=LOWER)
+    if before.base is None:
+        return one.confidence if one.rejected > one.accepted else max(one.confidence, base_now)
+    return min(max(one.confidence + base_now - before.base, CONFIDENCE_LEAST), INFERRED_MOST)
+
+
+def _change(what: str, before: Held | None, after: Held | None, reason: str) -> LearnedChange:
+    one = after or before
+    assert one is not None
+    return LearnedChange(
+        what=what,
+        key=one.preference.key,
+        value=one.preference.value,
+        reason=reason,
+        before=None if before is None else before.preference.confidence,
+        after=None if after is None else after.preference.confidence,
+    )
+
+
+# Rules --------------------------------------------------------------------------------------------------------------
+
+
+def _rules(book: _Book, preferences: Sequence[Preference], *, user_id: str, at: datetime) -> list[UserRule]:
+    """Return the rules that follow: what is usual, and what stands together more often than it does by itself."""
+    rules = [
+        UserRule(
+            id="",
+            user_id=user_id,
+            text=f"Usually uses {one.value} for {one.key.replace('_', ' ')}.",
+            source=Source.INFERRED,
+            confidence=one.confidence,
+            evidence_count=one.projects,
+            key=one.key,
+            value=one.value,
+            last_seen=one.last_seen,
+        )
+        for one in preferences
+        if one.confidence >= SUGGESTED_LEAST and one.projects >= PROJECTS_LEAST
+    ]
+    often = [pair for pair, use in sorted(book.uses.items()) if len(use.projects) >= PROJECTS_LEAST]
+    for given, other in permutations(often, 2):
+        rule = _together(book, given, other, user_id=user_id, at=at)
+        if rule is not None:
+            rules.append(rule)
+    return sorted(rules, key=lambda rule: (-rule.confidence, -rule.evidence_count, rule.text))[:RULES_LIMIT]
+
+
+def _together(
+    book: _Book, given: tuple[str, str], other: tuple[str, str], *, user_id: str, at: datetime
+) -> UserRule | None:
+    if given[0] == other[0]:
+        return None
+    one, two = book.uses[given], book.uses[other]
+    both = len(one.projects & two.projects)
+    deciding = len(one.projects & book.saying[other[0]])
+    if both < PROJECTS_LEAST or both / deciding < TOGETHER_LEAST:
+        return None
+    if both / deciding <= len(two.projects) / len(book.saying[other[0]]):
+        return None  # no more often than anyhow
+    return UserRule(
+        id="",
+        user_id=user_id,
+        text=f"With {one.value} for {given[0].replace('_', ' ')}, uses {two.value} for {other[0].replace('_', ' ')}.",
+        source=Source.INFERRED,
+        confidence=round(max(INFERRED_CONFIDENCE, INFERRED_MOST * both / deciding), 6),
+        evidence_count=both,
+        key=other[0],
+        value=two.value,
+        given_key=given[0],
+        given_value=one.value,
+        last_seen=min(max(one.last_seen, two.last_seen), at),
+    )
+
+
+# What is said of a preference ---------------------------------------------------------------------------------------
+
+
+def said(held: Held | None, fresh: Preference, *, origin: str, at: datetime) -> Held:
+    """Return a preference that somebody stated: certain from now on."""
+    one = fresh if held is None else held.preference
+    stated = replace(
+        one,
+        value=fresh.value,
+        source=Source.EXPLICIT,
+        confidence=EXPLICIT_CONFIDENCE,
+        evidence_count=one.evidence_count + 1,
+        last_seen=at,
+    )
+    return Held(preference=stated, base=None if held is None else held.base, drifted=0, origin=origin)
+
+
+def overridden(held: Held) -> Held:
+    """Return a preference in whose place another was stated."""
+    one = held.preference
+    return replace(
+        held, preference=replace(one, confidence=lowered(one.confidence), rejected=one.rejected + 1)
+    )
+
+
+def weighed_again(held: Held | None, fresh: Preference, delta: int, *, at: datetime) -> Held:
+    """Return a preference after `delta` signs for it, or against it where that is negative."""
+    if held is None:
+        confidence = raised(INFERRED_CONFIDENCE, max(delta, 1) - 1)
+        made = replace(
+            fresh, confidence=confidence, source=Source.INFERRED, evidence_count=max(delta, 1), last_seen=at
+        )
+        return Held(preference=made)
+    one = held.preference
+    most = EXPLICIT_CONFIDENCE if one.source is Source.EXPLICIT else INFERRED_MOST
+    confidence = raised(one.confidence, delta, most=most) if delta >= 0 else lowered(one.confidence, -delta)
+    changed = replace(
+        one,
+        confidence=confidence,
+        evidence_count=max(one.evidence_count + delta, 0),
+        last_seen=at if delta >= 0 else one.last_seen,
+    )
+    return replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)

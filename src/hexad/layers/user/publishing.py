@@ -1,0 +1,128 @@
+"""What a project tells the user layer: which plain values its facts have, and nothing else of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hexad.layers.user.tables.preferences import look
+from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
+from hexad.memory.memory import JSONValue, Memory, Trust
+from hexad.text.normalize import slug
+
+PATTERN: Final = "pattern"
+PATTERN_PREFIX: Final = "pattern/"
+"""Before the attribute of what a project publishes as a pattern."""
+PUBLISHED_KINDS: Final = ("tech-stack", "convention", PATTERN)
+"""Kinds of facts that say how somebody builds; others stay in their project."""
+PUBLISHED_LEAST: Final = 0.5
+"""A draft that is less sure than this is no choice yet."""
+VALUES_LIMIT: Final = 500
+"""So many values one project publishes at most."""
+_TAKEN_OUT: Final = "[REDACTED:"
+_VALUE_KEYS: Final = ("value", "name")
+
+
+def key_of(attribute: str) -> str:
+    """Return an attribute as preferences are keyed: lower case, words joined by `_`; empty for one without letters.
+
+    >>> key_of("Test Framework"), key_of("test-framework")
+    ('test_framework', 'test_framework')
+    """
+    return slug(attribute).replace("-", "_")
+
+
+class Published(NamedTuple):
+    """The values of a project, and why others are not among them: a reason and how many."""
+
+    values: list[ProjectValue]
+    left_out: Mapping[str, int]
+
+
+def publishable(
+    project_id: str,
+    facts: Iterable[Memory],
+    *,
+    hidden: frozenset[str],
+    objection: Callable[[str], str | None],
+    now: datetime,
+) -> Published:
+    """Return what a project's facts publish: pairs of an attribute and a plain value, and when it was last seen.
+
+    Neither what is about a person, nor what stands in a space that hides anything (`hidden`), nor what nobody
+    vouches for, nor what holds a secret or personal data, nor what reads as instructions: `objection` says of a text
+    why it may not leave its project, None where it may.
+    """
+    found: dict[tuple[str, str], ProjectValue] = {}
+    left_out: Counter[str] = Counter()
+    for fact in facts:
+        if fact.kind not in PUBLISHED_KINDS or fact.attribute is None or fact.value is None:
+            continue
+        if fact.valid_to is not None and fact.valid_to <= now:
+            continue
+        reason = _unfit(fact, hidden)
+        if reason is not None:
+            left_out[reason] += 1
+            continue
+        attribute = key_of(fact.attribute)
+        attribute = f"{PATTERN_PREFIX}{attribute}" if attribute and fact.kind == PATTERN else attribute
+        for value in plain_values(fact.value):
+            reason = _unwritable(attribute, value) or objection(f"{fact.attribute} = {value}")
+            if reason is None and len(found) >= VALUES_LIMIT:
+                reason = "too many"
+            if reason is not None:
+                left_out[reason] += 1
+                continue
+            one = ProjectValue(
+                project_id=project_id, attribute=attribute, value=value, last_seen=min(fact.updated_at, now)
+            )
+            before = found.get((attribute, look(value)))
+            if before is None or before.last_seen < one.last_seen:
+                found[attribute, look(value)] = one
+    return Published(values=list(found.values()), left_out=dict(sorted(left_out.items())))
+
+
+def _unfit(fact: Memory, hidden: frozenset[str]) -> str | None:
+    if fact.space in hidden:
+        return "hidden space"
+    if fact.data_subjects:
+        return "about a person"
+    if fact.trust.rank < Trust.TOOL.rank:
+        return "not trusted"
+    if fact.confidence < PUBLISHED_LEAST:
+        return "a draft"
+    return "reads as instructions" if fact.instruction_like else None
+
+
+def _unwritable(attribute: str, value: str) -> str | None:
+    if not attribute or not look(value):
+        return "empty"
+    if _TAKEN_OUT in value:
+        return "redacted"
+    return "too long" if len(value) > VALUE_CHARS_LIMIT else None
+
+
+def plain_values(value: JSONValue) -> Iterator[str]:
+    """Yield the plain values that a fact's value says: itself, those of a list, the name or the one value of an object.
+
+    >>> list(plain_values(["pytest", {"name": "ruff", "version": "0.9"}, 3, 8080000, 2.0, None, True]))
+    ['pytest', 'ruff', '3', '8080000', '2', 'true']
+    """
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, int | float):
+        yield str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    elif isinstance(value, Mapping):
+        named = next((value[key] for key in _VALUE_KEYS if key in value), None)
+        if named is None and len(value) == 1:
+            (named,) = value.values()
+        if isinstance(named, str | int | float | list):
+            yield from plain_values(named)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            if not isinstance(one, list | tuple):
+                yield from plain_values(one)

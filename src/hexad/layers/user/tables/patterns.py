@@ -1,0 +1,204 @@
+"""How a person works, what they know, and the rules that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from hexad.database.codec import from_micros, to_micros
+from hexad.database.connection import Database, Row
+from hexad.layers.user.tables.preferences import look
+from hexad.layers.user.values import Expertise, Level, Pattern, PatternType, Source, UserRule
+
+_PATTERN: Final = "id, user_id, pattern_type, description, evidence_count, confidence, first_seen, last_seen"
+_EXPERTISE: Final = "id, user_id, area, level, source, confidence, last_seen"
+_RULE: Final = (
+    "id, user_id, text, source, confidence, evidence_count, key, value, given_key, given_value, last_seen"
+)
+
+
+class Patterns:
+    """Rows of `user_patterns`, `user_expertise` and `user_rules` of one person."""
+
+    def __init__(self, db: Database, user_id: str) -> None:
+        self._db = db
+        self._user_id = user_id
+
+    # Patterns ---------------------------------------------------------------------------------------------------
+
+    def patterns(self, kind: PatternType | None = None) -> list[Pattern]:
+        """Return patterns, the surest first."""
+        rows = self._db.query(
+            f"SELECT {_PATTERN} FROM user_patterns WHERE user_id = ? AND (? IS NULL OR pattern_type = ?)"
+            " ORDER BY confidence DESC, evidence_count DESC, last_seen DESC, description",
+            (self._user_id, kind, kind),
+        )
+        return [_pattern(row) for row in rows]
+
+    def pattern(self, kind: PatternType, description: str) -> Pattern | None:
+        """Return the pattern of that type that says the same."""
+        row = self._db.query_one(
+            f"SELECT {_PATTERN} FROM user_patterns WHERE user_id = ? AND pattern_type = ? AND look = ?",
+            (self._user_id, kind.value, look(description)),
+        )
+        return None if row is None else _pattern(row)
+
+    def put_pattern(self, one: Pattern) -> Pattern:
+        """Store a pattern, new or in the place of the one that says the same; return it with its id."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO user_patterns(user_id, pattern_type, description, look, evidence_count, confidence,"
+                " first_seen, last_seen) VALUES(?,?,?,?,?,?,?,?) ON CONFLICT(user_id, pattern_type, look) DO UPDATE"
+                " SET evidence_count = excluded.evidence_count, confidence = excluded.confidence,"
+                " last_seen = excluded.last_seen",
+                (
+                    self._user_id,
+                    one.pattern_type.value,
+                    one.description,
+                    look(one.description),
+                    one.evidence_count,
+                    one.confidence,
+                    to_micros(one.first_seen),
+                    to_micros(one.last_seen),
+                ),
+            )
+        found = self.pattern(one.pattern_type, one.description)
+        assert found is not None
+        return found
+
+    def remove_pattern(self, one: Pattern) -> None:
+        """Remove a pattern."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM user_patterns WHERE user_id = ? AND pattern_type = ? AND look = ?",
+                (self._user_id, one.pattern_type.value, look(one.description)),
+            )
+
+    # Expertise --------------------------------------------------------------------------------------------------
+
+    def expertise(self, area: str | None = None) -> list[Expertise]:
+        """Return what somebody knows, by area."""
+        like = None if area is None else look(area)
+        rows = self._db.query(
+            f"SELECT {_EXPERTISE} FROM user_expertise WHERE user_id = ? AND (? IS NULL OR look = ?) ORDER BY look",
+            (self._user_id, like, like),
+        )
+        return [_expertise(row) for row in rows]
+
+    def put_expertise(self, one: Expertise) -> Expertise:
+        """Store how well somebody knows an area, in the place of what was held of it."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO user_expertise(user_id, area, look, level, source, confidence, last_seen)"
+                " VALUES(?,?,?,?,?,?,?) ON CONFLICT(user_id, look) DO UPDATE SET area = excluded.area,"
+                " level = excluded.level, source = excluded.source, confidence = excluded.confidence,"
+                " last_seen = excluded.last_seen",
+                (
+                    self._user_id,
+                    one.area,
+                    look(one.area),
+                    one.level.value,
+                    one.source.value,
+                    one.confidence,
+                    to_micros(one.last_seen),
+                ),
+            )
+        return self.expertise(one.area)[0]
+
+    # Rules ------------------------------------------------------------------------------------------------------
+
+    def rules(self, source: Source | None = None) -> list[UserRule]:
+        """Return rules, the surest first."""
+        rows = self._db.query(
+            f"SELECT {_RULE} FROM user_rules WHERE user_id = ? AND (? IS NULL OR source = ?)"
+            " ORDER BY confidence DESC, evidence_count DESC, text",
+            (self._user_id, source, source),
+        )
+        return [_rule(row) for row in rows]
+
+    def put_rule(self, one: UserRule) -> UserRule:
+        """Store a rule, new or in the place of the one with this text."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO user_rules(user_id, text, source, confidence, evidence_count, key, value, given_key,"
+                " given_value, last_seen) VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT(user_id, text) DO UPDATE SET"
+                " source = excluded.source, confidence = excluded.confidence,"
+                " evidence_count = excluded.evidence_count, key = excluded.key, value = excluded.value,"
+                " given_key = excluded.given_key, given_value = excluded.given_value,"
+                " last_seen = excluded.last_seen",
+                (
+                    self._user_id,
+                    one.text,
+                    one.source.value,
+                    one.confidence,
+                    one.evidence_count,
+                    one.key,
+                    one.value,
+                    one.given_key,
+                    one.given_value,
+                    to_micros(one.last_seen),
+                ),
+            )
+        return next(rule for rule in self.rules() if rule.text == one.text)
+
+    def replace_derived(self, rules: Sequence[UserRule]) -> int:
+        """Store the rules that were derived in the place of those before; what somebody said stays. Return how many
+        changed.
+        """
+        said = {rule.text for rule in self.rules(Source.EXPLICIT)}
+        before = {rule.text: (rule.confidence, rule.evidence_count) for rule in self.rules(Source.INFERRED)}
+        after = {rule.text: (rule.confidence, rule.evidence_count) for rule in rules if rule.text not in said}
+        changed = sum(before.get(text) != counts for text, counts in after.items())
+        with self._db.joined() as con:
+            for text in before.keys() - after.keys():
+                con.execute("DELETE FROM user_rules WHERE user_id = ? AND text = ?", (self._user_id, text))
+            for rule in rules:
+                if rule.text in after and before.get(rule.text) != after[rule.text]:
+                    self.put_rule(rule)
+        return changed + len(before.keys() - after.keys())
+
+
+def _pattern(row: Row) -> Pattern:
+    values = cast("tuple[int, str, str, str, int, float, int, int]", row)
+    return Pattern(
+        id=f"pattern-{values[0]}",
+        user_id=values[1],
+        pattern_type=PatternType(values[2]),
+        description=values[3],
+        evidence_count=values[4],
+        confidence=values[5],
+        first_seen=from_micros(values[6]),
+        last_seen=from_micros(values[7]),
+    )
+
+
+def _expertise(row: Row) -> Expertise:
+    values = cast("tuple[int, str, str, str, str, float, int]", row)
+    return Expertise(
+        id=f"expertise-{values[0]}",
+        user_id=values[1],
+        area=values[2],
+        level=Level(values[3]),
+        source=Source(values[4]),
+        confidence=values[5],
+        last_seen=from_micros(values[6]),
+    )
+
+
+def _rule(row: Row) -> UserRule:
+    values = cast(
+        "tuple[int, str, str, str, float, int, str | None, str | None, str | None, str | None, int]", row
+    )
+    return UserRule(
+        id=f"rule-{values[0]}",
+        user_id=values[1],
+        text=values[2],
+        source=Source(values[3]),
+        confidence=values[4],
+        evidence_count=values[5],
+        key=values[6],
+        value=values[7],
+        given_key=values[8],
+        given_value=values[9],
+        last_seen=from_micros(values[10]),
+    )

@@ -1,0 +1,380 @@
+"""`hexad.open`: from a path and settings to an open store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from weakref import ReferenceType, finalize, ref
+
+from hexad.config import (
+    DATABASE,
+    STORE_DIRECTORY,
+    Settings,
+    find_store,
+    load_settings,
+    store_root,
+)
+from hexad.core.actor import Actor, parse_actor
+from hexad.core.arguments import parse_path
+from hexad.core.clock import Clock, SystemClock
+from hexad.core.ids import IdSource, TimeSortedIds
+from hexad.core.tracing__telemetry import attach
+from hexad.database import migrations
+from hexad.database.commit_queue import Durability
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import MEMORY_DB
+from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.files import atomic_write, ensure_dir
+from hexad.database.leases import OpenLock, ReadShare
+from hexad.database.meta import STORE_ID
+from hexad.engine import Hexad
+from hexad.errors import IntegrityError, InvalidInput, NotFound
+from hexad.experience.values.durability import StreamDurability
+from hexad.experience.values.lenses import parse_lenses
+from hexad.lifecycle.schema import MIGRATIONS, require_current
+from hexad.memory.store import Stores
+from hexad.privacy.report import parse_pii
+from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
+from hexad.providers.embedders.base import Embedder, resolve
+from hexad.providers.generators.base import GeneratorSpec
+from hexad.providers.generators.resolve import resolve_generator
+from hexad.search.embedding_job import check_embedder
+from hexad.search.fulltext import FullText
+from hexad.services import Base, Parts, Place
+from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
+
+if TYPE_CHECKING:
+    from hexad.database.encryption.cipher import StoreKeys
+
+MEMORY = ":memory:"
+KEYS = "keys.json"
+ENCRYPTION = "encryption.json"
+CONVERSION = "convert"
+GITIGNORE = ".gitignore"
+PROJECT = "project"
+"""First part of generated paths where the folder has no telling name."""
+EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
+
+
+def open(
+    path: str | Path | None = None,
+    *,
+    actor: str | Mapping[str, str] | Actor | None = None,
+    embedder: EmbedderSpec = "default",
+    generator: GeneratorSpec = "default",
+    orderings: Mapping[str, OrderingSpec] | None = None,
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    background: bool | None = None,
+    readonly: bool = False,
+    create: bool = True,
+    purpose: str | None = None,
+    key: bytes | str | Path | None = None,
+    user_dir: str | Path | None = None,
+    user_key: bytes | str | Path | None = None,
+) -> Hexad:
+    """Open the store of a project, creating it when it is missing.
+
+    `path` is a folder of the project (None: the current one); its `.hexad`, or that of a folder above it up
+    to the repository's root, is the store. `":memory:"` is a private temporary store that is removed at close.
+    `embedder` is `"default"` (the one in `hexad.toml`, else the one the store was built with, else the small
+    local model), `"hashing"`, `"openai:MODEL@URL"`, a function from texts to vectors, an object with the
+    `Embedder` protocol, or None for lexical recall only. `generator` writes what `remember_raw` infers: `"default"`
+    (what `hexad.toml` names, else none), `"openai:MODEL"`, `"anthropic:MODEL"`, `"google:MODEL"`, `"ollama:MODEL"`,
+    `"huggingface:MODEL"`, `"openai:MODEL@URL"`, a function from a prompt to a text, an object with the `Generator`
+    protocol, or None. `orderings` are the program's own, by name: a recall's `backend` may name one, which then says
+    which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a
+    space's policy may hide memories from roles. Without it, and without a role in the settings, it is the store's
+    owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
+    thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating.
+    `key` opens an encrypted store: 32 bytes, its passphrase as text, or the `Path` of its key file; None is what its
+    settings and its provider give. A store that is created with a key is encrypted from its first byte. `user_dir` is
+    the folder of the user layer, `user_key` opens that one: without them it is what HEXAD_USER_DIR names, else this
+    user's data folder; a `":memory:"` store has one of its own.
+
+    Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
+    store's, `AccessDenied` for an encrypted store without its key, and `InvalidInput` for a plain one with a key,
+    `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
+    that refuses, `InvalidInput` for a setting that cannot be used.
+    """
+    clock = clock or SystemClock()
+    if path is not None and str(path) == MEMORY:
+        temporary = TemporaryDirectory(prefix="hexad-")
+        directory = Path(temporary.name) / STORE_DIRECTORY
+    else:
+        temporary, directory = None, directory_of(path, create=create and not readonly)
+    layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
+    try:
+        settings = load_settings(directory)
+        _check_settings(settings, embedder, generator)
+        if settings.otel:
+            attach(SystemClock())
+        return _open(
+            directory,
+            settings,
+            temporary=temporary,
+            purpose=purpose,
+            actor=_actor(actor, settings),
+            embedder=embedder,
+            generator=generator,
+            orderings=orderings,
+            clock=clock,
+            ids=ids or TimeSortedIds(clock),
+            background=background is not False,
+            readonly=readonly,
+            key=key,
+            user=(layer or (None if temporary is None else directory.parent / "user"), user_key),
+        )
+    except BaseException:
+        if temporary is not None:
+            temporary.cleanup()
+        raise
+
+
+def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
+    left = parts()
+    if left is not None:
+        left.close()
+
+
+def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
+    """Return the folder of the store for a path, as `open` finds it; raises `NotFound` and `InvalidInput`."""
+    start = Path.cwd() if path is None else parse_path(path, "path")
+    if start.name == STORE_DIRECTORY and start.is_dir():
+        return start.resolve()
+    if start.exists() and not start.is_dir():
+        raise InvalidInput(f"{str(start)!r} is a file; give the folder of a project.")
+    if not start.exists():
+        raise NotFound(f"There is no folder {str(start)!r}; create it, or give another path.")
+    found = find_store(start)
+    if found is not None:
+        return found
+    if not create:
+        raise NotFound(
+            f"There is no store in {str(start.resolve())!r} or above it. "
+            "`hexad init`, `remember` or `ingest` create one."
+        )
+    return not_a_file(store_root(start) / STORE_DIRECTORY)
+
+
+def not_a_file(directory: Path) -> Path:
+    """Return the folder of a store that may be made; raises `InvalidInput` where a file is in its place."""
+    if directory.exists() and not directory.is_dir():
+        raise InvalidInput(f"{directory} is not a folder; move it away, then run `hexad init`.")
+    return directory
+
+
+def _actor(given: str | Mapping[str, str] | Actor | None, settings: Settings) -> Actor:
+    """Return who acts: the role that the settings name is that of whoever names none."""
+    actor = parse_actor(given)
+    if actor.role is not None or settings.role is None:
+        return actor
+    with _naming(settings, "role"):
+        return parse_actor(replace(actor, role=settings.role))
+
+
+def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:
+    """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
+    with _naming(settings, "durability"):
+        _durability(settings)
+    with _naming(settings, "stream_durability"):
+        _stream_durability(settings)
+    with _naming(settings, "privacy"):
+        parse_pii(settings.pii)
+    with _naming(settings, "honeycomb"):
+        _honeycomb(settings)
+    with _naming(settings, "lenses"):
+        parse_lenses(settings.lenses or ())
+    if generator == "default" and settings.generator is not None:
+        with _naming(settings, "generator"):
+            resolve_generator(settings.generator)
+    ModelPlan(settings, generator)
+    if embedder != "default":
+        resolve(embedder)
+        return
+    with _naming(settings, "embedder"):
+        resolve(settings.embedder)
+
+
+@contextmanager
+def _naming(settings: Settings, name: str) -> Iterator[None]:
+    """Say of a setting that cannot be used where it is from."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{settings.called(name)}: {error}") from error
+
+
+def _open(
+    directory: Path,
+    settings: Settings,
+    *,
+    temporary: TemporaryDirectory[str] | None,
+    purpose: str | None,
+    actor: Actor,
+    embedder: EmbedderSpec,
+    generator: GeneratorSpec,
+    orderings: Mapping[str, OrderingSpec] | None,
+    clock: Clock,
+    ids: IdSource,
+    background: bool,
+    readonly: bool,
+    key: bytes | str | Path | None = None,
+    user: tuple[Path | None, bytes | str | Path | None] = (None, None),
+) -> Hexad:
+    if readonly and not (directory / DATABASE).exists():
+        raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
+    if not readonly:
+        _refuse_lost_database(directory)
+        ensure_dir(directory)
+    share = ReadShare(directory, clock=clock) if readonly else None
+    lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
+    db: Database | None = None
+    try:
+        crypt = _unlocked(directory, settings, key, lock=lock)
+        db = _database(directory, settings, crypt, clock=clock, readonly=readonly)
+        stores = Stores(db, roles=actor.roles)
+        if not readonly:
+            stores.meta.ensure(STORE_ID, ids.new("store"))
+        models = MeteredModels(db, settings, generator, clock=clock)
+        chosen = models.embedder(_embedder(stores, settings, embedder))
+        base = Base(
+            orderings=resolve_orderings(orderings),
+            place=Place(
+                directory=directory,
+                lock=lock,
+                share=share,
+                keys=KeyStore(directory / KEYS, crypt=crypt),
+                temporary=temporary,
+                crypt=crypt,
+            ),
+            settings=settings,
+            clock=clock,
+            ids=ids,
+            db=db,
+            stores=stores,
+            fulltext=FullText(db),
+            background=background,
+            actor=actor,
+            models=models,
+            project=settings.project or _name(directory, temporary is not None),
+            user_dir=user[0] or settings.user_dir,
+            user_key=user[1],
+        )
+        parts = Parts(base, chosen)
+        if temporary is not None:
+            # Made after the folder's own, it runs before it when the program ends: nobody writes where it is removed.
+            finalize(temporary, _close_what_is_left, ref(parts))
+        return Hexad(parts)
+    except BaseException:
+        if db is not None:
+            db.close()
+        if lock is not None:
+            lock.close()
+        if share is not None:
+            share.close()
+        raise
+
+
+def _name(directory: Path, temporary: bool) -> str:
+    return (PROJECT if temporary else directory.parent.name) or PROJECT
+
+
+def _database(
+    directory: Path, settings: Settings, crypt: StoreKeys | None, *, clock: Clock, readonly: bool
+) -> Database:
+    """Return the store's database with its tables as this version has them."""
+    if not readonly and not (directory / GITIGNORE).exists():
+        # Memories and keys are not source: nobody should commit them by accident.
+        atomic_write(directory / GITIGNORE, b"*\n")
+    db = Database.open(
+        directory / DATABASE,
+        clock=clock,
+        readonly=readonly,
+        durability=_durability(settings),
+        lock_timeout_s=settings.lock_timeout_s,
+        key=None if crypt is None else crypt.derive(MEMORY_DB),
+    )
+    try:
+        if readonly:
+            require_current(db)
+        else:
+            migrations.apply(db, MIGRATIONS, clock)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _unlocked(
+    directory: Path, settings: Settings, key: bytes | str | Path | None, *, lock: OpenLock | None
+) -> StoreKeys | None:
+    """Return the keys of an encrypted store, None for a plain one. An interrupted conversion is undone or ended."""
+    if (directory / CONVERSION).exists():
+        from hexad.database.encryption.file_swap import recover
+
+        recover(directory, lock)
+    if key is None and not (directory / ENCRYPTION).exists():
+        return None
+    from hexad.database.encryption.record import KeyGiven, unlock_or_create
+
+    given = KeyGiven.of(key, **settings.key_sources)
+    return unlock_or_create(directory, given, lock)
+
+
+def _refuse_lost_database(directory: Path) -> None:
+    """Raise `IntegrityError` for a store whose database is gone while the rest of it is there."""
+    database = directory / DATABASE
+    if (database.exists() and database.stat().st_size) or not (directory / KEYS).exists():
+        return
+    wal = directory / f"{DATABASE}-wal"
+    if database.exists() and wal.exists() and wal.stat().st_size:
+        return  # everything is still in the log
+    raise IntegrityError(
+        f"{database} is {'empty' if database.exists() else 'gone'}, but {KEYS} of its store is there. Put a backup "
+        f"in its place, or move {directory} away to begin a new store."
+    )
+
+
+def _durability(settings: Settings) -> Durability:
+    try:
+        return Durability(settings.durability)
+    except ValueError:
+        valid = ", ".join(str(member.value) for member in Durability)
+        raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from None
+
+
+def _honeycomb(settings: Settings) -> None:
+    if settings.honeycomb:
+        from hexad.honeycomb.service import rules_of
+
+        rules_of(settings.honeycomb)
+
+
+def _stream_durability(settings: Settings) -> None:
+    valid = [member.value for member in StreamDurability]
+    if settings.stream_durability not in valid:
+        raise InvalidInput(
+            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}."
+        )
+
+
+def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedder | None:
+    if given == "default":
+        given = settings.embedder
+        recorded = stores.meta.recorded_embedder()
+        if given == "default" and recorded is not None:
+            # What the store was built with, where a name is enough to make it again.
+            given = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), given)
+    embedder = resolve(
+        given, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
+    )
+    check_embedder(stores, embedder)
+    return embedder
+
+
+_NAMED = (("hashing-256@", "hashing"),)

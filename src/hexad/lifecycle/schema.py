@@ -1,0 +1,386 @@
+"""The tables of `memory.db`, as numbered migrations.
+
+Times are integers: microseconds since 1970 in UTC. Truth and index meet here: `chunk_fts` and `vectors` can be
+rebuilt from `memories` and `chunks`; everything else is truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from hexad.database.change_counters import DDL as CHANGES_DDL
+from hexad.database.connection import Connection, Database
+from hexad.database.erasure_book__erasure_schema import ERASURE_DDL, NAMING_DDL
+from hexad.database.migrations import Migration
+from hexad.errors import IntegrityError
+from hexad.experience.erasure.rows__stream_erasure_schema import STREAM_ERASURE_DDL
+from hexad.experience.tables.document_schema import DOCUMENT_DDL
+from hexad.experience.tables.stream_schema import DDL as STREAM_DDL
+from hexad.experience.tables.stream_schema__side_schema import SIDE_DDL
+from hexad.experience.tables.tag_schema import TAG_DDL
+from hexad.experience.tables.tag_schema__upkeep_schema import AUTO_TAG_DDL, REMOVED_DOCUMENT_DDL
+from hexad.experience.tables.tier_schema import TIER_DDL
+from hexad.honeycomb.tables.schema import HONEYCOMB_DDL
+from hexad.lifecycle.schema__layer_schema import add_layers
+from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
+from hexad.memory.tables.fact_looks import add_fact_looks
+
+CHUNK_FTS_DDL: Final = """
+CREATE VIRTUAL TABLE chunk_fts USING fts5(
+  body, context, identifiers,
+  content='chunk_texts', content_rowid='no', tokenize="porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE chunk_terms USING fts5vocab('chunk_fts', 'row');
+"""
+CHUNK_FTS_FORGETS: Final = "INSERT INTO chunk_fts(chunk_fts, rank) VALUES('secure-delete', 1)"
+
+_FOUNDATION: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+
+CREATE TABLE spaces (
+  no INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  folded TEXT NOT NULL UNIQUE,
+  metadata TEXT NOT NULL DEFAULT '{}',
+  policies TEXT NOT NULL DEFAULT '{}',
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sources (
+  no INTEGER PRIMARY KEY,
+  uri TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  last_run_at INTEGER,
+  UNIQUE (uri, space_no)                   -- one folder may be ingested into several spaces
+) STRICT;
+
+CREATE TABLE memories (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  path TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  pinned INTEGER NOT NULL,
+  relevance TEXT NOT NULL,
+  importance REAL NOT NULL,
+  confidence REAL NOT NULL,
+  trust TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  words INTEGER NOT NULL,                  -- of the text, and whether it ends as a question: recall weighs both
+  asks INTEGER NOT NULL,
+  happened_at INTEGER NOT NULL,            -- valid_from, else created_at: what since, until and recency ask
+  valid_from INTEGER,
+  valid_to INTEGER,
+  supersedes TEXT,
+  subject TEXT,
+  attribute TEXT,
+  value TEXT,
+  source_no INTEGER REFERENCES sources(no),
+  source_id TEXT,
+  tags TEXT NOT NULL,
+  citations TEXT NOT NULL,
+  data_subjects TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  summary_micro TEXT,                      -- NULL where it equals `raw`
+  summary_short TEXT,
+  summary_long TEXT,
+  raw TEXT NOT NULL
+) STRICT;
+CREATE INDEX memories_by_path ON memories(space_no, path);
+CREATE INDEX memories_by_hash ON memories(content_hash);
+CREATE INDEX memories_by_filter ON memories(space_no, status, kind, happened_at);
+CREATE UNIQUE INDEX memories_by_source ON memories(source_no, source_id) WHERE source_no IS NOT NULL;
+
+CREATE TABLE memory_tags (
+  tag TEXT NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  PRIMARY KEY (tag, memory_no)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE memory_versions (
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  version INTEGER NOT NULL,
+  replaced_at INTEGER NOT NULL,
+  content_hash TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  PRIMARY KEY (memory_no, version)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE evidence (
+  no INTEGER PRIMARY KEY,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  seen_at INTEGER NOT NULL,
+  trust TEXT NOT NULL,
+  note TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX evidence_by_memory ON evidence(memory_no);
+
+CREATE TABLE usage (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  last_used_at INTEGER NOT NULL,
+  uses INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE handouts (
+  hash INTEGER NOT NULL,                   -- of a passage that a recall handed out
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  handed_at INTEGER NOT NULL,
+  PRIMARY KEY (hash, memory_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX handouts_by_memory ON handouts(memory_no);
+
+CREATE TABLE relations (
+  from_no INTEGER NOT NULL REFERENCES memories(no),
+  to_no INTEGER NOT NULL REFERENCES memories(no),
+  kind TEXT NOT NULL,
+  score REAL NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (from_no, kind, to_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX relations_back ON relations(to_no, kind);
+
+CREATE TABLE speakers (
+  no INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  folded TEXT NOT NULL
+) STRICT;
+CREATE TABLE conversation_sessions (
+  no INTEGER PRIMARY KEY,
+  space_no INTEGER NOT NULL REFERENCES spaces(no),
+  conversation TEXT NOT NULL,
+  session TEXT NOT NULL,
+  UNIQUE (space_no, conversation, session)
+) STRICT;
+CREATE TABLE turns (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  session_no INTEGER NOT NULL REFERENCES conversation_sessions(no),
+  position INTEGER NOT NULL,
+  speaker_no INTEGER NOT NULL REFERENCES speakers(no)
+) STRICT;
+CREATE INDEX turns_by_session ON turns(session_no, position);
+
+CREATE TABLE chunks (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  seq INTEGER NOT NULL,
+  start INTEGER NOT NULL,                  -- characters into memories.raw
+  end INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,             -- from 1, in the source
+  last_line INTEGER NOT NULL,
+  heading TEXT NOT NULL,
+  context TEXT NOT NULL,                   -- words under which the span is also found: path, title, who, when
+  identifiers TEXT NOT NULL,               -- the words inside its identifiers
+  UNIQUE (memory_no, seq)
+) STRICT;
+CREATE VIEW chunk_texts AS
+  SELECT c.no AS no, substr(m.raw, c.start + 1, c.end - c.start) AS body, c.context AS context,
+         c.identifiers AS identifiers
+  FROM chunks c JOIN memories m ON m.no = c.memory_no WHERE m.status = 'active';
+
+CREATE TABLE vectors (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  chunk_no INTEGER REFERENCES chunks(no),  -- NULL: the beginning of the whole memory
+  vector BLOB NOT NULL                     -- little-endian float16, of length 1 at most
+) STRICT;
+CREATE INDEX vectors_by_memory ON vectors(memory_no);
+CREATE INDEX vectors_by_chunk ON vectors(chunk_no) WHERE chunk_no IS NOT NULL;
+CREATE TABLE vector_removals (no INTEGER PRIMARY KEY AUTOINCREMENT, vector_no INTEGER NOT NULL) STRICT;
+
+CREATE TABLE minhash_bands (
+  band INTEGER NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  PRIMARY KEY (band, memory_no)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX minhash_by_memory ON minhash_bands(memory_no);
+
+CREATE TABLE source_items (
+  source_no INTEGER NOT NULL REFERENCES sources(no),
+  source_id TEXT NOT NULL,
+  fingerprint TEXT NOT NULL DEFAULT '',
+  content_hash TEXT NOT NULL,              -- of what the source holds, before redaction: keyed: it tells nothing
+  memory_no INTEGER REFERENCES memories(no),
+  run INTEGER NOT NULL,
+  PRIMARY KEY (source_no, source_id)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE tasks (
+  kind TEXT NOT NULL,
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  owner TEXT,                              -- process identity of who works on it
+  attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  PRIMARY KEY (kind, memory_no)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE ingest_queue (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  source TEXT NOT NULL,
+  options TEXT NOT NULL,
+  enqueued_at INTEGER NOT NULL,
+  owner TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT
+) STRICT;
+CREATE UNIQUE INDEX ingest_queue_pending ON ingest_queue(source, options) WHERE owner IS NULL AND error IS NULL;
+
+CREATE TABLE maintenance_log (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+
+-- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file.
+CREATE VIEW vector_chunks AS
+  SELECT v.no AS id, s.name AS project_id, v.no AS external_id, coalesce(m.source_id, m.path) AS file_path,
+         coalesce(c.first_line, (SELECT min(first_line) FROM chunks a WHERE a.memory_no = m.no)) AS start_line,
+         coalesce(c.last_line, (SELECT max(last_line) FROM chunks a WHERE a.memory_no = m.no)) AS end_line,
+         m.kind AS kind,
+         coalesce(nullif(c.heading, ''), m.summary_micro, m.raw) AS summary,
+         m.updated_at AS last_indexed
+  FROM vectors v JOIN memories m ON m.no = v.memory_no JOIN spaces s ON s.no = m.space_no
+       LEFT JOIN chunks c ON c.no = v.chunk_no;
+"""
+
+
+_STRUCTURED: Final = """
+-- Who may see a memory, by role; a memory without an audience is seen by all.
+CREATE TABLE audiences (
+  no INTEGER PRIMARY KEY,
+  roles TEXT NOT NULL UNIQUE               -- JSON: sorted list of names; an empty one admits the owner alone
+) STRICT;
+ALTER TABLE memories ADD COLUMN audience_no INTEGER REFERENCES audiences(no);
+
+-- The change of the family `memories` that wrote the row last: cached views read what is newer than they are.
+ALTER TABLE memories ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN archived_at INTEGER;
+CREATE INDEX memories_by_rev ON memories(space_no, rev);
+
+-- What is left of a purged memory: that it was, when and why it went, and a keyed hash of what it said.
+CREATE TABLE tombstones (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  memory_no INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  space TEXT NOT NULL,
+  space_no INTEGER NOT NULL,
+  rev INTEGER NOT NULL,
+  content_mac TEXT NOT NULL,
+  purged_at INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX tombstones_by_rev ON tombstones(space_no, rev);
+CREATE INDEX tombstones_by_id ON tombstones(id);
+-- Whoever changes or purges a memory looks here by its number; so does SQLite, for every reference to one.
+CREATE INDEX memory_tags_by_memory ON memory_tags(memory_no);
+CREATE INDEX source_items_by_memory ON source_items(memory_no) WHERE memory_no IS NOT NULL;
+CREATE INDEX tasks_by_memory ON tasks(memory_no);
+
+-- A memory as a space file gave it, so that an unchanged one is written back as it was.
+CREATE TABLE memory_origins (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  fingerprint TEXT NOT NULL,               -- of the memory when it was read
+  object TEXT NOT NULL
+) STRICT;
+ALTER TABLE spaces ADD COLUMN origin TEXT; -- the file's own keys and times, objects left out
+
+-- Derived: which n-grams a memory's texts hold, to rule it out for a topic without reading it.
+CREATE TABLE signatures (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  path BLOB NOT NULL,
+  short BLOB NOT NULL,
+  long BLOB NOT NULL,
+  raw BLOB NOT NULL
+) STRICT;
+
+-- What calls to models cost: reserved before, settled after. What a crash leaves reserved counts as spent.
+CREATE TABLE spending (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  space TEXT,                              -- NULL: no single space asked
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  settled INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  usd REAL                                 -- NULL: no price is known
+) STRICT;
+CREATE INDEX spending_open ON spending(at) WHERE settled = 0;
+
+-- The settled calls added up, so that holding a call to a cap costs the same after a million of them.
+CREATE TABLE spending_days (
+  space TEXT NOT NULL,                     -- '' where no single space asked
+  provider TEXT NOT NULL,
+  day INTEGER NOT NULL,                    -- since 1970, in UTC
+  calls INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  usd REAL NOT NULL,
+  unpriced INTEGER NOT NULL,               -- calls without a known price
+  PRIMARY KEY (space, provider, day)
+) WITHOUT ROWID, STRICT;
+"""
+
+
+def _foundation(con: Connection) -> None:
+    for script in (CHANGES_DDL, _FOUNDATION, CHUNK_FTS_DDL):
+        con.execute(script)
+
+
+def _runs(script: str) -> Callable[[Connection], None]:
+    def run(con: Connection) -> None:
+        con.execute(script)
+
+    return run
+
+
+def _upkeep(con: Connection) -> None:
+    con.execute(AUTO_TAG_DDL)
+    con.execute(REMOVED_DOCUMENT_DDL)
+
+
+def _erasure(con: Connection) -> None:
+    con.execute(ERASURE_DDL)
+    con.execute(CHUNK_FTS_FORGETS)
+
+
+def _honeycomb(con: Connection) -> None:
+    con.execute(HONEYCOMB_DDL)
+
+
+MIGRATIONS: Final = (
+    Migration(number=1, name="foundation", apply=_foundation),
+    Migration(number=2, name="structured", apply=_runs(_STRUCTURED)),
+    Migration(number=3, name="stream", apply=_runs(STREAM_DDL)),
+    Migration(number=4, name="folksonomy", apply=_runs(TAG_DDL)),
+    Migration(number=5, name="documents", apply=_runs(DOCUMENT_DDL)),
+    Migration(number=6, name="tiers", apply=_runs(TIER_DDL)),
+    Migration(number=7, name="sidecars", apply=_runs(SIDE_DDL)),
+    Migration(number=8, name="upkeep", apply=_upkeep),
+    Migration(number=9, name="erasure", apply=_erasure),
+    Migration(number=10, name="stream erasure", apply=_runs(STREAM_ERASURE_DDL)),
+    Migration(number=11, name="derivations", apply=_runs(DERIVATIONS_DDL)),
+    Migration(number=12, name="facts by their look", apply=add_fact_looks),
+    Migration(number=13, name="memories named by notes", apply=_runs(NAMING_DDL)),
+    Migration(number=14, name="honeycomb", apply=_honeycomb),
+    Migration(number=15, name="layers", apply=add_layers),
+)
+
+
+def require_current(db: Database) -> None:
+    """Raise `IntegrityError` unless the store has exactly this version's schema; for opening read-only."""
+    row = db.query_one("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'")
+    newest = db.query_one("SELECT max(number) FROM schema_migrations") if row and row[0] else None
+    number = newest[0] if newest else 0
+    if number != MIGRATIONS[-1].number:
+        raise IntegrityError(
+            f"The store {db.path} has schema {number!r}, this version needs {MIGRATIONS[-1].number}. "
+            "Open it once for writing to bring it up to date, or install the version of Hexad that wrote it."
+        )

@@ -1,0 +1,120 @@
+"""`check`: rows, full text, vectors, files and hashes, and in words what is wrong."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from hexad.database.encryption.cipher import DOCUMENTS, STREAM, StoreKeys
+from hexad.database.encryption.file_swap import FOLDER as CONVERSION
+from hexad.database.encryption.inventory import exposed
+from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.encryption.store_files import own_files
+from hexad.experience.documents.working_copies import check_copies
+from hexad.experience.stream.check import check_stream
+from hexad.experience.tables.cold_ranges__cold_check import check_cold
+from hexad.experience.tables.documents import Documents, check_documents
+from hexad.layers.session.table import check_working_sets
+from hexad.maintenance.row_checks import check_rows, check_vectors
+from hexad.memory.policy import parse_stored
+from hexad.memory.policy_match import audience
+from hexad.memory.store import Stores
+from hexad.memory.tables.decisions__decision_check import check_decisions
+from hexad.search.fulltext import FullText
+from hexad.search.indexer import EMBED
+
+_EXPECTED: Final = frozenset(
+    {
+        "memory.db",
+        "memory.db-wal",
+        "memory.db-shm",
+        "memory.db-commit",
+        "memory.db-sync",
+        "hexad.toml",
+        "keys.json",
+        "encryption.json",
+        "open.lock",
+        "erase.lock",
+        "link.lock",
+        "maintain.lock",
+        "openers",
+        "cache",
+        "spaces",
+        "exports",
+        "stream",
+        "audit",
+        "documents",
+    }
+)
+
+
+def check(
+    stores: Stores,
+    fulltext: FullText,
+    *,
+    directory: Path,
+    keys: KeyStore,
+    dimensions: int | None,
+    crypt: StoreKeys | None = None,
+) -> list[str]:
+    """Return in words what is wrong with a store; an empty list when all is well. `crypt` is an encrypted store's."""
+    found = list(check_rows(stores.db))
+    if not found:
+        found += fulltext.check()
+        found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
+        found += _audiences(stores)
+        found += check_stream(
+            stores.db, directory / "stream", None if crypt is None else crypt.cipher(STREAM)
+        )
+        found += check_cold(stores.db)
+        found += check_documents(stores.db)
+        found += check_working_sets(stores.db)
+        found += check_decisions(stores)
+        own = own_files(directory, crypt, DOCUMENTS)
+        found += check_copies(directory / "documents", Documents(stores.db), own)
+    found += _files(directory)
+    found += exposed(directory, encrypted=crypt is not None)
+    problem = keys.state().problem
+    if problem is not None and problem not in found:
+        found.append(problem)
+    return found
+
+
+def _audiences(stores: Stores) -> Iterator[str]:
+    """Yield whom a space's policy hides from somebody who may see it, and the other way round."""
+    for space in stores.spaces.list():
+        policies = parse_stored(space.policies)
+        for row, roles in stores.audiences.of_space(space.no):
+            admitted = audience(policies, row)
+            # A folder's summary may be closed to more people until the next ingest writes it anew.
+            narrower = (
+                row.kind == "overview" and roles is not None and (admitted is None or roles <= admitted)
+            )
+            if roles != admitted and not narrower:
+                yield (
+                    f"A memory of space {space.name!r} ({row.path!r}) is open to {_roles(roles)} instead of "
+                    f"{_roles(admitted)}. Set the space's policy again: `hexad spaces policy`."
+                )
+                break
+
+
+def _roles(roles: frozenset[str] | None) -> str:
+    return "everybody" if roles is None else ", ".join(sorted(roles)) or "the owner alone"
+
+
+def _files(directory: Path) -> Iterator[str]:
+    for path in sorted(directory.iterdir()):
+        if path.name == CONVERSION:
+            yield (
+                f"{path} is what an interrupted change of the encryption left, and its files may be plain. Open the "
+                "store once for writing, which removes it."
+            )
+        elif path.name not in _EXPECTED and not path.name.startswith("."):
+            yield f"{path} is not part of a store; nothing reads it. Move it away if it is yours."
+    for name in ("memory.db",):  # the key file is looked at with what it holds
+        path = directory / name
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            yield f"{path} can be read by others (mode {mode:04o}). Run `chmod 600 {path}`."

@@ -1,0 +1,254 @@
+"""What consolidation reads and writes: memories as they are judged, near-duplicates, sizes, what was promoted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.codec import from_micros, optional_time, to_micros
+from hexad.database.connection import Database, Row
+from hexad.maintenance.consolidation.values import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
+from hexad.memory.memory import Trust
+from hexad.memory.tables.duplicates import NEAR_DUPLICATE
+
+EXPERIENCE: Final = "experience"
+"""The space of what was made of recorded experience: that grows old by rules of its own."""
+_RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on', 'link:cites')"
+_LAYER: Final = (
+    "CASE WHEN m.kind = 'decision' THEN 'governance' WHEN m.source_no IS NULL THEN 'project'"
+    " ELSE 'vector' END"
+)
+SESSION: Final = "conversation_session"
+"""Name in a memory's metadata: the session that it is from. Erasing that session takes it along."""
+
+
+def _number(name: str) -> str:
+    """Return what a draft's note of its age says, where that is a number; anybody may write metadata."""
+    key = f"m.metadata, '$.{DECAYED}.{name}'"
+    return f"iif(json_type({key}) IN ('real', 'integer'), json_extract({key}), NULL)"
+
+
+_COLUMNS: Final = (
+    "m.no, m.id, m.space_no, s.name, coalesce(m.audience_no, 0), m.kind, m.pinned, m.importance, m.confidence,"
+    " m.trust, m.created_at, max(m.updated_at, m.created_at, coalesce(u.last_used_at, 0)), u.last_used_at,"
+    " m.happened_at, m.fact_look, m.value, coalesce(m.source_no, 0), coalesce(src.kind, ''),"
+    " EXISTS (SELECT 1 FROM turns t WHERE t.memory_no = m.no), octet_length(m.raw), m.citations <> '[]',"
+    " m.tags, m.data_subjects, coalesce(m.metadata ->> '$.project', ''),"
+    " coalesce(m.metadata ->> '$.draft', 0) = 1,"
+    f" coalesce(m.metadata ->> '$.{CONSOLIDATED}.action', ''),"
+    f" {_number('base')}, {_number('to')},"
+    " EXISTS (SELECT 1 FROM relations r JOIN memories d ON d.no = r.from_no"
+    f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active')"
+    " OR EXISTS (SELECT 1 FROM derivations v JOIN memories d ON d.no = v.memory_no"
+    "  WHERE v.source_id = m.id AND d.status = 'active'),"
+    f" {_LAYER},"
+    " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
+    f"  '$.space', '$.draft', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
+    f"  '$.{SESSION}'),"
+    f" coalesce(m.metadata ->> '$.{SESSION}', '') || coalesce((SELECT group_concat(source_id) FROM"
+    "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
+    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
+)
+_FROM: Final = (
+    "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
+    " LEFT JOIN sources src ON src.no = m.source_no"
+    f" WHERE m.status = 'active' AND s.name <> '{EXPERIENCE}'"
+)
+
+
+class Candidate(NamedTuple):
+    """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
+
+    A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
+    `rests` says that something else rests on it, `more` is what somebody noted among its metadata, `origins` what
+    takes it along when it is erased: the session that it is from, and what it was derived from.
+    """
+
+    no: int
+    id: str
+    space_no: int
+    space: str
+    audience: int
+    kind: str
+    pinned: bool
+    importance: float
+    confidence: float
+    trust: Trust
+    created_at: datetime
+    touched: datetime
+    read_at: datetime | None
+    holds_since: datetime
+    look: str | None
+    value: str | None
+    source: int
+    source_kind: str
+    is_turn: bool
+    bytes: int
+    cited: bool
+    tags: str
+    subjects: str
+    project: str
+    draft: bool
+    done_before: str
+    base: float | None
+    to: float | None
+    rests: bool
+    layer: str
+    path: str = ""
+    valid_to: datetime | None = None
+    more: str = "{}"
+    origins: str = ""
+    subject: str = ""
+    attribute: str = ""
+    lowered_at: datetime | None = None
+
+
+class ConsolidationRows:
+    """The rows of one store; nothing is hidden from upkeep."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def candidates(self, numbers: Collection[int] | None = None) -> list[Candidate]:
+        """Return active memories by row number: all, or those of these that still are."""
+        if numbers is None:
+            rows = self._db.query(f"SELECT {_COLUMNS} {_FROM} ORDER BY m.no")
+        else:
+            rows = self._db.query(
+                f"SELECT {_COLUMNS} {_FROM} AND m.no IN (SELECT value FROM json_each(?)) ORDER BY m.no",
+                (json.dumps(sorted(numbers)),),
+            )
+        return [_candidate(row) for row in rows]
+
+    def near(self) -> list[tuple[int, int]]:
+        """Return pairs of active memories of one space that say almost the same, the one that came later first."""
+        rows = self._db.query(
+            "SELECT r.from_no, r.to_no FROM relations r JOIN memories a ON a.no = r.from_no"
+            " JOIN memories b ON b.no = r.to_no WHERE r.kind = ? AND a.status = 'active' AND b.status = 'active'"
+            " AND a.space_no = b.space_no ORDER BY 1, 2",
+            (NEAR_DUPLICATE,),
+        )
+        return [(cast("int", one), cast("int", other)) for one, other in rows]
+
+    def texts(self, numbers: Collection[int]) -> dict[int, str]:
+        """Return what these memories say, by row number."""
+        rows = self._db.query(
+            "SELECT no, raw FROM memories WHERE no IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): cast("str", raw) for no, raw in rows}
+
+    def evidence(self, numbers: Collection[int]) -> dict[int, tuple[int, datetime]]:
+        """Return how often these memories were said again, and when last; those that never were are left out."""
+        rows = self._db.query(
+            "SELECT memory_no, count(*), max(seen_at) FROM evidence"
+            " WHERE memory_no IN (SELECT value FROM json_each(?)) GROUP BY 1",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): (cast("int", count), from_micros(cast("int", at))) for no, count, at in rows}
+
+    def sizes(self) -> dict[str, LayerSize]:
+        """Return how large the layers of the store are: what is recalled, and the bytes of its texts.
+
+        What was made of recorded experience is not counted: it has limits of its own, and no quota takes it.
+        """
+        rows = self._db.query(
+            f"SELECT {_LAYER}, count(*), sum(octet_length(m.raw)) {_FROM} GROUP BY 1"
+            " UNION ALL SELECT 'session', count(*), coalesce(sum(octet_length(state)), 0) FROM working_sets"
+            " UNION ALL SELECT 'graph', count(*),"
+            "  coalesce(sum(octet_length(data)), 0) FROM honeycomb_contents"
+        )
+        return {
+            cast("str", layer): LayerSize(
+                layer=cast("str", layer), count=cast("int", count), bytes=cast("int", size or 0)
+            )
+            for layer, count, size in rows
+        }
+
+    def made_at(self) -> datetime | None:
+        """Return when the store was made."""
+        row = self._db.query_one("SELECT applied_at FROM schema_migrations ORDER BY number LIMIT 1")
+        return None if row is None else datetime.fromisoformat(cast("str", row[0]))
+
+    # Writing: always in the caller's transaction ------------------------------------------------------------------
+
+    def note(self, no: int, name: str, value: Mapping[str, object]) -> None:
+        """Keep a note of ours among a memory's metadata, in the place of an older one."""
+        with self._db.joined() as con:
+            con.execute(
+                f"UPDATE memories SET metadata = json_set(metadata, '$.{name}', json(?)), rev = ? WHERE no = ?",
+                (json.dumps(value, ensure_ascii=False, sort_keys=True), bump(con, "memories"), no),
+            )
+
+    def set_confidence(self, no: int, confidence: float) -> None:
+        """Say how sure a memory is; when it was changed stays."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET confidence = ?, rev = ? WHERE no = ?",
+                (confidence, bump(con, "memories"), no),
+            )
+
+    def has_evidence(self, no: int, note: str) -> bool:
+        """Whether a memory has evidence with this note."""
+        found = self._db.query_one(
+            "SELECT 1 FROM evidence WHERE memory_no = ? AND note = ? LIMIT 1", (no, note)
+        )
+        return found is not None
+
+    # What was promoted ---------------------------------------------------------------------------------------------
+
+    def ended_sessions(self) -> list[tuple[str, int]]:
+        """Return the ids of working sets that have ended, with their snapshots' numbers, the first that ended first."""
+        rows = self._db.query(
+            "SELECT id, rev FROM working_sets WHERE ended_at IS NOT NULL ORDER BY ended_at, no"
+        )
+        return [(cast("str", name), cast("int", rev)) for name, rev in rows]
+
+    def promoted(self) -> dict[tuple[str, str], int]:
+        """Return of which tasks of which sessions what they left was promoted, and at which snapshot."""
+        rows = self._db.query("SELECT session, task, rev FROM consolidated_tasks")
+        return {(cast("str", session), cast("str", task)): cast("int", rev) for session, task, rev in rows}
+
+    def note_promoted(self, session: str, task: str, *, rev: int, at: datetime) -> None:
+        """Keep that what a task left was promoted, as it stood at this snapshot."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO consolidated_tasks(session, task, rev, at) VALUES(?,?,?,?)"
+                " ON CONFLICT DO UPDATE SET rev = excluded.rev, at = excluded.at",
+                (session, task, rev, to_micros(at)),
+            )
+
+    def remove_sessions(self, names: Iterable[str], *, before: datetime) -> list[str]:
+        """Remove working sets that ended before a time and whose task was promoted as they stand; returns which."""
+        with self._db.joined() as con:
+            gone = [
+                cast("str", name)
+                for (name,) in con.execute(
+                    "DELETE FROM working_sets WHERE id IN (SELECT value FROM json_each(?)) AND ended_at < ?"
+                    " AND EXISTS (SELECT 1 FROM consolidated_tasks c WHERE c.session = working_sets.id"
+                    "  AND c.rev = working_sets.rev) RETURNING id",
+                    (json.dumps(sorted(names)), to_micros(before)),
+                ).fetchall()
+            ]
+            con.execute(
+                "DELETE FROM consolidated_tasks WHERE session IN (SELECT value FROM json_each(?))",
+                (json.dumps(gone),),
+            )
+        return gone
+
+
+def _candidate(row: Row) -> Candidate:
+    values: list[Any] = list(row)
+    for at in (6, 18, 20, 24, 28):
+        values[at] = bool(values[at])
+    values[9] = Trust(cast("str", values[9]))
+    for at in (10, 11, 13):
+        values[at] = from_micros(cast("int", values[at]))
+    for at in (12, 31, 36):
+        values[at] = optional_time(values[at])
+    return Candidate(*values)

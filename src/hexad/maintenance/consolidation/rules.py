@@ -1,0 +1,403 @@
+"""What of a project's memories is merged, dropped, archived and weighed anew. Pure: from rows to steps.
+
+The same rows give the same steps, and what is left after some of them gives the rest: a run that was killed is made
+good by the next one. So no rule looks at what another step of the same run counts up (evidence, uses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from json import loads
+from typing import Final
+
+from hexad.layers.project.values import risen
+from hexad.layers.user.tables.preferences import look
+from hexad.maintenance.consolidation.rows import Candidate
+from hexad.maintenance.consolidation.settings import ConsolidationSettings, decayed
+from hexad.maintenance.consolidation.values import (
+    ConsolidationAction,
+    ConsolidationChange,
+    LayerSize,
+    LeftAlone,
+)
+from hexad.memory.fact import family_of
+from hexad.text.similarity.containment import Telling, adds_nothing, puts_otherwise, telling
+
+IMPORTANT: Final = 0.5
+"""What matters at least so much is not archived for its age."""
+DRAFT_GRACE: Final = timedelta(days=30)
+"""So long a draft stays as sure as it is without being seen again."""
+DRAFT_HALF_LIFE_DAYS: Final = 90.0
+DRAFT_LEAST: Final = 0.1
+_WORTH_WRITING: Final = 0.01
+_IDS_LISTED: Final = 10
+_ARCHIVED_LAYERS: Final = ("project", "vector")
+_NOTHING_MORE: Final = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing to do with a memory. `keeper` remains of a merge; `base` is how sure a draft was before it grew old."""
+
+    change: ConsolidationChange
+    row: Candidate
+    keeper: Candidate | None = None
+    base: float | None = None
+
+    @property
+    def archives(self) -> bool:
+        """Whether the memory leaves recall."""
+        return self.change.action is not ConsolidationAction.RESCORED
+
+
+@dataclass(slots=True)
+class Plan:
+    """The steps, in the order in which they are done, and what a rule left alone: reason to ids."""
+
+    steps: list[Step] = field(default_factory=list)
+    alone: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def leave(self, row: Candidate, reason: str) -> None:
+        """Note what a rule would have taken; one that would have been taken twice counts once."""
+        self.alone.setdefault(reason, {})[row.id] = None
+
+    @property
+    def skipped(self) -> tuple[LeftAlone, ...]:
+        """What was left alone, by reason."""
+        return left_alone(self.alone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the rules look at. `keeping` are spaces whose policy forbids deletion: nothing of them is taken.
+
+    `texts` gives what memories say, `evidence` how often and when last they were said again.
+    """
+
+    rows: Sequence[Candidate]
+    near: Sequence[tuple[int, int]]
+    texts: Callable[[Collection[int]], Mapping[int, str]]
+    evidence: Mapping[int, tuple[int, datetime]]
+    keeping: frozenset[str]
+    sizes: Mapping[str, LayerSize]
+
+
+def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
+    """Return what was left alone, each reason once."""
+    return tuple(
+        LeftAlone(reason=reason, count=len(ids), ids=tuple(ids)[:_IDS_LISTED])
+        for reason, ids in sorted(reasons.items())
+    )
+
+
+def plan(known: Known, settings: ConsolidationSettings, *, now: datetime) -> Plan:
+    """Return what is to be done with a project's memories."""
+    made = Plan()
+    gone: set[int] = set()
+    for steps in (
+        _merged(known, made, gone),
+        _grown_old(known, settings, made, gone, now=now),
+        _over_quota(known, settings, made, gone),
+    ):
+        for step in steps:
+            made.steps.append(step)
+            gone.add(step.row.no)
+    made.steps += _weighed(known, made.steps, gone, now=now)
+    return made
+
+
+# Merging ------------------------------------------------------------------------------------------------------------
+
+
+def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
+    """Merge duplicates: facts of one key and value, texts of which one says nothing that the other does not."""
+    rows = {row.no: row for row in known.rows}
+    pairs = [
+        (rows[one], rows[other], reason)
+        for one, other, reason in (*_same_facts(known.rows), *_near(known, rows))
+        if one in rows and other in rows
+    ]
+    texts = _Texts(known.texts({row.no for one, other, _ in pairs for row in (one, other)}))
+    beside: dict[int, list[tuple[Candidate, str]]] = {}
+    for one, other, reason in pairs:
+        beside.setdefault(one.no, []).append((other, reason))
+        beside.setdefault(other.no, []).append((one, reason))
+    for keeper in sorted((rows[no] for no in beside), key=_authority):
+        if keeper.no in gone:
+            continue
+        confidence = keeper.confidence
+        for row, reason in sorted(beside[keeper.no], key=lambda found: found[0].no):
+            if row.no in gone or _authority(row) < _authority(keeper):
+                continue
+            objection = _objection(row, keeper, known) or texts.more(row, keeper)
+            if objection is not None:
+                made.leave(row, objection)
+                continue
+            # What is trusted less makes nobody surer of it.
+            after = risen(confidence) if keeper.draft and row.trust.rank >= keeper.trust.rank else None
+            yield Step(
+                change=ConsolidationChange(
+                    action=ConsolidationAction.MERGED,
+                    layer=row.layer,
+                    ids=(row.id,),
+                    reason=reason,
+                    remains=keeper.id,
+                    before=confidence if after is not None else None,
+                    after=after,
+                ),
+                row=row,
+                keeper=keeper,
+            )
+            confidence = confidence if after is None else after
+
+
+def _same_facts(rows: Sequence[Candidate]) -> Iterator[tuple[int, int, str]]:
+    """Yield facts of one subject and attribute that have the same value, each with the first of them."""
+    first: dict[tuple[object, ...], int] = {}
+    for row in sorted(
+        (row for row in rows if row.look is not None and row.value is not None), key=_authority
+    ):
+        assert row.value is not None
+        key = (row.space_no, row.audience, family_of(row.kind), row.look, look(row.value), row.project)
+        if row.layer == "project":
+            keeper = first.setdefault(key, row.no)
+            if keeper != row.no:
+                yield row.no, keeper, "the same fact: subject, attribute and value"
+
+
+def _near(known: Known, rows: Mapping[int, Candidate]) -> Iterator[tuple[int, int, str]]:
+    """Yield pairs of near-duplicates that are about the same: both notes, or both of one source."""
+    for one_no, other_no in known.near:
+        if one_no not in rows or other_no not in rows:
+            continue
+        one, other = rows[one_no], rows[other_no]
+        if one.is_turn or other.is_turn or one.look is not None or other.look is not None:
+            continue  # what was said stays as it was said; facts are compared by their values
+        notes = one.layer == other.layer == "project"
+        chunks = one.source == other.source != 0 and one.source_kind != "caller"
+        if notes or chunks:
+            yield one_no, other_no, "near-identical, a copy of it is kept" if chunks else "says the same"
+
+
+def _authority(row: Candidate) -> tuple[object, ...]:
+    """Who is kept of several: who is trusted more, what was pinned or cited; of a source the latest, else the first."""
+    latest = row.holds_since.timestamp() if row.layer == "project" else -row.holds_since.timestamp()
+    return (-row.trust.rank, not row.pinned, not row.cited, row.draft, -row.importance, latest, row.no)
+
+
+def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
+    """Return why a duplicate is not merged, None where nothing speaks against it."""
+    same = (row.space_no, row.audience, row.project, row.subjects, row.kind)
+    if same != (keeper.space_no, keeper.audience, keeper.project, keeper.subjects, keeper.kind):
+        return "a duplicate of another kind, project, person or visibility"
+    if row.done_before == ConsolidationAction.MERGED:
+        return "a duplicate that was brought back by hand"
+    if row.look is not None and row.holds_since < keeper.holds_since:
+        return "a fact that held before what is trusted more"  # else nobody could ask what held then
+    return _protection(row, known) or _loss(row, keeper)
+
+
+def _loss(row: Candidate, keeper: Candidate) -> str | None:
+    """Return what would be lost with a duplicate beside its text, None for nothing."""
+    if row.tags != keeper.tags and not {*loads(row.tags)} <= {*loads(keeper.tags)}:
+        return "a duplicate with tags of its own"
+    if row.importance > keeper.importance:
+        return "a duplicate that matters more"
+    if keeper.valid_to is not None and row.valid_to != keeper.valid_to:
+        return "a duplicate that holds longer"
+    if keeper.origins not in ("", row.origins):
+        return "a duplicate of what goes with its session or its sources"  # erasing those would leave nothing
+    if row.layer != "project":
+        return None  # of near-identical items of a source the latest stays, whenever they were written
+    if row.more not in (_NOTHING_MORE, keeper.more):
+        return "a duplicate with metadata of its own"
+    if _own_path(row) not in ("", keeper.path):
+        return "a duplicate with a path of its own"
+    dated = row.holds_since != row.created_at or keeper.holds_since != keeper.created_at
+    if row.look is None and dated and row.holds_since != keeper.holds_since:
+        return "a duplicate of another date"
+    return None
+
+
+def _own_path(row: Candidate) -> str:
+    """Return the path that somebody chose, "" for one that was made of the text."""
+    parts = row.path.split("/")
+    return "" if len(parts) > 2 and parts[-2] == row.kind else row.path
+
+
+class _Texts:
+    """What memories say, each read once however many it is compared with."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = texts
+        self._telling: dict[int, Telling] = {}
+
+    def more(self, row: Candidate, keeper: Candidate) -> str | None:
+        """Return why what a memory says is not in what another says, None where it is."""
+        if row.no not in self._texts or keeper.no not in self._texts:
+            return "it was changed just now"
+        if row.look is not None:
+            known = f"{self._texts[keeper.no]}\n\n{keeper.subject} {keeper.attribute}\n\n{keeper.value or ''}"
+            if row.value == keeper.value and puts_otherwise(self._texts[row.no], known):
+                return None
+            return "the same fact, of which each text says something that the other does not"
+        if adds_nothing(self._of(row.no), self._of(keeper.no)):
+            return None
+        return "near-duplicates of which each says something that the other does not"
+
+    def _of(self, no: int) -> Telling:
+        if no not in self._telling:
+            self._telling[no] = telling(self._texts[no])
+        return self._telling[no]
+
+
+def _protection(row: Candidate, known: Known) -> str | None:
+    """Return why a memory is never taken, None for one that may be."""
+    if row.space in known.keeping:
+        return "its space's policy keeps everything (allow_delete = false)"
+    if row.layer == "governance":
+        return "a decision"
+    if row.pinned:
+        return "pinned"
+    if row.cited:
+        return "cites what it rests on"
+    return "something else rests on it" if row.rests else None
+
+
+# Growing old --------------------------------------------------------------------------------------------------------
+
+
+def _grown_old(
+    known: Known, settings: ConsolidationSettings, made: Plan, gone: Collection[int], *, now: datetime
+) -> Iterator[Step]:
+    for row in known.rows:
+        if row.no in gone:
+            continue
+        due = _dropped(row, settings, now) or _archived(row, settings, now)
+        if due is None:
+            continue
+        objection = _protection(row, known)
+        if objection is None and due[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
+            objection = "important"
+        if objection is not None:
+            made.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
+            continue
+        yield Step(
+            change=ConsolidationChange(action=due[0], layer=row.layer, ids=(row.id,), reason=due[1]), row=row
+        )
+
+
+def _dropped(
+    row: Candidate, settings: ConsolidationSettings, now: datetime
+) -> tuple[ConsolidationAction, str] | None:
+    after = settings.drop_after
+    if after is None or row.layer != "project" or row.importance >= settings.drop_below:
+        return None
+    if now - row.touched < after:
+        return None
+    return (
+        ConsolidationAction.DROPPED,
+        f"importance {row.importance:g} is below {settings.drop_below:g}, and nobody read it for {after.days} days",
+    )
+
+
+def _archived(
+    row: Candidate, settings: ConsolidationSettings, now: datetime
+) -> tuple[ConsolidationAction, str] | None:
+    after = settings.archive_after
+    if after is None or now - row.touched < after:
+        return None
+    return ConsolidationAction.ARCHIVED, f"neither read nor changed for {settings.archive_months:g} months"
+
+
+# Quotas -------------------------------------------------------------------------------------------------------------
+
+
+def _over_quota(
+    known: Known, settings: ConsolidationSettings, made: Plan, gone: Collection[int]
+) -> Iterator[Step]:
+    """Archive of a layer that is too large what matters least and was not read for longest."""
+    for layer in _ARCHIVED_LAYERS:
+        most, most_bytes = settings.quotas.get(layer), settings.quota_bytes.get(layer)
+        if most is None and most_bytes is None:
+            continue
+        size = known.sizes.get(layer, LayerSize(layer=layer))
+        lost = [row for row in known.rows if row.layer == layer and row.no in gone]
+        count, held = size.count - len(lost), size.bytes - sum(row.bytes for row in lost)
+        rows = [row for row in known.rows if row.layer == layer and row.no not in gone]
+        for row in sorted(rows, key=lambda row: (row.importance, row.touched, row.no)):
+            over = most is not None and count > most
+            if not over and not (most_bytes is not None and held > most_bytes):
+                break
+            objection = _protection(row, known)
+            if objection is not None:
+                made.leave(row, f"over the quota: {objection}")
+                continue
+            limit = f"{most:,} items" if over else f"{most_bytes:,} bytes"
+            yield Step(
+                change=ConsolidationChange(
+                    action=ConsolidationAction.ARCHIVED,
+                    layer=layer,
+                    ids=(row.id,),
+                    reason=f"the layer is over its quota of {limit}; it matters least and was not read for longest",
+                ),
+                row=row,
+            )
+            count, held = count - 1, held - row.bytes
+
+
+# Confidence ---------------------------------------------------------------------------------------------------------
+
+
+def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now: datetime) -> Iterator[Step]:
+    """Let drafts that nobody saw again become less sure, and those that somebody did be as sure as they were."""
+    kept = {step.keeper.no for step in steps if step.keeper is not None}
+    for row in known.rows:
+        if not row.draft or row.pinned or row.no in gone or row.no in kept:
+            continue
+        _, seen = known.evidence.get(row.no, (0, row.created_at))
+        base = _unaged(row, seen)
+        days = max((now - max(seen, row.created_at) - DRAFT_GRACE).days, 0)
+        after = decayed(base, days=days, half_life_days=DRAFT_HALF_LIFE_DAYS, least=min(base, DRAFT_LEAST))
+        if abs(after - row.confidence) < _WORTH_WRITING:
+            continue
+        reason = (
+            f"a draft that nobody saw again for {(now - seen).days} days"
+            if after < row.confidence
+            else "a draft that was seen again"
+        )
+        yield Step(
+            change=ConsolidationChange(
+                action=ConsolidationAction.RESCORED,
+                layer=row.layer,
+                ids=(row.id,),
+                reason=reason,
+                before=row.confidence,
+                after=after,
+            ),
+            row=row,
+            base=base,
+        )
+
+
+def _unaged(row: Candidate, seen: datetime) -> float:
+    """Return how sure a draft would be had it not grown old: what was done to it since counts in proportion."""
+    if row.base is None or not row.to or not 0.0 < row.base <= 1.0:
+        return row.confidence
+    if abs(row.confidence - row.to) < 1e-6:
+        return row.base
+    if row.lowered_at is not None and seen >= row.lowered_at:
+        return row.confidence  # evidence came since: it is as sure as that made it
+    return round(min(1.0, row.base * row.confidence / row.to), 6)
+
+
+def size_after(sizes: Mapping[str, LayerSize], steps: Iterable[Step]) -> dict[str, LayerSize]:
+    """Return how large the layers are when all steps are done."""
+    found = dict(sizes)
+    for step in steps:
+        size = found.get(step.row.layer)
+        if step.archives and size is not None:
+            found[step.row.layer] = replace(size, count=size.count - 1, bytes=size.bytes - step.row.bytes)
+    return found

@@ -1,0 +1,323 @@
+"""From sessions to the project: what a task left becomes memories, once, and in one transaction for each task."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.core.ids import content_hash
+from hexad.layers.project.values import DRAFT, risen
+from hexad.layers.session.table import WorkingSets
+from hexad.layers.session.working_set import WorkingSet
+from hexad.maintenance.consolidation.harvest import TASK, Harvest, done_steps, harvest, objection
+from hexad.maintenance.consolidation.project import note_of
+from hexad.maintenance.consolidation.rows import SESSION, ConsolidationRows
+from hexad.maintenance.consolidation.values import (
+    CONSOLIDATED,
+    PROMOTED,
+    ConsolidationAction,
+    ConsolidationChange,
+)
+from hexad.memory.draft import AuditEvent, AuditSink, Draft, MemoryWriter
+from hexad.memory.memory import JSONValue, Memory, Outcome, Status, format_time
+from hexad.memory.policy import parse_stored
+from hexad.memory.store import Stores
+from hexad.memory.tables.facts import Facts
+from hexad.search.indexer import Catalog
+from hexad.text.normalize import fold
+from hexad.text.similarity.containment import says_the_same
+from hexad.text.similarity.fingerprints import bands, minhash, passage_hashes
+from hexad.text.similarity.lookalikes import look_of_fact
+
+SPACE: Final = "project"
+CONFIDENCE: Final = 0.5
+"""How sure a draft is that was heard in a session."""
+_CANDIDATES: Final = 32
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+@dataclass(slots=True)
+class Promotion:
+    """What becomes of one working set: drafts to write, memories that it confirms, todos that it did."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    confirmed: list[Memory] = field(default_factory=list)
+    done: list[Memory] = field(default_factory=list)
+    alone: dict[str, list[str]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def leave(self, one: Harvest, reason: str) -> None:
+        """Note what is not promoted, in its own words cut short."""
+        self.alone.setdefault(reason, []).append(one.text[:60])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionNeeds:
+    """What it is handed. `key` makes ids and marks, so that nobody without it can test a guess of what was erased."""
+
+    everything: Stores
+    catalog: Catalog
+    writer: Callable[[], MemoryWriter]
+    key: Callable[[], bytes]
+    clock: Clock
+    project: str
+    audit: AuditSink
+
+
+class SessionPromotion:
+    """Promotes what ended working sets left. A task that was promoted as it stands is not looked at again."""
+
+    def __init__(self, needs: PromotionNeeds) -> None:
+        self._needs = needs
+        self._stores = needs.everything
+        self._rows = ConsolidationRows(needs.everything.db)
+        self._sets = WorkingSets(needs.everything.db)
+        self._facts = Facts(needs.everything.db)
+
+    def waiting(self) -> list[str]:
+        """Return the sessions that ended and were not promoted as they stand, the first that ended first."""
+        promoted: dict[str, set[int]] = {}
+        for (session, _), rev in self._rows.promoted().items():
+            promoted.setdefault(session, set()).add(rev)
+        return [name for name, rev in self._rows.ended_sessions() if rev not in promoted.get(name, set())]
+
+    def look(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
+        """Return what `promote` would do, and changes nothing."""
+        with self._stores.db.read():
+            one = self._sets.get(session)
+            found = self._decided(one)
+            return found, self._changes(one, found)
+
+    def promote(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
+        """Write what a working set left, in one transaction; a second time it changes nothing. Raises `NotFound`."""
+        now = self._needs.clock.now()
+        with self._stores.db.transaction():
+            one = self._sets.get(session)
+            mark = self._mark("task", one.id, one.task or "")
+            if one.ended_at is None or self._rows.promoted().get((one.id, mark)) == one.rev:
+                return Promotion(), []
+            found = self._decided(one)
+            changes = self._changes(one, found)
+            written = self._needs.writer().write(found.drafts) if found.drafts else []
+            changes = _as_written(changes, written)
+            for memory in written:
+                if memory.receipt is None or memory.receipt.outcome is not Outcome.UNCHANGED:
+                    no = self._stores.memories.number(memory.id)
+                    self._rows.note(no, PROMOTED, {"at": format_time(memory.updated_at)})
+            for memory in found.confirmed:
+                no = self._stores.memories.number(memory.id)
+                self._stores.memories.add_evidence(no, at=now, trust=memory.trust, note=self._note(one))
+                self._rows.set_confidence(no, risen(memory.confidence))
+            for memory in found.done:
+                no = self._stores.memories.number(memory.id)
+                self._needs.catalog.archive(no, at=now)
+                change = next(each for each in changes if each.ids == (memory.id,))
+                self._rows.note(no, CONSOLIDATED, note_of(change, now))
+            self._rows.note_promoted(one.id, mark, rev=one.rev, at=now)
+            if changes:
+                detail: dict[str, JSONValue] = {
+                    "scope": "session",
+                    "promoted": len(found.drafts),
+                    "confirmed": len(found.confirmed),
+                }
+                self._needs.audit.record(AuditEvent(what="consolidation", at=now, detail=detail))
+        return found, changes
+
+    # Deciding ---------------------------------------------------------------------------------------------------
+
+    def _decided(self, one: WorkingSet) -> Promotion:
+        found = Promotion()
+        for each in harvest(one):
+            reason = objection(each) or self._refusal(one, each, found)
+            if reason is not None:
+                found.leave(each, reason)
+                continue
+            draft = self._draft(one, each)
+            found.drafts.append(draft)
+            assert draft.id is not None
+            found.reasons[draft.id] = (
+                f"{'what' if each.kind == TASK else 'said or left open while'} “{one.subject}” "
+                + ("came to" if each.kind == TASK else "was worked on")
+            )
+        found.done = self._todos_done(one)
+        return found
+
+    def _refusal(self, one: WorkingSet, each: Harvest, found: Promotion) -> str | None:
+        """Return why something is not promoted: it is known, or it is what a recall had said before."""
+        name = self._id(one, each)
+        if self._stores.memories.identify(memory_id=name) is not None:
+            there = self._stores.memories.get(name)
+            if there.status is not Status.ACTIVE:
+                return "promoted before, and taken out of recall since"
+            if there.raw == each.text:
+                return "promoted before"
+            return "promoted before, and changed by hand since" if _was_edited(there) else None
+        if each.kind == TASK:
+            return None
+        known = self._known(each)
+        if known is not None:
+            if known.metadata.get(DRAFT) is True and known.metadata.get(SESSION) != one.id:
+                no = self._stores.memories.number(known.id)
+                fresh = not self._rows.has_evidence(no, self._note(one))
+                if fresh and known.id not in {memory.id for memory in found.confirmed}:
+                    found.confirmed.append(known)
+            return "known already"
+        return "what a recall had handed out" if self._is_echo(each.text) else None
+
+    def _known(self, each: Harvest) -> Memory | None:
+        """Return the active memory that says the same, in a space that hides nothing."""
+        memories, marks = self._stores.memories, bands(signature) if (signature := minhash(each.text)) else ()
+        for space in self._stores.spaces.list():
+            if parse_stored(space.policies).hides:
+                continue
+            if each.key is not None and space.name == SPACE:
+                look = look_of_fact(self._needs.project, each.key)
+                line = (
+                    []
+                    if look is None
+                    else self._facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
+                )
+                for fact in line:
+                    if fact.kind == each.kind:
+                        return memories.by_no([fact.no])[fact.no]
+            same = memories.identify_by_hash(space.no, content_hash(each.text), fact=None)
+            if same is not None and memories.by_no([same.no])[same.no].status is Status.ACTIVE:
+                return memories.by_no([same.no])[same.no]
+            for no, _, text in self._stores.duplicates.candidates(space.no, marks, limit=_CANDIDATES):
+                if says_the_same(each.text, text):
+                    return memories.by_no([no])[no]
+        return None
+
+    def _is_echo(self, text: str) -> bool:
+        passages = passage_hashes(text)
+        return bool(passages) and any(
+            all(one in handed for one in passages)
+            for space in self._stores.spaces.list()
+            if (handed := self._stores.duplicates.handed_out(space.no, passages))
+        )
+
+    def _todos_done(self, one: WorkingSet) -> list[Memory]:
+        """Return the drafts of todos whose steps were done here."""
+        space = self._stores.spaces.find(SPACE)
+        found: list[Memory] = []
+        for key in done_steps(one) if space is not None else ():
+            look = look_of_fact(self._needs.project, key)
+            assert space is not None
+            for fact in (
+                [] if look is None else self._facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
+            ):
+                memory = self._stores.memories.by_no([fact.no])[fact.no]
+                if memory.kind != "todo" or memory.metadata.get(DRAFT) is not True or memory.pinned:
+                    continue
+                before = memory.metadata.get(CONSOLIDATED)
+                if isinstance(before, dict) and before.get("action") == ConsolidationAction.DONE:
+                    continue  # somebody brought it back
+                found.append(memory)
+        return found
+
+    # Making -----------------------------------------------------------------------------------------------------
+
+    def _draft(self, one: WorkingSet, each: Harvest) -> Draft:
+        return Draft(
+            text=each.text,
+            space=SPACE,
+            kind=each.kind,
+            id=self._id(one, each),
+            title=each.title,
+            subject=None if each.key is None else self._needs.project,
+            attribute=each.key,
+            value=_value(each) if each.kind == "decision" else each.value,
+            trust=each.trust,
+            importance=each.importance,
+            confidence=CONFIDENCE,
+            data_subjects=one.data_subjects or None,
+            metadata={DRAFT: True, SESSION: one.id},
+            project=self._needs.project,
+            revives=False,
+        )
+
+    def _changes(self, one: WorkingSet, found: Promotion) -> list[ConsolidationChange]:
+        changes = [
+            ConsolidationChange(
+                action=ConsolidationAction.PROMOTED,
+                layer="governance" if draft.kind == "decision" else "project",
+                ids=(draft.id or "",),
+                reason=found.reasons[draft.id or ""],
+                after=CONFIDENCE,
+            )
+            for draft in found.drafts
+        ]
+        changes += [
+            ConsolidationChange(
+                action=ConsolidationAction.CONFIRMED,
+                layer="governance" if memory.kind == "decision" else "project",
+                ids=(memory.id,),
+                reason=f"said again while “{one.subject}” was worked on",
+                before=memory.confidence,
+                after=risen(memory.confidence),
+            )
+            for memory in found.confirmed
+        ]
+        changes += [
+            ConsolidationChange(
+                action=ConsolidationAction.DONE,
+                layer="project",
+                ids=(memory.id,),
+                reason=f"its step was done in “{one.subject}”",
+            )
+            for memory in found.done
+        ]
+        return changes
+
+    def _id(self, one: WorkingSet, each: Harvest) -> str:
+        # One summary for each task, whatever it says by now; of everything else one for each text.
+        said = one.task or "" if each.kind == TASK else fold(each.key or each.text)
+        value = int.from_bytes(self._digest(each.kind, one.id, said)[:17], "big") >> 6
+        digits = []
+        for _ in range(26):
+            value, digit = divmod(value, 32)
+            digits.append(_ALPHABET[digit])
+        return f"mem_{''.join(digits)}"
+
+    def _note(self, one: WorkingSet) -> str:
+        return f"session {self._mark('session', one.id)}"
+
+    def _mark(self, *parts: str) -> str:
+        return self._digest(*parts).hex()[:32]
+
+    def _digest(self, *parts: str) -> bytes:
+        return hmac.digest(
+            self._needs.key(), "\0".join(("consolidation", *parts)).encode("utf-8", "replace"), "sha256"
+        )
+
+
+def _was_edited(there: Memory) -> bool:
+    """Whether somebody changed a memory since it was promoted last: then it is theirs."""
+    note = there.metadata.get(PROMOTED)
+    return isinstance(note, dict) and note.get("at") != format_time(there.updated_at)
+
+
+def _value(each: Harvest) -> JSONValue:
+    """Return a decision's parts: in whose words it is, and its reason where the words give one."""
+    found: dict[str, JSONValue] = {"created_by": f"{each.trust.value}, in a session"}
+    what, because, rationale = each.text.partition(" because ")
+    if because:
+        found.update(title=what.rstrip(" ,"), description=each.text, rationale=rationale)
+    return found
+
+
+def _as_written(
+    changes: Sequence[ConsolidationChange], written: Sequence[Memory]
+) -> list[ConsolidationChange]:
+    """Return the changes without those that came to nothing: what the one way in left as it was."""
+    unchanged = {
+        memory.id for memory in written if memory.receipt and memory.receipt.outcome is Outcome.UNCHANGED
+    }
+    return [
+        change
+        for change in changes
+        if change.action is not ConsolidationAction.PROMOTED or change.ids[0] not in unchanged
+    ]

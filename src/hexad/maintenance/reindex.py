@@ -1,0 +1,69 @@
+"""Derived data built anew from the truth: full text, the index of tags, signatures, vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.memory.memory import JSONValue, Status
+from hexad.memory.store import Stores
+from hexad.search.fulltext import FullText
+from hexad.search.indexer import Catalog, sign
+
+_BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexReport:
+    """What was rebuilt: memories indexed anew, vectors to be computed, links of the honeycomb to be derived."""
+
+    memories: int
+    vectors_queued: int
+    links_queued: int
+    embedder: str | None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        return {
+            "memories": self.memories,
+            "vectors_queued": self.vectors_queued,
+            "links_queued": self.links_queued,
+            "embedder": self.embedder,
+        }
+
+
+def rebuild_text(
+    stores: Stores, fulltext: FullText, *, progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Rebuild full text, tag index and signatures from the memories; ids stay. Returns how many memories."""
+    numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
+    with stores.db.transaction():
+        stores.memories.rebuild_tags()
+        fulltext.recreate()
+    _rebuild_signatures(stores)
+    if progress is not None:
+        progress(len(numbers), len(numbers))
+    return len(numbers)
+
+
+def _rebuild_signatures(stores: Stores) -> None:
+    """Sign all texts anew, in steps between which others may write: what is not done yet only costs time."""
+    last: int | None = 0
+    while last is not None:
+        with stores.db.transaction():
+            texts = stores.signatures.texts(last, limit=_BATCH)
+            stores.signatures.put((no, sign(path, short, long, raw)) for no, path, short, long, raw in texts)
+        last = texts[-1][0] if texts else None
+    stores.signatures.note_rebuilt()
+
+
+def queue_vectors(stores: Stores, catalog: Catalog, *, embedder: str, dimensions: int) -> int:
+    """Drop every vector, note the new embedder, and queue all active memories. Returns how many."""
+    numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
+    with stores.db.transaction():
+        stores.vectors.remove_all()
+        stores.meta.record_embedder(embedder, dimensions, replace=True)
+        for no in numbers:
+            catalog.queue_embedding(no)
+    return len(numbers)

@@ -1,0 +1,94 @@
+"""Links between memories, also of different projects (document 1, section 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hexad.errors import InvalidInput
+from hexad.memory.memory import JSONValue, Memory, format_time
+
+LINK_KIND_DEFAULT: Final = "related"
+LINK_KIND_LIMIT: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkEnd:
+    """One end of a link: enough to decide whether to look it up."""
+
+    id: str
+    space: str
+    path: str
+    kind: str
+    summary_micro: str
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the end as JSON."""
+        return {
+            "id": self.id,
+            "space": self.space,
+            "path": self.path,
+            "kind": self.kind,
+            "summary_micro": self.summary_micro,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A directed link: `source` says that `target` is, say, what it is `based-on`."""
+
+    kind: str
+    source: LinkEnd
+    target: LinkEnd
+    created_at: datetime
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the link as JSON."""
+        return {
+            "kind": self.kind,
+            "source": self.source.to_dict(),
+            "target": self.target.to_dict(),
+            "created_at": format_time(self.created_at),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """A memory that was reached over a link; `of` is the id of the answer that it is linked with."""
+
+    of: str
+    link: Link
+    memory: Memory
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return what was reached as JSON: document 1's section, and over which link."""
+        memory = self.memory
+        return {
+            "of": self.of,
+            "link": self.link.kind,
+            "direction": "to" if self.link.target.id == memory.id else "from",
+            "id": memory.id,
+            "space": memory.space,
+            "path": memory.path,
+            "kind": memory.kind,
+            "summary_micro": memory.summary_micro,
+            "summary_short": memory.summary_short,
+            "summary_long": memory.summary_long,
+            "relevance": memory.relevance.value,
+            "pinned": memory.pinned,
+            "tags": list(memory.tags),
+            "updated_at": format_time(memory.updated_at),
+            **memory.provenance(),
+        }
+
+
+def check_link_kind(kind: str) -> str:
+    """Return the kind of a link; raises `InvalidInput` for what cannot be one."""
+    words = kind.replace("-", "").replace("_", "")
+    if not words or len(kind) > LINK_KIND_LIMIT or not words.isalnum() or kind != kind.lower():
+        raise InvalidInput(
+            f"The kind {kind[:80]!r} of a link cannot be used; give 1 to {LINK_KIND_LIMIT} lower-case letters, digits, "
+            "'-' and '_', such as 'based-on'."
+        )
+    return kind

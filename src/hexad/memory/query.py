@@ -1,0 +1,213 @@
+"""What a recall is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import overload
+
+from hexad.memory.link import Linked
+from hexad.memory.memory import Chunk, JSONValue, Memory, format_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which memories may answer. Filters of different kind are ANDed; inside `tags` and `text`, all must be there.
+
+    `text` are words that occur somewhere in a memory as they are written, but for their case. `origins` are layers by
+    where a memory came from: decisions are of governance, what was ingested from a source of vector, the rest project.
+    """
+
+    spaces: tuple[str, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    path: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    roles: tuple[str, ...] | None = None  # of whoever asks; None sees everything
+    text: tuple[str, ...] | None = None
+    pinned: bool | None = None
+    origins: tuple[str, ...] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether every active memory may answer."""
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """What a memory took the place of: the value that held before, since when, and until when."""
+
+    id: str
+    text: str
+    value: JSONValue
+    valid_from: datetime
+    valid_to: datetime
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "value": self.value,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": format_time(self.valid_to),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One recalled memory and why it was recalled.
+
+    `parts` maps a signal to its contribution; the values sum to `score`. `why` says in words what each arm
+    saw. `chunk` is the span that answers best, `text` its text and `lines` its lines in the source.
+    `replaced` is what the memory took the place of, where it is the current value of something that was otherwise.
+    """
+
+    memory: Memory
+    chunk: Chunk | None
+    score: float
+    parts: Mapping[str, float]
+    layer: str
+    why: tuple[str, ...] = ()
+    replaced: Replaced | None = None
+
+    @property
+    def id(self) -> str:
+        """The memory's id, to act on."""
+        return self.memory.id
+
+    @property
+    def text(self) -> str:
+        """The span that answers best; the whole text where the memory is one span."""
+        return self.memory.chunk_text(self.chunk) if self.chunk else self.memory.raw
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """First and last line of `text` in its source, from 1; None where the source has no lines."""
+        return (self.chunk.first_line, self.chunk.last_line) if self.chunk else None
+
+    @property
+    def instruction_like(self) -> tuple[str, ...]:
+        """What of the memory reads as instructions to a model; empty for most. What it says is data either way."""
+        return self.memory.instruction_like
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether something that it rests on was superseded or forgotten since."""
+        return self.memory.metadata.get("needs_review") is True
+
+    @property
+    def source_id(self) -> str | None:
+        """The id that the source gave: a turn's, a document's, a file's path."""
+        return self.memory.source_id
+
+    @property
+    def location(self) -> str:
+        """Where to look: `path:line`, `path:first-last`, a turn's session, or the path."""
+        memory = self.memory
+        if memory.turn is not None:
+            return f"{memory.turn.session} turn {memory.turn.position + 1}"
+        place = memory.source_id or memory.path
+        if self.chunk is None or memory.source is None or memory.kind in {"commit", "log"}:
+            return place
+        first, last = self.chunk.first_line, self.chunk.last_line
+        return f"{place}:{first}" if first == last else f"{place}:{first}-{last}"
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the hit as JSON, the memory's own record under `memory`."""
+        return {
+            "id": self.id,
+            "score": self.score,
+            "parts": dict(self.parts),
+            "layer": self.layer,
+            "why": list(self.why),
+            "text": self.text,
+            "location": self.location,
+            "lines": list(self.lines) if self.lines else None,
+            "chunk_id": self.chunk.chunk_id if self.chunk else None,
+            "memory": self.memory.to_dict(),
+            **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """Something that was considered and left out, with the reason."""
+
+    memory_id: str
+    reason: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What a recall considered: the query as understood, each arm's candidates, timings in milliseconds."""
+
+    terms: tuple[str, ...]
+    ignored_terms: tuple[str, ...]
+    speakers: tuple[str, ...]
+    since: datetime | None
+    until: datetime | None
+    arms: Mapping[str, int]
+    confidence: Mapping[str, float]
+    timings_ms: Mapping[str, float]
+    considered: tuple[Mapping[str, JSONValue], ...] = ()
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the explanation as JSON."""
+        return {
+            "terms": list(self.terms),
+            "ignored_terms": list(self.ignored_terms),
+            "speakers": list(self.speakers),
+            "since": format_time(self.since) if self.since else None,
+            "until": format_time(self.until) if self.until else None,
+            "arms": dict(self.arms),
+            "confidence": dict(self.confidence),
+            "timings_ms": dict(self.timings_ms),
+            "considered": [dict(row) for row in self.considered],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits(Sequence[Hit]):
+    """The answer to a recall, best first; empty when nothing is relevant.
+
+    `mode` is `lexical` or `hybrid`; `late` names what did not answer in time; `dropped` what was left out;
+    `linked` holds what the hits are linked with, when links were to be followed.
+    """
+
+    items: tuple[Hit, ...] = ()
+    mode: str = "hybrid"
+    late: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    explanation: Explanation | None = None
+    notes: tuple[str, ...] = field(default=())
+    linked: tuple[Linked, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Hit]: ...
+    def __getitem__(self, index: int | slice) -> Hit | Sequence[Hit]:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.items)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the answer as JSON."""
+        return {
+            "hits": [hit.to_dict() for hit in self.items],
+            "mode": self.mode,
+            "late": list(self.late),
+            "dropped": [{"id": d.memory_id, "reason": d.reason, "score": d.score} for d in self.dropped],
+            "notes": list(self.notes),
+            "explanation": self.explanation.to_dict() if self.explanation else None,
+            **({"linked": [linked.to_dict() for linked in self.linked]} if self.linked else {}),
+        }

@@ -1,0 +1,57 @@
+"""The table families of one store, built from one database."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hexad.database.connection import Database
+from hexad.database.meta import Meta
+from hexad.database.task_queue import Tasks
+from hexad.memory.tables.derivations import Derivations
+from hexad.memory.tables.duplicates import Duplicates
+from hexad.memory.tables.file_origins import Origins
+from hexad.memory.tables.links import Links
+from hexad.memory.tables.memories import Memories
+from hexad.memory.tables.ngram_filters import Signatures
+from hexad.memory.tables.purge import Purges
+from hexad.memory.tables.ranking_columns import Places
+from hexad.memory.tables.sources import IngestQueue, Sources
+from hexad.memory.tables.space_columns import Views
+from hexad.memory.tables.spaces import Spaces
+from hexad.memory.tables.visibility import Audiences
+from hexad.search.vectors.table import Vectors
+
+if TYPE_CHECKING:
+    from hexad.honeycomb.tables.nodes import HoneycombNodes
+
+
+class Stores:
+    """What the paths are handed: the families, and the transaction that joins them."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self.db = db
+        self.roles = roles  # of whoever opened the store; None sees everything
+        self.meta = Meta(db)
+        self.spaces = Spaces(db, roles=roles)
+        self.memories = Memories(db, roles=roles)
+        self.places = Places(db, roles=roles)
+        self.duplicates = Duplicates(db, roles=roles)
+        self.links = Links(db, roles=roles)
+        self.sources = Sources(db, roles=roles)
+        self.queue = IngestQueue(db)
+        self.vectors = Vectors(db)
+        self.tasks = Tasks(db)
+        self.audiences = Audiences(db)
+        self.purges = Purges(db)
+        self.derivations = Derivations(db)
+        self.origins = Origins(db)
+        self.signatures = Signatures(db)
+        self.views = Views(db, roles=roles)
+
+    @cached_property
+    def honeycomb(self) -> HoneycombNodes:
+        """The association graph; loaded now, because a recall does without it."""
+        from hexad.honeycomb.tables.nodes import HoneycombNodes
+
+        return HoneycombNodes(self.db, roles=self.roles)

@@ -1,0 +1,135 @@
+"""What the gate asks of the store: near-duplicates, links between memories, and texts handed out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.memory.tables.rows import seen_sql
+
+NEAR_DUPLICATE: Final = "near_duplicate"
+HANDOUTS_KEPT: Final = 50_000
+"""Passages remembered as handed out; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOut:
+    """A memory that a recall returned, with the hashes of the passages that the caller saw."""
+
+    memory_no: int
+    passages: tuple[int, ...]
+    at: datetime
+
+
+class Duplicates:
+    """Fingerprints and links of one store, as far as `roles` may see the memories that they name."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db = db
+        self._roles = roles
+
+    def put_bands(self, memory_no: int, bands: Sequence[int]) -> None:
+        """Replace the fingerprint of a memory."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
+            con.executemany(
+                "INSERT OR IGNORE INTO minhash_bands(band, memory_no) VALUES(?,?)",
+                [(band, memory_no) for band in bands],
+            )
+
+    def candidates(self, space_no: int, bands: Sequence[int], *, limit: int) -> list[tuple[int, str, str]]:
+        """Return `(row number, id, text)` of active memories of a space that share a band, oldest first."""
+        if not bands:
+            return []
+        seen, roles = seen_sql("m", self._roles)
+        # With `+`, SQLite does not go over the whole space to find a few rows of known number (test_query_growth).
+        rows = self._db.query(
+            "SELECT m.no, m.id, m.raw FROM memories m WHERE +m.status = 'active' AND +m.space_no = ? AND m.no IN"
+            " (SELECT memory_no FROM minhash_bands WHERE band IN (SELECT value FROM json_each(?)) LIMIT ?)"
+            f"{seen} ORDER BY m.no",
+            (space_no, json.dumps(list(bands)), limit, *roles),
+        )
+        return [(cast("int", no), cast("str", memory_id), cast("str", raw)) for no, memory_id, raw in rows]
+
+    def link(self, from_no: int, to_no: int, kind: str, score: float, *, at: datetime) -> None:
+        """Store that one memory relates to another."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT OR REPLACE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
+                (from_no, to_no, kind, score, to_micros(at)),
+            )
+
+    def unlink(self, memory_no: int, kind: str) -> None:
+        """Remove a memory's links of a kind, in both directions."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM relations WHERE kind = ?2 AND (from_no = ?1 OR to_no = ?1)", (memory_no, kind)
+            )
+
+    def linked(self, memory_no: int, kind: str) -> list[tuple[str, float]]:
+        """Return `(id, score)` of memories linked to this one, in either direction, best first."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.id, r.score FROM relations r JOIN memories m ON m.no = r.to_no"
+            f" WHERE r.from_no = ? AND r.kind = ?{seen}"
+            " UNION SELECT m.id, r.score FROM relations r JOIN memories m ON m.no = r.from_no"
+            f" WHERE r.to_no = ? AND r.kind = ?{seen} ORDER BY 2 DESC, 1",
+            (memory_no, kind, *roles) * 2,
+        )
+        return [(cast("str", memory_id), cast("float", score)) for memory_id, score in rows]
+
+    def record_handouts(self, handouts: Iterable[HandedOut]) -> None:
+        """Remember what recalls returned: `last_used_at`, uses, and the passages that may come back."""
+        with self._db.joined() as con:
+            for handout in handouts:
+                at = to_micros(handout.at)
+                con.execute(
+                    "INSERT INTO usage(memory_no, last_used_at, uses) SELECT no, ?2, 1 FROM memories WHERE no = ?1"
+                    " ON CONFLICT(memory_no) DO UPDATE SET last_used_at = max(last_used_at, ?2), uses = uses + 1",
+                    (handout.memory_no, at),
+                )
+                con.executemany(
+                    "INSERT INTO handouts(hash, memory_no, handed_at) SELECT ?1, no, ?3 FROM memories WHERE no = ?2"
+                    " ON CONFLICT(hash, memory_no) DO UPDATE SET handed_at = max(handed_at, ?3)",
+                    [(passage, handout.memory_no, at) for passage in handout.passages],
+                )
+            con.execute(
+                "DELETE FROM handouts WHERE handed_at < (SELECT handed_at FROM handouts"
+                " ORDER BY handed_at DESC LIMIT 1 OFFSET ?)",
+                (HANDOUTS_KEPT,),
+            )
+
+    def any_handed_out(self) -> bool:
+        """Whether any recall handed anything out that is remembered."""
+        return self._db.query_one("SELECT 1 FROM handouts LIMIT 1") is not None
+
+    def echoed(self, memory_no: int, passages: Sequence[int]) -> str | None:
+        """Return the id of an older active memory of the same space whose passages, handed out, are all of these."""
+        seen, roles = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            "SELECT m.id FROM handouts h CROSS JOIN memories m ON m.no = h.memory_no"
+            " WHERE +m.status = 'active' AND m.no < ?1"
+            " AND +m.space_no = (SELECT space_no FROM memories WHERE no = ?1)"
+            " AND h.hash IN (SELECT value FROM json_each(?2))"
+            f"{seen} GROUP BY m.no HAVING count(DISTINCT h.hash) = ?3 ORDER BY m.no LIMIT 1",
+            (memory_no, json.dumps(list(passages)), len(passages), *roles),
+        )
+        return None if row is None else cast("str", row[0])
+
+    def handed_out(self, space_no: int, passages: Sequence[int]) -> Mapping[int, int]:
+        """Return, for each passage that was handed out, the active memory of the space that it came from."""
+        if not passages:
+            return {}
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT h.hash, min(h.memory_no) FROM handouts h CROSS JOIN memories m ON m.no = h.memory_no"
+            " WHERE +m.status = 'active' AND +m.space_no = ? AND h.hash IN (SELECT value FROM json_each(?))"
+            f"{seen} GROUP BY h.hash",
+            (space_no, json.dumps(list(passages)), *roles),
+        )
+        return {cast("int", passage): cast("int", no) for passage, no in rows}

@@ -1,0 +1,198 @@
+"""Facts by the look of their keys: the line of what a subject's attribute was, and which attributes hold several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.codec import from_micros, optional_time, to_micros
+from hexad.database.connection import Database, Row
+from hexad.memory.fact import FactRow, Review
+from hexad.memory.memory import Status, Trust
+from hexad.memory.tables.rows import seen_sql
+from hexad.text.similarity.lookalikes import look_of, look_of_fact
+
+_COLUMNS: Final = (
+    "m.no, m.id, s.name, m.subject, m.attribute, m.value, m.content_hash, m.raw, m.kind, m.trust, m.status,"
+    " m.confidence, m.happened_at, m.valid_to, m.created_at, m.updated_at, m.supersedes,"
+    " m.metadata ->> '$.needs_review'"
+)
+_FROM: Final = "FROM memories m JOIN spaces s ON s.no = m.space_no"
+_PREMISES: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on')"
+
+
+class Facts:
+    """The facts of one store, as far as `roles` may see them; None sees all."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db, self._roles = db, roles
+
+    def line(
+        self, look: str, *, space_no: int, statuses: Collection[Status] = (Status.ACTIVE, Status.SUPERSEDED)
+    ) -> list[FactRow]:
+        """Return a space's facts whose keys look so, in the order in which they hold."""
+        seen, params = seen_sql("m", self._roles)
+        rows = self._db.query(
+            f"SELECT {_COLUMNS} {_FROM} WHERE m.fact_look = ? AND +m.space_no = ?"
+            f" AND +m.status IN (SELECT value FROM json_each(?)){seen}",
+            (look, space_no, json.dumps(sorted(statuses)), *params),
+        )
+        return sorted((_fact(row) for row in rows), key=lambda fact: fact.order)
+
+    def looks(
+        self, subject: str | None, attribute: str | None, *, space: str | None
+    ) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of the keys of facts about a subject, an attribute, or both."""
+        whole = look_of_fact(subject, attribute) if subject is not None and attribute is not None else None
+        rows = self._db.query(
+            f"SELECT DISTINCT m.fact_look, m.space_no, m.subject, m.attribute {_FROM}"
+            f" WHERE m.fact_look IS NOT NULL{'' if whole is None else ' AND m.fact_look = ?2'}"
+            " AND (?1 IS NULL OR s.name = ?1) ORDER BY 2, 1",
+            (space,) if whole is None else (space, whole),
+        )
+        wanted = [None if name is None or whole else look_of(name) for name in (subject, attribute)]
+        found = [
+            (cast("str", look), cast("int", no))
+            for look, no, *names in rows
+            if all(
+                want in (None, look_of(cast("str | None", name) or ""))
+                for want, name in zip(wanted, names, strict=True)
+            )
+        ]
+        return list(dict.fromkeys(found))
+
+    def changed(self, *, since: datetime, until: datetime | None, space: str | None) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of the keys under which something was recorded or changed in a time."""
+        rows = self._db.query(
+            f"SELECT DISTINCT m.fact_look, m.space_no {_FROM} WHERE m.fact_look IS NOT NULL"
+            " AND (m.created_at >= ?1 OR m.updated_at >= ?1) AND (?2 IS NULL OR m.created_at < ?2)"
+            " AND (?3 IS NULL OR s.name = ?3) ORDER BY 2, 1",
+            (to_micros(since), None if until is None else to_micros(until), space),
+        )
+        return [(cast("str", look), cast("int", no)) for look, no in rows]
+
+    def contested(self, *, space: str | None) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of the keys under which facts stand that say something else."""
+        rows = self._db.query(
+            f"SELECT m.fact_look, m.space_no {_FROM} WHERE m.fact_look IS NOT NULL AND m.status = 'active'"
+            " AND (?1 IS NULL OR s.name = ?1) GROUP BY 1, 2"
+            " HAVING count(DISTINCT coalesce(m.value, m.content_hash)) > 1 ORDER BY 2, 1",
+            (space,),
+        )
+        return [(cast("str", look), cast("int", no)) for look, no in rows]
+
+    # Several values at once -------------------------------------------------------------------------------------
+
+    def holds_many(self, attribute: str | None) -> bool:
+        """Whether an attribute was declared to hold several values at once."""
+        if attribute is None:
+            return False
+        return (
+            self._db.query_one("SELECT 1 FROM fact_attributes WHERE look = ?", (look_of(attribute),))
+            is not None
+        )
+
+    def declare(self, attribute: str, *, many: bool, at: datetime) -> None:
+        """Say whether an attribute holds several values at once."""
+        with self._db.joined() as con:
+            if many:
+                con.execute(
+                    "INSERT INTO fact_attributes(look, name, declared_at) VALUES(?,?,?) ON CONFLICT DO NOTHING",
+                    (look_of(attribute), attribute, to_micros(at)),
+                )
+            else:
+                con.execute("DELETE FROM fact_attributes WHERE look = ?", (look_of(attribute),))
+
+    def undeclare(self) -> None:
+        """Forget every declaration."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM fact_attributes")
+
+    def declared(self) -> list[str]:
+        """Return the attributes that hold several values, by name."""
+        return [
+            cast("str", row[0]) for row in self._db.query("SELECT name FROM fact_attributes ORDER BY name")
+        ]
+
+    # Writing: always inside the caller's transaction --------------------------------------------------------------
+
+    def set_supersedes(self, no: int, memory_id: str | None) -> None:
+        """Say which memory another one takes the place of."""
+        if self._db.query_one("SELECT 1 FROM memories WHERE no = ? AND supersedes IS ?", (no, memory_id)):
+            return
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET supersedes = ?, rev = ? WHERE no = ?",
+                (memory_id, bump(con, "memories"), no),
+            )
+
+    # What rests on what -------------------------------------------------------------------------------------------
+
+    def to_review(self, *, space: str | None) -> list[Review]:
+        """Return the active memories that are marked for a review, with the premises of theirs that fell."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            f"SELECT m.no, m.id, s.name, m.path, coalesce(m.summary_micro, m.raw) {_FROM}"
+            " WHERE m.status = 'active' AND m.metadata ->> '$.needs_review' = 1 AND (? IS NULL OR s.name = ?)"
+            f"{seen} ORDER BY m.no",
+            (space, space, *roles),
+        )
+        fallen = self._fallen([cast("int", row[0]) for row in rows])
+        return [
+            Review(
+                memory_id=cast("str", row[1]),
+                space=cast("str", row[2]),
+                path=cast("str", row[3]),
+                text=cast("str", row[4]),
+                premises=tuple(fallen.get(cast("int", row[0]), ())),
+            )
+            for row in rows
+        ]
+
+    def _fallen(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        seen, roles = seen_sql("p", self._roles)
+        found: dict[int, list[str]] = {}
+        for no, premise in self._db.query(
+            "SELECT r.from_no, p.id FROM relations r JOIN memories p ON p.no = r.to_no"
+            f" WHERE r.from_no IN (SELECT value FROM json_each(?)) AND r.kind IN {_PREMISES}"
+            f" AND (p.status <> 'active' OR p.metadata ->> '$.needs_review' = 1){seen} ORDER BY p.no",
+            (json.dumps(list(numbers)), *roles),
+        ):
+            found.setdefault(cast("int", no), []).append(cast("str", premise))
+        return found
+
+    def reviewed(self, no: int) -> bool:
+        """Take the mark off a memory; False when it had none."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET metadata = json_remove(metadata, '$.needs_review'), rev = ?"
+                " WHERE no = ? AND metadata ->> '$.needs_review' IS NOT NULL",
+                (bump(con, "memories"), no),
+            )
+            return bool(con.changes)
+
+
+def _fact(row: Row) -> FactRow:
+    return FactRow(
+        no=cast("int", row[0]),
+        id=cast("str", row[1]),
+        space=cast("str", row[2]),
+        subject=cast("str | None", row[3]),
+        attribute=cast("str | None", row[4]),
+        value=cast("str | None", row[5]),
+        content_hash=cast("str", row[6]),
+        text=cast("str", row[7]),
+        kind=cast("str", row[8]),
+        trust=Trust(cast("str", row[9])),
+        status=Status(cast("str", row[10])),
+        confidence=cast("float", row[11]),
+        valid_from=from_micros(cast("int", row[12])),
+        valid_to=optional_time(row[13]),
+        recorded_at=from_micros(cast("int", row[14])),
+        changed_at=from_micros(cast("int", row[15])),
+        supersedes=cast("str | None", row[16]),
+        needs_review=bool(row[17]),
+    )

@@ -1,0 +1,358 @@
+"""Memories, their chunks, tags, turns, versions and evidence: the truth that every index derives from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.codec import (
+    dump,
+    from_micros,
+    to_micros,
+)
+from hexad.database.connection import Connection, SQLValue
+from hexad.memory.memory import Chunk, JSONObject, Memory, Status, Trust, Turn
+from hexad.memory.query import Filters
+from hexad.memory.tables.resolver import MemoryNames
+from hexad.memory.tables.rows import (
+    COLUMNS,
+    FROM,
+    ORDERS,
+    batches,
+    filter_sql,
+    memory_of,
+    row_of,
+    seen_sql,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk with its row number and the words under which it is also found."""
+
+    no: int
+    memory_no: int
+    chunk: Chunk
+    context: str
+    identifiers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk about to be stored."""
+
+    chunk: Chunk
+    context: str
+    identifiers: str
+
+
+class Memories(MemoryNames):
+    """The memories of one store, as far as `roles` may see them; None sees all.
+
+    What takes row numbers shows what they name: the numbers come from a call that asked who may see them.
+    """
+
+    # Reading ---------------------------------------------------------------------------------------------
+
+    def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
+        """Return the memories with these row numbers; missing ones are left out."""
+        found: dict[int, Memory] = {}
+        for batch in batches(sorted(set(numbers))):
+            marks = ",".join("?" * len(batch))
+            rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks})", batch)
+            chunks = self._chunks(batch)
+            turns = self._turns(batch)
+            for row in rows:
+                no = cast("int", row[0])
+                found[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
+        return found
+
+    def get(self, memory_id: str) -> Memory:
+        """Return the memory with this id, whatever its status; raises `NotFound`."""
+        no = self.number(memory_id)
+        return self.by_no([no])[no]
+
+    def numbers(
+        self,
+        filters: Filters,
+        *,
+        status: Status | None = Status.ACTIVE,
+        order: str = "no",
+        limit: int = -1,
+        offset: int = 0,
+    ) -> list[int]:
+        """Return the row numbers that pass `filters`, by number or in one of `ORDERS`."""
+        where, params = self._conditions(filters, status)
+        by = "m.no" if order == "no" else ORDERS[order]
+        sql = (
+            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ? OFFSET ?"
+        )
+        return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit, offset))]
+
+    def _conditions(self, filters: Filters, status: Status | None) -> tuple[list[str], list[SQLValue]]:
+        if self._roles is not None:
+            filters = replace(filters, roles=self._roles)
+        where, params = filter_sql(filters)
+        if status is not None:
+            where.append("m.status = ?")
+            params.append(status.value)
+        return where, params
+
+    def numbers_of_all(self, *, status: Status) -> list[int]:
+        """Return the row numbers of all memories with `status`."""
+        rows = self._db.query("SELECT no FROM memories WHERE status = ? ORDER BY no", (status.value,))
+        return [cast("int", row[0]) for row in rows]
+
+    def count(self, *, status: Status | None = Status.ACTIVE) -> int:
+        """Return how many memories have `status`, or how many there are."""
+        seen, params = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            f"SELECT count(*) FROM memories m WHERE (? IS NULL OR m.status = ?){seen}",
+            (status, status, *params),
+        )
+        return cast("int", row[0]) if row else 0
+
+    def count_where(self, filters: Filters, *, status: Status | None = Status.ACTIVE) -> int:
+        """Return how many memories pass `filters`."""
+        where, params = self._conditions(filters, status)
+        row = self._db.query_one(
+            "SELECT count(*) FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE {' AND '.join(where) or '1'}",
+            params,
+        )
+        return cast("int", row[0]) if row else 0
+
+    def count_of(self, table: Literal["chunks", "vectors"]) -> int:
+        """Return how many chunks or vectors the active memories have that may be seen."""
+        seen, params = seen_sql("m", self._roles)
+        row = self._db.query_one(
+            f"SELECT count(*) FROM {table} t JOIN memories m ON m.no = t.memory_no WHERE m.status = 'active'{seen}",
+            params,
+        )
+        return cast("int", row[0]) if row else 0
+
+    def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
+        """Return the stored chunks of these memories, by row number, in order."""
+        found: dict[int, list[StoredChunk]] = {}
+        for batch in batches(sorted(set(numbers))):
+            found.update(self._chunks(batch))
+        return found
+
+    def outline(self, source_no: int, *, roles: Collection[str] | None) -> list[tuple[str, str, str, str]]:
+        """Return `(source id, kind, language, short summary)` of a source's active memories, by source id.
+
+        Only of those that are open to all `roles` of the space, so that a summary of them can be, too.
+        """
+        open_to_all = None if roles is None else json.dumps(sorted(roles))
+        rows = self._db.query(
+            "SELECT source_id, kind, coalesce(metadata ->> '$.language', ''), coalesce(summary_short, raw)"
+            " FROM memories WHERE source_no = ?1 AND status = 'active' AND audience_no IS"
+            " (SELECT no FROM audiences WHERE roles = ?2) ORDER BY source_id",
+            (source_no, open_to_all),
+        )
+        return cast("list[tuple[str, str, str, str]]", rows)
+
+    def chunk_counts(self, numbers: Collection[int]) -> dict[int, int]:
+        """Return how many chunks each of these memories has."""
+        rows = self._db.query(
+            "SELECT c.memory_no, count(*) FROM json_each(?) j JOIN chunks c ON c.memory_no = j.value GROUP BY 1",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {cast("int", no): cast("int", count) for no, count in rows}
+
+    def history(self, no: int) -> list[tuple[int, datetime, str]]:
+        """Return `(version, replaced at, text)` of what this memory said before, oldest first."""
+        rows = self._db.query(
+            "SELECT version, replaced_at, raw FROM memory_versions WHERE memory_no = ? ORDER BY version",
+            (no,),
+        )
+        return [(cast("int", v), from_micros(cast("int", at)), cast("str", raw)) for v, at, raw in rows]
+
+    def _chunks(self, numbers: Sequence[int]) -> dict[int, list[StoredChunk]]:
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.query(
+            "SELECT c.no, c.memory_no, c.seq, c.start, c.end, c.first_line, c.last_line, c.heading, c.context,"
+            " c.identifiers, m.id FROM chunks c JOIN memories m ON m.no = c.memory_no"
+            f" WHERE c.memory_no IN ({marks}) ORDER BY c.memory_no, c.seq",
+            numbers,
+        )
+        found: dict[int, list[StoredChunk]] = {}
+        for row in rows:
+            no, memory_no, seq, start, end, first, last = cast("tuple[int, ...]", row[:7])
+            heading, context, identifiers, memory_id = cast("tuple[str, ...]", row[7:])
+            chunk = Chunk(
+                chunk_id=f"{memory_id}#{seq}",
+                start=start,
+                end=end,
+                first_line=first,
+                last_line=last,
+                heading=heading,
+            )
+            stored = StoredChunk(
+                no=no, memory_no=memory_no, chunk=chunk, context=context, identifiers=identifiers
+            )
+            found.setdefault(memory_no, []).append(stored)
+        return found
+
+    def _turns(self, numbers: Sequence[int]) -> dict[int, Turn]:
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.query(
+            "SELECT t.memory_no, cs.conversation, cs.session, t.position, sp.name FROM turns t"
+            " JOIN conversation_sessions cs ON cs.no = t.session_no JOIN speakers sp ON sp.no = t.speaker_no"
+            f" WHERE t.memory_no IN ({marks})",
+            numbers,
+        )
+        return {
+            cast("int", row[0]): Turn(
+                conversation=cast("str", row[1]),
+                session=cast("str", row[2]),
+                position=cast("int", row[3]),
+                speaker=cast("str", row[4]),
+            )
+            for row in rows
+        }
+
+    # Writing: always inside the caller's transaction --------------------------------------------------------
+
+    def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
+        """Store a new memory without its chunks; returns its row number."""
+        with self._db.joined() as con:
+            rev = bump(con, "memories")
+            columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
+            names, marks = ",".join(columns), ",".join("?" * len(columns))
+            con.execute(f"INSERT INTO memories({names}) VALUES({marks})", tuple(columns.values()))
+            no = con.last_insert_rowid
+            self._put_tags(no, memory.tags)
+            if memory.turn is not None:
+                self._put_turn(no, space_no, memory.turn)
+        return no
+
+    def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
+        """Store a changed memory over row `no`; the text that it replaces becomes a version."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO memory_versions(memory_no, version, replaced_at, content_hash, metadata, raw)"
+                " SELECT no, 1 + (SELECT count(*) FROM memory_versions v WHERE v.memory_no = no), ?,"
+                " content_hash, metadata, raw FROM memories WHERE no = ? AND content_hash <> ?",
+                (to_micros(memory.updated_at), no, memory.content_hash),
+            )
+            rev = bump(con, "memories")
+            columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
+            # A change that names no source leaves the memory with the one that it is from.
+            kept = {"source_no", "source_id"}
+            assignments = ",".join(
+                f"{name} = coalesce(?, {name})" if name in kept else f"{name} = ?" for name in columns
+            )
+            con.execute(f"UPDATE memories SET {assignments} WHERE no = ?", (*columns.values(), no))
+            con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
+            self._put_tags(no, memory.tags)
+            if memory.turn is not None:
+                self._put_turn(no, space_no, memory.turn)
+
+    def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
+        """Store the chunks of memory `no`, which has none; returns their row numbers."""
+        numbers: list[int] = []
+        with self._db.joined() as con:
+            for seq, new in enumerate(chunks):
+                chunk = new.chunk
+                con.execute(
+                    "INSERT INTO chunks(memory_no, seq, start, end, first_line, last_line, heading, context,"
+                    " identifiers) VALUES(?,?,?,?,?,?,?,?,?)",
+                    (
+                        no,
+                        seq,
+                        chunk.start,
+                        chunk.end,
+                        chunk.first_line,
+                        chunk.last_line,
+                        chunk.heading,
+                        new.context,
+                        new.identifiers,
+                    ),
+                )
+                numbers.append(con.last_insert_rowid)
+        return numbers
+
+    def drop_chunks(self, no: int) -> None:
+        """Remove the chunks of memory `no`."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM chunks WHERE memory_no = ?", (no,))
+
+    def set_status(self, no: int, status: Status, *, at: datetime) -> None:
+        """Change where memory `no` stands."""
+        with self._db.joined() as con:
+            con.execute(
+                # A memory whose own time is still to come (a frozen clock) is not changed before it was made.
+                "UPDATE memories SET status = ?1, updated_at = max(?2, created_at),"
+                " archived_at = iif(?1 = 'archived', max(?2, created_at), NULL)"
+                " WHERE no = ?3",
+                (status.value, to_micros(at), no),
+            )
+            self._mark_changed(con, no)
+
+    def set_metadata(self, no: int, metadata: JSONObject) -> None:
+        """Put other metadata in the place of those of memory `no`."""
+        with self._db.joined() as con:
+            con.execute("UPDATE memories SET metadata = ? WHERE no = ?", (dump(metadata), no))
+            self._mark_changed(con, no)
+
+    def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:
+        """Pin or unpin memory `no`."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET pinned = ?, updated_at = max(?, created_at) WHERE no = ?",
+                (pinned, to_micros(at), no),
+            )
+            self._mark_changed(con, no)
+
+    @staticmethod
+    def _mark_changed(con: Connection, no: int) -> None:
+        """Number the change, so that whoever caches memories knows which to read again."""
+        con.execute("UPDATE memories SET rev = ? WHERE no = ?", (bump(con, "memories"), no))
+
+    def add_evidence(self, no: int, *, at: datetime, trust: Trust, note: str = "") -> None:
+        """Count one more time that memory `no` was said."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO evidence(memory_no, seen_at, trust, note) VALUES(?,?,?,?)",
+                (no, to_micros(at), trust.value, note),
+            )
+
+    def rebuild_tags(self) -> None:
+        """Build the index of tags anew from what the memories carry."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM memory_tags")
+            con.execute(
+                "INSERT INTO memory_tags(tag, memory_no)"
+                " SELECT DISTINCT j.value, m.no FROM memories m, json_each(m.tags) j"
+            )
+
+    def _put_tags(self, no: int, tags: Iterable[str]) -> None:
+        with self._db.joined() as con:
+            con.executemany(
+                "INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]
+            )
+
+    def _put_turn(self, no: int, space_no: int, turn: Turn) -> None:
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT OR IGNORE INTO conversation_sessions(space_no, conversation, session) VALUES(?,?,?)",
+                (space_no, turn.conversation, turn.session),
+            )
+            con.execute(
+                "INSERT OR IGNORE INTO speakers(name, folded) VALUES(?,?)",
+                (turn.speaker, turn.speaker.casefold()),
+            )
+            if con.changes:
+                bump(con, "speakers")
+            con.execute(
+                "INSERT OR REPLACE INTO turns(memory_no, session_no, position, speaker_no) VALUES(?,"
+                " (SELECT no FROM conversation_sessions WHERE space_no = ? AND conversation = ? AND session = ?),"
+                " ?, (SELECT no FROM speakers WHERE name = ?))",
+                (no, space_no, turn.conversation, turn.session, turn.position, turn.speaker),
+            )

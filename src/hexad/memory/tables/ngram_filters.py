@@ -1,0 +1,61 @@
+"""Which n-grams the texts of a memory hold: derived, kept beside the memories, rebuilt by `reindex`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.connection import Database
+
+REBUILT: Final = "signatures"
+"""Family of changes that counts rebuildings. What one memory's change brings along is counted with the memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSignatures:
+    """The signatures of one memory's texts; empty bytes stand for those of `raw`, where a summary equals it."""
+
+    path: bytes
+    short: bytes
+    long: bytes
+    raw: bytes
+
+
+class Signatures:
+    """The signatures of one store. A memory without a row may hold anything: answers stay exact, only slower."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, rows: Iterable[tuple[int, TextSignatures]]) -> None:
+        """Store the signatures of memories, in place of older ones."""
+        with self._db.joined() as con:
+            con.executemany(
+                "INSERT OR REPLACE INTO signatures(memory_no, path, short, long, raw) VALUES(?,?,?,?,?)",
+                [(no, made.path, made.short, made.long, made.raw) for no, made in rows],
+            )
+
+    def note_rebuilt(self) -> None:
+        """Count that all signatures were written anew, so that nobody goes on with older ones."""
+        with self._db.joined() as con:
+            bump(con, REBUILT)
+
+    def drop(self, no: int) -> None:
+        """Remove the signatures of memory `no`."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM signatures WHERE memory_no = ?", (no,))
+
+    def get(self, no: int) -> TextSignatures | None:
+        """Return the signatures of memory `no`, None where there are none."""
+        row = self._db.query_one("SELECT path, short, long, raw FROM signatures WHERE memory_no = ?", (no,))
+        return None if row is None else TextSignatures(*cast("tuple[bytes, bytes, bytes, bytes]", row))
+
+    def texts(self, after: int, *, limit: int) -> Sequence[tuple[int, str, str | None, str | None, str]]:
+        """Return `(no, path, short, long, raw)` of the next memories by number; None: the summary equals `raw`."""
+        rows = self._db.query(
+            "SELECT no, path, summary_short, summary_long, raw FROM memories WHERE no > ? ORDER BY no LIMIT ?",
+            (after, limit),
+        )
+        return cast("list[tuple[int, str, str | None, str | None, str]]", rows)

@@ -1,0 +1,189 @@
+"""Removing memories for good, with all that belongs to them; what is left of each is a tombstone."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.codec import to_micros
+from hexad.database.connection import Connection, Database
+
+# Every table whose rows belong to one memory alone. The order matters only to a reader: nothing refers to these.
+_OWNED: Final = (
+    ("memory_tags", "memory_no"),
+    ("memory_versions", "memory_no"),
+    ("evidence", "memory_no"),
+    ("usage", "memory_no"),
+    ("handouts", "memory_no"),
+    ("relations", "from_no"),
+    ("relations", "to_no"),
+    ("turns", "memory_no"),
+    ("vectors", "memory_no"),
+    ("minhash_bands", "memory_no"),
+    ("tasks", "memory_no"),
+    ("memory_origins", "memory_no"),
+    ("signatures", "memory_no"),
+    ("chunks", "memory_no"),
+    ("derivations", "memory_no"),
+    ("feedback", "memory_no"),
+)
+
+
+class Purges:
+    """Deletes rows in the caller's transaction; full text is taken out before, where the text still is."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def purge(
+        self,
+        numbers: Sequence[int],
+        *,
+        reason: str,
+        at: datetime,
+        key: Callable[[], bytes],
+        receipt: str | None = None,
+    ) -> int:
+        """Remove the memories with these row numbers and leave tombstones; returns how many there were.
+
+        `key` makes the hash of what a memory said, so that nobody without it can test a guess. What the memories
+        decided keeps `receipt`, else the reason, in the place of its texts.
+        """
+        with self._db.joined() as con:
+            listed = json.dumps(sorted(set(numbers)))
+            self._entomb(con, listed, reason=reason, at=at, key=key)
+            self._release(con, listed)
+            self._empty_decisions(con, listed, receipt=receipt or reason, at=at)
+            sessions = self._sessions(con, listed)
+            self._disconnect(numbers)
+            for table, column in _OWNED:
+                con.execute(
+                    f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
+                )
+            con.execute("DELETE FROM memories WHERE no IN (SELECT value FROM json_each(?))", (listed,))
+            purged = con.changes
+            self._drop_empty(con, sessions)
+        return purged
+
+    def links_from_elsewhere(self, space_no: int) -> int:
+        """Return how many links callers drew to memories of a space from those of others."""
+        row = self._db.query_one(
+            "SELECT count(*) FROM relations r JOIN memories t ON t.no = r.to_no JOIN memories f ON f.no = r.from_no"
+            " WHERE t.space_no = ?1 AND f.space_no <> ?1 AND substr(r.kind, 1, 5) = 'link:'",
+            (space_no,),
+        )
+        return cast("int", row[0]) if row else 0
+
+    def count_of_space(self, space_no: int) -> int:
+        """Return how many memories a space has, whatever their status and whoever may see them."""
+        row = self._db.query_one("SELECT count(*) FROM memories WHERE space_no = ?", (space_no,))
+        return cast("int", row[0]) if row else 0
+
+    def numbers_of_space(self, space_no: int, *, limit: int) -> list[int]:
+        """Return row numbers of a space's memories, whatever their status; in the order of an index, to sort none."""
+        rows = self._db.query("SELECT no FROM memories WHERE space_no = ? LIMIT ?", (space_no, limit))
+        return [cast("int", row[0]) for row in rows]
+
+    def forget_sources(self, space_no: int) -> None:
+        """Remove a space's sources with what is known of their items: the next ingest reads everything."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM source_items WHERE source_no IN (SELECT no FROM sources WHERE space_no = ?)",
+                (space_no,),
+            )
+            con.execute("DELETE FROM sources WHERE space_no = ?", (space_no,))
+
+    def remove_space(self, space_no: int) -> None:
+        """Remove a space that has no memory any more."""
+        self.forget_sources(space_no)
+        with self._db.joined() as con:
+            con.execute("DELETE FROM conversation_sessions WHERE space_no = ?", (space_no,))
+            con.execute("DELETE FROM spaces WHERE no = ?", (space_no,))
+            bump(con, "spaces")
+
+    def _entomb(
+        self, con: Connection, listed: str, *, reason: str, at: datetime, key: Callable[[], bytes]
+    ) -> None:
+        rows = cast(
+            "list[tuple[int, str, str, int, str]]",
+            con.execute(
+                "SELECT m.no, m.id, s.name, m.space_no, m.content_hash FROM memories m"
+                " JOIN spaces s ON s.no = m.space_no WHERE m.no IN (SELECT value FROM json_each(?)) ORDER BY m.no",
+                (listed,),
+            ).fetchall(),
+        )
+        if not rows:
+            return
+        secret, rev, when = key(), bump(con, "memories"), to_micros(at)
+        con.executemany(
+            "INSERT INTO tombstones(memory_no, id, space, space_no, rev, content_mac, purged_at, reason)"
+            " VALUES(?,?,?,?,?,?,?,?)",
+            [
+                (no, memory_id, space, space_no, rev, _mac(secret, content_hash), when, reason)
+                for no, memory_id, space, space_no, content_hash in rows
+            ],
+        )
+
+    @staticmethod
+    def _release(con: Connection, listed: str) -> None:
+        """Let go of what others keep: vector caches learn of the removal, sources that the item is purged."""
+        con.execute(
+            "INSERT INTO vector_removals(vector_no) SELECT no FROM vectors WHERE memory_no IN"
+            " (SELECT value FROM json_each(?))",
+            (listed,),
+        )
+        if con.changes:
+            bump(con, "vectors")
+        # The state stays: an item that is as it was does not bring back what was purged, a changed one is new.
+        con.execute(
+            "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
+            (listed,),
+        )
+
+    def _disconnect(self, numbers: Sequence[int]) -> None:
+        """Take the memories out of the honeycomb, one by one: rings close their gaps."""
+        from hexad.honeycomb.tables.link_evidence import HoneycombLinks
+        from hexad.honeycomb.tables.nodes import HoneycombNodes
+
+        HoneycombLinks(self._db).let_go(numbers)
+        HoneycombNodes(self._db).remove(set(numbers))
+
+    @staticmethod
+    def _empty_decisions(con: Connection, listed: str, *, receipt: str, at: datetime) -> None:
+        """Take the texts out of the rows of decisions, which are never removed: id, time and `receipt` stay."""
+        con.execute(
+            "UPDATE decision_records SET memory_no = NULL, project_id = '', title = '', description = '',"
+            " rationale = '', alternatives_json = '[]', links_json = '[]', created_by = '', erased_at = ?, receipt = ?"
+            " WHERE memory_no IN (SELECT value FROM json_each(?))",
+            (to_micros(at), receipt, listed),
+        )
+
+    @staticmethod
+    def _sessions(con: Connection, listed: str) -> str:
+        rows = con.execute(
+            "SELECT DISTINCT session_no FROM turns WHERE memory_no IN (SELECT value FROM json_each(?))",
+            (listed,),
+        ).fetchall()
+        return json.dumps([row[0] for row in rows])
+
+    @staticmethod
+    def _drop_empty(con: Connection, sessions: str) -> None:
+        """Remove what only purged memories stood in: sessions without turns, names nobody speaks under."""
+        if sessions == "[]":
+            return
+        con.execute(
+            "DELETE FROM conversation_sessions WHERE no IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session_no = conversation_sessions.no)",
+            (sessions,),
+        )
+        con.execute("DELETE FROM speakers WHERE no NOT IN (SELECT DISTINCT speaker_no FROM turns)")
+        if con.changes:
+            bump(con, "speakers")
+
+
+def _mac(key: bytes, content_hash: str) -> str:
+    return hmac.new(key, content_hash.encode("ascii"), "sha256").hexdigest()

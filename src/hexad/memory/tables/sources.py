@@ -1,0 +1,225 @@
+"""Sources that were ingested, the state of their items, and the queue of those that wait."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from hexad.database.codec import dump, optional_time, parse, to_micros
+from hexad.database.connection import Database
+from hexad.memory.memory import JSONValue
+from hexad.memory.tables.rows import seen_sql
+
+CALLER_KIND: Final = "caller"
+"""Kind of the sources that stand for source ids given to `remember`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """A source that was ingested."""
+
+    no: int
+    uri: str
+    kind: str
+    space: str
+    last_run_at: datetime | None
+    items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemState:
+    """What is remembered of a source's item, to tell whether it changed.
+
+    `memory_no` is None when its memory was purged: then only a changed item is a memory again. `expired` says that
+    gc archived the memory: a change brings it back. `hidden` ones are not open to whoever runs the ingest.
+    """
+
+    fingerprint: str
+    content_hash: str
+    memory_no: int | None
+    expired: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedSource:
+    """A source that waits to be ingested."""
+
+    no: int
+    source: str
+    options: Mapping[str, JSONValue]
+    attempts: int
+
+
+class Sources:
+    """The sources of one store."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db = db
+        self._roles = roles
+
+    def ensure(self, uri: str, *, kind: str, space_no: int) -> int:
+        """Return the row number of a source, registering it when it is new."""
+        row = self._db.query_one("SELECT no FROM sources WHERE uri = ? AND space_no = ?", (uri, space_no))
+        if row is None:
+            with self._db.joined() as con:
+                con.execute(
+                    "INSERT OR IGNORE INTO sources(uri, kind, space_no) VALUES(?,?,?)", (uri, kind, space_no)
+                )
+            row = self._db.query_one("SELECT no FROM sources WHERE uri = ? AND space_no = ?", (uri, space_no))
+        assert row is not None, uri
+        return cast("int", row[0])
+
+    def list(self) -> Sequence[SourceRow]:
+        """Return the ingested sources by uri."""
+        rows = self._db.query(
+            "SELECT src.no, src.uri, src.kind, s.name, src.last_run_at,"
+            " (SELECT count(*) FROM source_items i WHERE i.source_no = src.no)"
+            " FROM sources src JOIN spaces s ON s.no = src.space_no WHERE src.kind <> ? ORDER BY src.uri",
+            (CALLER_KIND,),
+        )
+        return [
+            SourceRow(
+                no=cast("int", no),
+                uri=cast("str", uri),
+                kind=cast("str", kind),
+                space=cast("str", space),
+                last_run_at=optional_time(last),
+                items=cast("int", items),
+            )
+            for no, uri, kind, space, last, items in rows
+        ]
+
+    def find(self, uri: str, *, space: str) -> int | None:
+        """Return the row number of a source of a space, or None."""
+        row = self._db.query_one(
+            "SELECT src.no FROM sources src JOIN spaces s ON s.no = src.space_no WHERE src.uri = ? AND s.name = ?",
+            (uri, space),
+        )
+        return cast("int", row[0]) if row else None
+
+    def next_run(self, source_no: int) -> int:
+        """Return a number for this run that is higher than every earlier one's."""
+        row = self._db.query_one(
+            "SELECT coalesce(max(run), 0) + 1 FROM source_items WHERE source_no = ?", (source_no,)
+        )
+        return cast("int", row[0]) if row else 1
+
+    def items(self, source_no: int) -> dict[str, ItemState]:
+        """Return the state of all items of a source, by source id."""
+        seen, roles = seen_sql("m", self._roles)
+        hidden = f"m.no IS NOT NULL AND NOT (1{seen})" if seen else "0"
+        rows = self._db.query(
+            "SELECT i.source_id, i.fingerprint, i.content_hash, i.memory_no,"
+            f" coalesce(m.status = 'archived' AND m.archived_at > m.updated_at, 0), {hidden}"
+            " FROM source_items i LEFT JOIN memories m ON m.no = i.memory_no WHERE i.source_no = ?",
+            (*roles, source_no),
+        )
+        return {
+            cast("str", source_id): ItemState(
+                fingerprint=cast("str", fingerprint),
+                content_hash=cast("str", content_hash),
+                memory_no=cast("int | None", memory_no),
+                expired=bool(expired),
+                hidden=bool(unseen),
+            )
+            for source_id, fingerprint, content_hash, memory_no, expired, unseen in rows
+        }
+
+    def put_item(self, source_no: int, source_id: str, state: ItemState, *, run: int) -> None:
+        """Remember what an item looked like in this run."""
+        with self._db.joined() as con:
+            con.execute(
+                # The memory may have been purged since its number was read.
+                "INSERT INTO source_items(source_no, source_id, fingerprint, content_hash, memory_no, run)"
+                " VALUES(?,?,?,?,(SELECT no FROM memories WHERE no = ?),?)"
+                " ON CONFLICT(source_no, source_id) DO UPDATE SET"
+                " fingerprint = excluded.fingerprint, content_hash = excluded.content_hash,"
+                " memory_no = coalesce(excluded.memory_no, memory_no), run = excluded.run",
+                (source_no, source_id, state.fingerprint, state.content_hash, state.memory_no, run),
+            )
+
+    def vanished(self, source_no: int, *, run: int) -> Sequence[tuple[str, int | None]]:
+        """Return `(source id, memory's row number)` of the items that this run did not meet; None if purged.
+
+        Items of hidden memories are left out: who may not see them cannot archive them.
+        """
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT i.source_id, i.memory_no FROM source_items i LEFT JOIN memories m ON m.no = i.memory_no"
+            f" WHERE i.source_no = ? AND i.run < ?{seen} ORDER BY i.source_id",
+            (source_no, run, *roles),
+        )
+        return [(cast("str", source_id), cast("int | None", no)) for source_id, no in rows]
+
+    def forget_item(self, source_no: int, source_id: str) -> None:
+        """Drop the state of an item, so that it is read anew when it comes back."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM source_items WHERE source_no = ? AND source_id = ?", (source_no, source_id)
+            )
+
+    def finish_run(self, source_no: int, *, at: datetime) -> None:
+        """Note that a run over the whole source came to its end."""
+        with self._db.joined() as con:
+            con.execute("UPDATE sources SET last_run_at = ? WHERE no = ?", (to_micros(at), source_no))
+
+
+class IngestQueue:
+    """Sources that wait to be ingested; survives the process that queued them."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, source: str, options: Mapping[str, JSONValue], *, at: datetime) -> None:
+        """Queue a source; one that already waits with the same options is not queued twice."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT OR IGNORE INTO ingest_queue(source, options, enqueued_at) VALUES(?,?,?)",
+                (source, dump(options), to_micros(at)),
+            )
+
+    def claim(self, owner: str, *, alive: frozenset[str]) -> QueuedSource | None:
+        """Take the oldest source that nobody alive works on; None when the queue is empty."""
+        with self._db.joined() as con:
+            row = con.execute(
+                "SELECT no, source, options, attempts FROM ingest_queue WHERE error IS NULL"
+                " AND (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) ORDER BY no LIMIT 1",
+                (json.dumps(sorted(alive)),),
+            ).fetchone()
+            if row is None:
+                return None
+            con.execute(
+                "UPDATE ingest_queue SET owner = ?, attempts = attempts + 1 WHERE no = ?", (owner, row[0])
+            )
+        no, source, options, attempts = cast("tuple[int, str, str, int]", row)
+        return QueuedSource(no=no, source=source, options=parse(options), attempts=attempts + 1)
+
+    def finish(self, no: int, *, error: str | None = None) -> None:
+        """Take a claimed source off the queue, or keep it with the error that stopped it."""
+        with self._db.joined() as con:
+            if error is None:
+                con.execute("DELETE FROM ingest_queue WHERE no = ?", (no,))
+            else:
+                con.execute("UPDATE ingest_queue SET owner = NULL, error = ? WHERE no = ?", (error, no))
+
+    def release(self, no: int) -> None:
+        """Give a claimed source back."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM ingest_queue WHERE no = ?1 AND EXISTS (SELECT 1 FROM ingest_queue q JOIN"
+                " ingest_queue mine ON mine.no = ?1 WHERE q.no <> ?1 AND q.owner IS NULL AND q.error IS NULL"
+                " AND q.source = mine.source AND q.options = mine.options)",
+                (no,),
+            )
+            con.execute("UPDATE ingest_queue SET owner = NULL WHERE no = ?", (no,))
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many sources wait and how many failed."""
+        row = self._db.query_one(
+            "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM ingest_queue"
+        )
+        return cast("tuple[int, int]", row) if row else (0, 0)

@@ -1,1 +1,0 @@
-"""Values: frozen, typed, without input or output."""

@@ -1,0 +1,400 @@
+"""Erasure over the whole store: memories, experience, documents, the ledger's contents, logs and free pages.
+
+notes of what is to be done ─ erasers, each step noted as it is done ─ files ─ note for the ledger ─ ledger ─ logs
+and free pages ─ receipt. After a kill at any point whoever looks next goes on from the notes.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from hexad.core.actor import Actor
+from hexad.core.clock import Clock
+from hexad.core.erasure import (
+    Erased,
+    Eraser,
+    ErasureReceipt,
+    Kept,
+    Pending,
+    Plan,
+    Realm,
+    Selection,
+    parse_selection,
+    selection_mac,
+)
+from hexad.core.ids import IdSource
+from hexad.core.tracing import log, span
+from hexad.database.encryption.cipher import EXPORTS
+from hexad.database.encryption.store_files import own_files
+from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
+from hexad.database.leases import Lease
+from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.errors import AccessDenied, HexadError, StoreLocked
+from hexad.honeycomb.tables.visits import HoneycombAccesses
+from hexad.ingest.overview import OVERVIEW_ID
+from hexad.ingest.sources.file_place import safe_id
+from hexad.memory.memory import JSONValue
+from hexad.memory.policy import parse_stored
+from hexad.memory.store import Stores
+from hexad.privacy.layer_eraser import LayerEraser
+from hexad.privacy.ledger_sync import clear_ledger, ledger_contents
+from hexad.privacy.memory_eraser import MemoryEraser
+from hexad.privacy.memory_rows__erased_words import clear_borders
+from hexad.spaces.purger import Purger
+
+if TYPE_CHECKING:
+    from hexad.services import Parts
+
+LOG: Final = "write-ahead log"
+LEDGER_PAGES: Final = "ledger's pages and log"
+WORDS: Final = "words of full text"
+PAGES: Final = "unused parts of pages"
+COMPLETED: Final = "erasure.completed"
+_LAST: Final = {PAGES: 1, LOG: 2}
+_BUSY: Final = "another process reads or writes it"
+_ONLY_PURGED: Final = "only with purge; it cannot be archived"
+_OWNERS: Final = "only the store's owner may erase it"
+_POLL_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasingNeeds:
+    """What erasure is handed; `stream` gives the eraser of experience and documents, `move` feeds the ledger.
+
+    `clear_ledger` takes out of its files what was erased, patiently or not; False while somebody reads it.
+    `on_ledger` counts the contents that the ledger has of what is to go.
+    """
+
+    stores: Stores
+    everything: Stores
+    memories: MemoryEraser
+    stream: Callable[[], Eraser | None]
+    move: Callable[[], int]
+    clear_ledger: Callable[[bool], bool]
+    on_ledger: Callable[[Sequence[Mapping[str, JSONValue]]], int]
+    directory: Path
+    clock: Clock
+    ids: IdSource
+    actor: Actor
+    lock_timeout_s: float
+
+
+def build_erasing(parts: Parts) -> Erasing:
+    """Return what erases in one store."""
+    base, place = parts.base, parts.place
+
+    def key() -> bytes:
+        return place.keys.redaction_salt
+
+    memories = MemoryEraser(
+        parts.everything,
+        parts.fulltext,
+        Purger(parts.everything, parts.fulltext, key=key),
+        directory=place.directory,
+        summaries=OVERVIEW_ID,
+        key=key,
+        roles=base.stores.roles,
+        own=own_files(place.directory, place.crypt, EXPORTS),
+    )
+    return Erasing(
+        ErasingNeeds(
+            stores=base.stores,
+            everything=parts.everything,
+            memories=memories,
+            stream=lambda: parts.experiencing.eraser,
+            move=parts.move_to_ledger,
+            clear_ledger=lambda patient: clear_ledger(
+                place.directory, clock=base.clock, crypt=place.crypt, patient=patient
+            ),
+            on_ledger=lambda works: ledger_contents(
+                place.directory, works, clock=base.clock, crypt=place.crypt
+            ),
+            directory=place.directory,
+            clock=base.clock,
+            ids=base.ids,
+            actor=base.actor,
+            lock_timeout_s=base.settings.lock_timeout_s,
+        )
+    )
+
+
+class Erasing:
+    """Everything that `hx.forget` does with selections."""
+
+    def __init__(self, needs: ErasingNeeds) -> None:
+        self._needs = needs
+        self._db = db = needs.everything.db
+        self._erasures, self._looks, self._works = Erasures(db), HoneycombAccesses(db), LayerEraser(db)
+
+    def forget(
+        self,
+        given: Mapping[str, object],
+        *,
+        purge: bool,
+        confirm: bool,
+        dry_run: bool,
+        progress: Callable[[int], None] | None = None,
+    ) -> ErasureReceipt:
+        """Archive or purge what is selected; raises as `Hexad.forget` says, before anything is done."""
+        selection = self._resolved(parse_selection(given))
+        if dry_run:
+            return self._planned(selection, purge=purge)
+        self._db.require_writable()
+        with self._alone(), span("erasure"):
+            self._go_on()
+            kept = self._permitted(selection, purge=purge, confirm=confirm)
+            key = secrets.token_bytes(32)
+            begun = self._begin(selection, key, purge=purge)
+            self._needs.memories.removed_files.clear()
+            self._carry(begun, progress)
+            return self._receipt(begun, key, kept)
+
+    def resume(self) -> int:
+        """Finish what a killed process began, and what waited for others; returns how much was finished.
+
+        Somebody who is at it now is left alone.
+        """
+        if not self._needs.everything.meta.has_erasures_to_finish():
+            return 0
+        with self._lease().held_for() as alone:
+            return self._go_on() if alone else 0
+
+    def on_ledger(self, *, session: str | None) -> int:
+        """Return how many contents of a session the ledger has."""
+        return self._needs.on_ledger([ledger_work(session=session)])
+
+    def receipts(self, *, limit: int = -1) -> list[ErasureReceipt]:
+        """Return what the store knows of its erasures, the newest first."""
+        return self._erasures.receipts(limit=limit)
+
+    # What is meant, and who may -----------------------------------------------------------------------------------
+
+    def _resolved(self, selection: Selection) -> Selection:
+        """Return a selection by what things are called for good; raises `NotFound` for a memory or a space."""
+        stores = self._needs.stores
+        if selection.space is not None:
+            stores.spaces.get(selection.space)
+        if selection.id is not None:
+            no = stores.memories.resolve_one(selection.id, space=selection.space, archived=True)
+            return Selection(id=stores.memories.by_no([no])[no].id)
+        if selection.source is not None and not selection.source.endswith("/"):
+            path = safe_id(Path(selection.source).expanduser().absolute().as_posix())
+            if any(path == source.uri for source in stores.sources.list()):
+                return replace(selection, source=path)
+        return selection
+
+    def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[Kept]:
+        """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""
+        beyond = self._plan_beyond(selection).erased
+        if not purge:
+            return [Kept(place=one.place, count=one.count, reason=_ONLY_PURGED) for one in beyond]
+        owner = self._needs.actor.is_owner
+        if not (owner and confirm):
+            self._hold_to_policies(selection, owner=owner)
+        # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
+        ledger = self._ledger_is_meant(selection) and (owner or not self._needs.memories.spaces(selection))
+        if not (owner and confirm) and (beyond or ledger):
+            how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
+            raise AccessDenied(
+                "What is selected reaches beyond memories, where no space's policy speaks: "
+                f"{', '.join(one.place for one in beyond) or 'the ledger'}. {how}; a dry run shows what would go. "
+                "With space= it is of that space's memories alone."
+            )
+        return []
+
+    def _hold_to_policies(self, selection: Selection, *, owner: bool) -> None:
+        for name in self._needs.memories.spaces(selection):
+            policies = parse_stored(self._needs.everything.spaces.get(name).policies)
+            if policies.allow_delete is not True:
+                how = "or confirm the purge (confirm=True)" if owner else "as its owner"
+                raise AccessDenied(
+                    f"Memories of space {name!r} cannot be purged: its policy does not allow deletion. Set "
+                    f"allow_delete to true {how}; a dry run shows what would go."
+                )
+
+    def _ledger_is_meant(self, selection: Selection) -> bool:
+        return bool(_whole_on_ledger(selection)) and (self._needs.directory / "audit").exists()
+
+    def _plan_beyond(self, selection: Selection) -> Plan:
+        stream = self._beyond(selection)
+        plan = self._works.plan(selection, Plan() if stream is None else stream.plan(selection))
+        return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
+
+    def _beyond(self, selection: Selection) -> Eraser | None:
+        if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
+            return None  # and its parts need not be loaded
+        return self._needs.stream()
+
+    def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
+        plan, owner = self._plan_beyond(selection), self._needs.actor.is_owner
+        beyond, telling = plan.erased, plan.memories if owner else ()
+        memories = self._needs.memories
+        if purge:
+            erased = [*memories.plan(selection, telling=telling), *(beyond if owner else ())]
+            count = self._needs.on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
+            erased += [Erased(place=LEDGER_CONTENTS, count=count)] if count else []
+        else:
+            count = memories.active(selection)
+            erased = [Erased(place=MEMORIES, count=count)] if count else []
+        why = _ONLY_PURGED if not purge else _OWNERS
+        left = beyond if not purge or not owner else ()
+        at, key = self._needs.clock.now(), secrets.token_bytes(32)
+        receipt = ErasureReceipt(
+            id="dry-run",
+            at=at,
+            actor=self._needs.actor.describe(),
+            purge=purge,
+            dry_run=True,
+            selection=selection,
+            erased=_added(erased),
+            kept=tuple(Kept(place=one.place, count=one.count, reason=why) for one in left),
+            flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
+            selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
+        )
+        return receipt.signed(key)
+
+    # What is done -------------------------------------------------------------------------------------------------
+
+    def _begin(self, selection: Selection, key: bytes, *, purge: bool) -> Begun:
+        needs = self._needs
+        at, erasure = needs.clock.now(), needs.ids.new("erasure")
+        with self._db.transaction():
+            begun = self._erasures.begin(
+                erasure,
+                selection,
+                at=at,
+                actor=needs.actor.describe(),
+                roles=needs.actor.roles,
+                mac=selection_mac(key, erasure, at, selection, purge=purge),
+                purge=purge,
+            )
+            if purge and needs.actor.is_owner and _whole_on_ledger(selection):
+                self._erasures.book(begun).on_ledger(
+                    session=selection.session, subject=selection.subject, everything=selection.project
+                )
+        return begun
+
+    def _carry(self, begun: Begun, progress: Callable[[int], None] | None = None) -> None:
+        """Do all of an erasure, or what is left of one."""
+        book = self._erasures.book(begun, progress=progress)
+        if begun.purge:
+            self._needs.memories.erase(begun.selection, book)
+            if begun.roles is None:
+                # First, while it is known which recorded sessions are about a person.
+                self._looks.erase(begun.selection, book)
+                self._works.erase(begun.selection, book)
+                if (stream := self._beyond(begun.selection)) is not None:
+                    stream.erase(begun.selection, book)
+            self._complete(begun.no)
+        else:
+            self._needs.memories.archive(begun.selection, book)
+        with self._db.transaction():
+            if begun.purge:
+                self._note_what_files_hold(book)
+            self._erasures.log(begun, at=self._needs.clock.now())
+        self._needs.move()
+        self._complete(begun.no)
+
+    def _note_what_files_hold(self, book: Book) -> None:
+        for place in (WORDS, LEDGER_PAGES, PAGES, LOG):
+            book.pending(place, _BUSY, {})
+
+    def _go_on(self) -> int:
+        done = 0
+        for begun in self._erasures.under_way():
+            self._carry(begun)
+            done += 1
+        self._needs.move()
+        return done + self._complete(None)
+
+    def _complete(self, erasure_no: int | None) -> int:
+        """Do what waits, of one erasure or of all, and return how much; what cannot be done yet goes on waiting."""
+        done = 0
+        # The database's own last: pages and log hold all that was written before.
+        for book, waiting in sorted(
+            self._erasures.waiting(erasure_no=erasure_no), key=lambda one: _LAST.get(one[1].place, 0)
+        ):
+            try:
+                completed = self._complete_one(waiting, book, patient=erasure_no is None)
+            except HexadError as error:
+                log.warning("An erasure is not complete: %s (%s)", waiting.place, error)
+                self._erasures.postpone(waiting, str(error))
+                continue
+            if completed:
+                with self._db.transaction():
+                    self._erasures.settle(waiting)
+                    if erasure_no is None:
+                        detail = {"id": book.id, "place": waiting.place}
+                        self._needs.everything.meta.log(COMPLETED, detail, at=self._needs.clock.now())
+                done += 1
+        return done
+
+    def _complete_one(self, waiting: Pending, book: Book, *, patient: bool) -> bool:
+        if waiting.place == LOG:
+            return not self._erasures.ledger_waits(book.id) and empty_log(self._db)
+        if waiting.place == LEDGER_PAGES:
+            return not self._erasures.ledger_waits(book.id) and self._needs.clear_ledger(patient)
+        if waiting.place == WORDS:
+            clear_borders(self._db)
+            return True
+        if waiting.place == PAGES:
+            return clear_pages(self._db, patient=patient, meta=self._needs.everything.meta)
+        if waiting.place in self._needs.memories.places():
+            return self._needs.memories.complete(waiting, book)
+        stream = self._needs.stream()
+        return stream is not None and stream.complete(waiting, book)
+
+    def _receipt(self, begun: Begun, key: bytes, kept: Sequence[Kept]) -> ErasureReceipt:
+        known = self._erasures.receipt(begun.id)
+        assert known is not None, begun.id
+        receipt = replace(
+            known,
+            selection=begun.selection,
+            kept=tuple(kept),
+            files=tuple(str(path) for path in self._needs.memories.removed_files),
+        ).signed(key)
+        self._erasures.sign(begun.no, receipt.mac or "")
+        return receipt
+
+    # One at a time ------------------------------------------------------------------------------------------------
+
+    def _lease(self) -> Lease:
+        return Lease(self._needs.directory / "erase.lock", clock=self._needs.clock, purpose="erasure")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Run the block while nobody else erases; raises `StoreLocked` where somebody does for too long."""
+        lease, pause, waited_s = self._lease(), Event(), 0.0
+        while not lease.try_acquire():
+            if waited_s >= self._needs.lock_timeout_s:
+                raise StoreLocked(
+                    f"Cannot erase: {lease.holder() or 'another process'} is at it for {waited_s:g} s. Wait until it "
+                    "is done and try again; nothing was changed."
+                )
+            pause.wait(_POLL_S)
+            waited_s += _POLL_S
+        try:
+            yield
+        finally:
+            lease.release()
+
+
+def _whole_on_ledger(selection: Selection) -> list[dict[str, JSONValue]]:
+    """Return what a selection names of the ledger by itself, whatever the store knows of it."""
+    if set(selection.to_dict()) not in ({"session"}, {"subject"}, {"project"}):
+        return []
+    return [ledger_work(session=selection.session, subject=selection.subject, everything=selection.project)]
+
+
+def _added(erased: Sequence[Erased]) -> tuple[Erased, ...]:
+    """Return counts by place, each place once and in order, as the book of erasures has them."""
+    counts: dict[str, int] = {}
+    for one in erased:
+        counts[one.place] = counts.get(one.place, 0) + one.count
+    return tuple(Erased(place=place, count=count) for place, count in sorted(counts.items()))

@@ -1,0 +1,26 @@
+"""What an erasure takes of the layers that is no memory: working sets, and what was said of answers."""
+
+from __future__ import annotations
+
+from hexad.core.erasure import ErasureBook, Plan, Selection
+from hexad.database.connection import Database
+from hexad.layers.feedback.table import FeedbackEraser
+from hexad.layers.session.table import WorkingSetEraser
+
+
+class LayerEraser:
+    """Erases both, each in a transaction of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._each = (WorkingSetEraser(db), FeedbackEraser(db))
+
+    def plan(self, selection: Selection, beside: Plan) -> Plan:
+        """Return how many would go, beside what would go of experience."""
+        for one in self._each:
+            beside = one.plan(selection, beside)
+        return beside
+
+    def erase(self, selection: Selection, book: ErasureBook) -> None:
+        """Remove them, and note how many."""
+        for one in self._each:
+            one.erase(selection, book)

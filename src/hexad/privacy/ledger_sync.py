@@ -1,0 +1,118 @@
+"""From the store to its ledger: what upkeep noted becomes records, each once, after the work was committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from hexad.audit.admission import Desk
+from hexad.audit.erase_contents import destroy, meant
+from hexad.audit.open import DATABASE as LEDGER_FILE
+from hexad.audit.open import open_ledger
+from hexad.audit.retention import Keeping
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import NewAuditRecord
+from hexad.core.clock import Clock
+from hexad.core.tracing import log
+from hexad.database.encryption.cipher import StoreKeys
+from hexad.database.erasure_book import ERASURE, Erasures
+from hexad.database.meta import STORE_ID, Meta
+from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.errors import HexadError
+from hexad.memory.memory import JSONValue
+
+_BATCH: Final = 1_000
+MOVED: Final = "audit_moved"
+
+
+def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None = None) -> int:
+    """Append the notes of maintenance that the ledger does not have yet; return how many those were.
+
+    Killed in between, the next call goes on: the ledger itself says what it has taken. Where it cannot be written,
+    they wait in the store. A store without notes gets no ledger by this.
+    """
+    if not meta.logged_after(int(meta.get(MOVED) or 0), limit=1):
+        return 0
+    try:
+        return _move(meta, directory, clock=clock, crypt=crypt)
+    except HexadError as error:
+        log.warning(
+            "The ledger could not take what upkeep noted; it stays in the store until then: %s", error
+        )
+        return 0
+
+
+def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None) -> int:
+    opened = open_ledger(directory / "audit", clock=clock, create=True, crypt=crypt)
+    ledger, erasures = opened.ledger, Erasures(meta.database)
+    source = meta.get(STORE_ID) or "store"
+    done = 0
+    try:
+        moved = ledger.taken(source)
+        while rows := meta.logged_after(moved, limit=_BATCH):
+            works = erasures.for_ledger([no for no, _, what, _ in rows if what == ERASURE])
+            # What an erasure takes from the ledger goes with its record, or the ledger would not verify in between.
+            with ledger.db.transaction():
+                taken = ledger.taken(source)
+                made = [
+                    (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **gone}))
+                    for no, at, what, detail in rows
+                    if no > taken and (gone := destroy(ledger, works.get(no, ()))) is not None
+                ]
+                done += ledger.take(source, made)
+            moved = rows[-1][0]
+        meta.put(MOVED, str(moved))
+        if unknown := erasures.not_on_ledger(moved):
+            records = {
+                unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
+                for seq, detail in ledger.details(ERASURE)
+                if detail.get("id") in unknown
+            }
+            erasures.ledger_took(moved, records)
+    finally:
+        opened.close()
+    return done
+
+
+def ledger_contents(
+    directory: Path, works: Sequence[Mapping[str, JSONValue]], *, clock: Clock, crypt: StoreKeys | None
+) -> int:
+    """Return how many contents the ledger would destroy for these, and destroy none."""
+    if not works or not (directory / "audit" / LEDGER_FILE).exists():
+        return 0
+    opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
+    try:
+        with opened.db.read():
+            return meant(opened.ledger, works)
+    finally:
+        opened.close()
+
+
+def clear_ledger(directory: Path, *, clock: Clock, crypt: StoreKeys | None, patient: bool) -> bool:
+    """Take out of the ledger's pages and its write-ahead log what was erased; False while somebody reads from it."""
+    if not (directory / "audit" / LEDGER_FILE).exists():
+        return True
+    opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
+    try:
+        return clear_pages(opened.db, patient=patient) and empty_log(opened.db)
+    finally:
+        opened.close()
+
+
+def apply_retention(directory: Path, *, clock: Clock, crypt: StoreKeys | None = None) -> int:
+    """Move what a reviewer's policy lets go from the ledger to archives; return how many records moved.
+
+    Where it cannot be done it is left for the next time, and said in the log.
+    """
+    if not (directory / "audit" / LEDGER_FILE).exists():
+        return 0
+    try:
+        opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
+        try:
+            return sum(one.records for one in Keeping(Desk(opened)).retain())
+        finally:
+            opened.close()
+    except HexadError as error:
+        log.warning("Old records of the ledger could not be archived; they stay in it: %s", error)
+        return 0

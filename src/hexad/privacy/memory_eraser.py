@@ -1,0 +1,224 @@
+"""Erasing memories: what is selected, what was made of it alone, and every file of ours that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from hexad.core.erasure import Erased, ErasureBook, Pending, Realm, Selection
+from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.erasure_book import MEMORIES, REMEMBERED
+from hexad.memory.store import Stores
+from hexad.memory.tables.retention import RetentionRows
+from hexad.privacy import memory_files as files
+from hexad.privacy.memory_rows import ErasedMemories
+from hexad.search.fulltext import FullText
+from hexad.spaces.purger import PURGE_BATCH, Purger
+
+FILES: Final = "files of spaces"
+CACHES: Final = "vector caches"
+SPACE_FILES: Final = "space files"
+EXPORTS: Final = "exports"
+QUEUE: Final = "queued sources"
+REASON: Final = "erasure"
+_AT_ONCE: Final = 2_000
+"""Memories that one transaction takes; more go in batches, so that others can write in between."""
+_NAMED: Final = 10_000
+"""Ids by which exports are searched; more, and every export of their spaces goes."""
+_NOT_YET: Final = "not done yet"
+
+
+class MemoryEraser:
+    """Erases memories. `everything` hides nothing; `summaries` is what the summaries of sources are called.
+
+    `key` makes what stands for an erased name, so that nobody without it can test a guess.
+    """
+
+    def __init__(
+        self,
+        everything: Stores,
+        fulltext: FullText,
+        purger: Purger,
+        *,
+        directory: Path,
+        summaries: str,
+        key: Callable[[], bytes],
+        roles: tuple[str, ...] | None,
+        own: OwnFiles,
+    ) -> None:
+        self._stores, self._fulltext, self._purger = everything, fulltext, purger
+        self._directory, self._summaries, self._key, self._roles = directory, summaries, key, roles
+        self.removed_files: list[Path] = []
+        self._own = own
+
+    def places(self) -> frozenset[str]:
+        """Return the places of the pending notes that `complete` takes."""
+        return frozenset({FILES, CACHES, REMEMBERED})
+
+    def active(self, selection: Selection) -> int:
+        """Return how many memories `archive` would archive."""
+        if Realm.MEMORIES not in selection.realms:
+            return 0
+        return len(ErasedMemories(self._stores.db, roles=self._roles).selected(selection, active_only=True))
+
+    def spaces(self, selection: Selection) -> list[str]:
+        """Return the spaces of what `erase` would take."""
+        if Realm.MEMORIES not in selection.realms:
+            return []
+        rows = ErasedMemories(self._stores.db, roles=self._roles)
+        numbers = rows.selected(selection)
+        return rows.spaces_of([*rows.dependants(numbers, self._summaries)[0], *numbers])
+
+    def plan(self, selection: Selection, *, telling: Sequence[int] = ()) -> Sequence[Erased]:
+        """Return what `erase` and its `complete` would note; changes nothing. `telling` are `Plan.memories`."""
+        rows = ErasedMemories(self._stores.db, roles=self._roles)
+        with self._stores.db.read():
+            named, told, _ = self._going(rows, selection, telling)
+            counts = rows.counts([*named, *told])
+            counts[MEMORIES], counts[REMEMBERED] = len(named), len(told)
+            where = [
+                (rows.spaces_of(gone), rows.ids_of(gone) if len(gone) <= _NAMED else None)
+                for gone in (named, told)
+                if gone
+            ]
+            counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
+        if where:
+            # A file of a space that both are in is written anew twice.
+            counts[SPACE_FILES] = sum(len(files.space_files(self._directory, spaces)) for spaces, _ in where)
+            exports = {
+                path
+                for spaces, ids in where
+                for path in files.exports_of(self._directory, spaces, ids, self._own)
+            }
+            counts[EXPORTS] = len(exports)
+            counts[CACHES] = len(files.vector_caches(self._directory))
+        return [Erased(place=place, count=count) for place, count in sorted(counts.items()) if count]
+
+    def flagged(self, selection: Selection, *, telling: Sequence[int] = ()) -> list[str]:
+        """Return the ids of the memories that rest on what would go and stay."""
+        rows = ErasedMemories(self._stores.db, roles=self._roles)
+        with self._stores.db.read():
+            return sorted(rows.ids_of(self._going(rows, selection, telling)[2]))
+
+    def _going(
+        self, rows: ErasedMemories, selection: Selection, telling: Sequence[int]
+    ) -> tuple[list[int], list[int], list[int]]:
+        """Return which memories would go by the selection, which as they tell of what goes, and which rest on both."""
+        numbers = rows.selected(selection) if Realm.MEMORIES in selection.realms else []
+        more, resting = rows.dependants(numbers, self._summaries)
+        named = [*more, *numbers]
+        numbers = sorted({*telling}.difference(named))
+        more, others = rows.dependants(numbers, self._summaries, without=named)
+        told = [*more, *numbers]
+        return named, told, sorted({*resting, *others}.difference(told))
+
+    def erase(self, selection: Selection, book: ErasureBook) -> None:
+        """Purge what is selected with all that belongs to it; what files hold of it is noted as pending."""
+        if Realm.MEMORIES not in selection.realms:
+            return
+        rows = ErasedMemories(self._stores.db, roles=book.roles)
+        with self._stores.db.transaction():
+            gone = self._begin(rows, rows.selected(selection, last=book.last_memory), book)
+            if _is_whole(selection):
+                self._let_go(rows, selection, book)
+            if len(gone) <= _AT_ONCE:
+                self._purge(rows, gone, book, MEMORIES)
+                return
+        for batch in rows.batches(gone, PURGE_BATCH):
+            with self._stores.db.transaction():
+                self._purge(rows, batch, book, MEMORIES)
+
+    def _begin(self, rows: ErasedMemories, numbers: Sequence[int], book: ErasureBook) -> list[int]:
+        """Note what is to be done after the rows are gone, and return which go, derived ones first.
+
+        Were they last, a kill in between would leave them without what tells that they are derived.
+        """
+        more, resting = rows.dependants(numbers, self._summaries)
+        for memory_id in rows.flag(resting) if resting else ():
+            book.flag(memory_id)
+        gone = [*more, *numbers]
+        if book.roles is not None:
+            self._flag_hidden(gone)
+        if gone:
+            rows.unname(rows.ids_of(gone))
+            spaces = rows.spaces_of(gone)
+            ids = rows.ids_of(gone) if len(gone) <= _NAMED else None
+            book.pending(FILES, _NOT_YET, {"spaces": spaces, "ids": ids})
+            book.pending(CACHES, _NOT_YET, {})
+        return gone
+
+    def _flag_hidden(self, gone: Sequence[int]) -> None:
+        """Mark what rests on memories that go and is hidden from whoever lets them go, who is not told of it."""
+        every = ErasedMemories(self._stores.db)
+        hidden = {one for found in every.dependants(gone, self._summaries) for one in found}
+        if hidden:
+            every.flag(hidden)
+
+    def _purge(self, rows: ErasedMemories, numbers: Sequence[int], book: ErasureBook, place: str) -> None:
+        if not numbers:
+            return
+        counts, size = rows.counts(numbers), rows.text_bytes(numbers)
+        rows.let_go(numbers, self._summaries, self._key)
+        first = rows.next_tombstone()
+        self._purger.purge(numbers, reason=REASON, at=book.at, receipt=book.id)
+        rows.mask_tombstones(first, self._key)
+        for name, count in counts.items():
+            if name == MEMORIES:
+                book.erased(place, count, size)
+            else:
+                book.erased(name, count)
+
+    def _let_go(self, rows: ErasedMemories, selection: Selection, book: ErasureBook) -> None:
+        if selection.space is not None:
+            book.erased(QUEUE, rows.let_go_of_space(selection.space))
+        elif selection.source is not None:
+            book.erased(QUEUE, rows.let_go_of_source(selection.source))
+
+    def archive(self, selection: Selection, book: ErasureBook) -> None:
+        """Archive what is selected and active, in batches."""
+        if Realm.MEMORIES not in selection.realms:
+            return
+        rows = ErasedMemories(self._stores.db, roles=book.roles)
+        aged = RetentionRows(self._stores.db)
+        numbers = rows.selected(selection, last=book.last_memory, active_only=True)
+        for batch in rows.batches(numbers, PURGE_BATCH):
+            with self._stores.db.transaction():
+                active = rows.still_active(batch)
+                self._fulltext.remove_memories(active)
+                aged.archive(active, at=book.at)
+                rows.mark_archived(active, at=book.at)
+                self._stores.links.flag_dependants(active)
+                book.erased(MEMORIES, len(active))
+
+    def complete(self, waiting: Pending, book: ErasureBook) -> bool:
+        """Do what waits: files written anew or removed, or the memories of erased experience."""
+        work = waiting.work
+        if waiting.place == CACHES:
+            count, size = files.remove_vector_caches(self._directory)
+            book.erased(CACHES, count, size)
+        elif waiting.place == FILES:
+            self._write_files(_texts(work["spaces"]) or [], _texts(work["ids"]), book)
+        else:
+            rows = ErasedMemories(self._stores.db)
+            with self._stores.db.transaction():
+                numbers = rows.remembered(_texts(work["records"]) or [], _texts(work["between"]))
+                self._purge(rows, self._begin(rows, numbers, book), book, REMEMBERED)
+        return True
+
+    def _write_files(self, spaces: Sequence[str], ids: Sequence[str] | None, book: ErasureBook) -> None:
+        removed, size = files.remove_exports(self._directory, spaces, ids, self._own)
+        self.removed_files += removed
+        book.erased(EXPORTS, len(removed), size)
+        for space in spaces:
+            count, size = files.write_again(self._stores, self._directory, space, self._own)
+            book.erased(SPACE_FILES, count, size)
+
+
+def _is_whole(selection: Selection) -> bool:
+    """Whether a selection is a whole space or a whole source."""
+    return set(selection.to_dict()) in ({"space"}, {"source"})
+
+
+def _texts(value: object) -> list[str] | None:
+    return [str(one) for one in value] if isinstance(value, list) else None

@@ -1,0 +1,127 @@
+"""What a project says of personal data, and of whom one may ask for everything that is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidInput
+from hexad.memory.memory import JSONValue
+
+if TYPE_CHECKING:
+    from hexad.core.erasure import ErasureReceipt
+
+
+class Pii(StrEnum):
+    """The setting `[privacy] pii`: which personal data are taken out of every text before it is stored."""
+
+    SENSITIVE = "sensitive"
+    """What check digits or structure prove: numbers of payment cards, IBANs, US social security numbers."""
+    ALL = "all"
+    """Everything that has a detector: e-mail addresses, telephone numbers and IP addresses too."""
+    KEEP = "keep"
+    """Nothing: the project has opted in to storing them. A space's policy may still ask for some."""
+
+
+def parse_pii(given: str) -> Pii:
+    """Return the choice of that name; raises `InvalidInput` for one that there is not."""
+    try:
+        return Pii(given)
+    except ValueError:
+        valid = ", ".join(member.value for member in Pii)
+        raise InvalidInput(f"pii = {given!r} is not one of {valid}.") from None
+
+
+class Scope(StrEnum):
+    """What `export`, and `hexad memory list|wipe|export --scope`, are about."""
+
+    USER = "user"
+    """What is known of a person across projects, in the user layer."""
+    PROJECT = "project"
+    """All of the store."""
+    SESSION = "session"
+    """One session: the memories of that conversation, and what was recorded of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportItem:
+    """One record of an export, and the list that it belongs to; items of one list come together.
+
+    The first one, of the list `export`, says what the export is of, what it leaves out, and where that is.
+    """
+
+    section: str
+    value: Mapping[str, JSONValue]
+
+
+def parse_scope(scope: str, session: str | None) -> Scope:
+    """Return the scope of that name; a session is named for `session`, and for nothing else.
+
+    Raises `InvalidInput`.
+    """
+    try:
+        found = Scope(scope)
+    except ValueError:
+        valid = ", ".join(member.value for member in Scope)
+        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from None
+    if (found is Scope.SESSION) != (session is not None):
+        raise InvalidInput(
+            "Scope 'session' needs a session's id; give session."
+            if session is None
+            else f"session = {quoted(session)} goes with scope 'session', not with {scope!r}."
+        )
+    if session is not None and (not isinstance(session, str) or not session):
+        raise InvalidInput(f"session = {quoted(session)} is no session's id.")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WipeReport:
+    """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
+
+    `tags`, and `nodes` that somebody added to the honeycomb, are those of the whole project; no receipt counts them.
+    `user` are rows of the user layer.
+    """
+
+    scope: Scope
+    session: str | None
+    dry_run: bool
+    receipts: Sequence[ErasureReceipt] = ()
+    tags: int = 0
+    user: Mapping[str, int] = field(default_factory=dict)
+    nodes: int = 0
+
+    @property
+    def documents(self) -> int:
+        """How many documents went, those that had been removed too."""
+        return self.counts().get("documents", 0)
+
+    def counts(self) -> dict[str, int]:
+        """Return how much of what there was, by place; what is in a space and in a session too counts once."""
+        found: dict[str, int] = {}
+        whole = [
+            one
+            for one in self.receipts
+            if one.selection is not None and (one.selection.space or one.selection.project)
+        ]
+        told = {one.place for receipt in whole for one in receipt.erased} if self.dry_run else set()
+        for receipt in self.receipts:
+            for one in receipt.erased:
+                if receipt in whole or one.place not in told:
+                    found[one.place] = found.get(one.place, 0) + one.count
+        found.update(self.user)
+        also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
+        return {**found, **{place: number for place, number in also.items() if number}}
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON, with the receipts whole."""
+        return {
+            "scope": self.scope.value,
+            "session": self.session,
+            "dry_run": self.dry_run,
+            "removed": dict(self.counts()),
+            "receipts": [one.to_dict() for one in self.receipts],
+        }

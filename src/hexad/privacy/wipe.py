@@ -1,0 +1,106 @@
+"""Removing a whole scope for good: what `forget` purges, part by part, and the tags and nodes of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from hexad.core.erasure import ErasureReceipt
+from hexad.errors import AccessDenied, NotFound
+from hexad.experience.values.tags import Tag, TagType
+from hexad.honeycomb.tables.visits import HoneycombAccesses
+from hexad.layers.session.table import WorkingSets
+from hexad.memory.tables.facts import Facts
+from hexad.privacy.holdings import Held, Holdings
+from hexad.privacy.report import Scope, WipeReport, parse_scope
+
+if TYPE_CHECKING:
+    from hexad.services import Parts
+
+_PAGE: Final = 500
+
+
+def wipe(
+    parts: Parts,
+    scope: str,
+    *,
+    session: str | None,
+    confirm: bool,
+    dry_run: bool,
+    progress: Callable[[int], None] | None,
+) -> WipeReport:
+    """Do what `Hexad.wipe` says."""
+    chosen = parse_scope(scope, session)
+    if not parts.base.actor.is_owner:
+        raise AccessDenied(
+            f"A wipe is for the store's owner alone, and {parts.base.actor.describe()} is not. Open the store without "
+            "an actor, or with the role 'owner'."
+        )
+    if not confirm and not dry_run:
+        raise AccessDenied(
+            f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
+        )
+
+    if chosen is Scope.USER:
+        user = parts.user
+        gone = user.wipe(confirm=confirm, dry_run=dry_run)
+        return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=gone)
+
+    def forget(**given: str | bool | None) -> ErasureReceipt:
+        return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
+
+    xdb = parts.experiencing.xdb
+    sessions = [one.id for one in xdb.sessions()]
+    if chosen is Scope.SESSION:
+        held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        held = held or HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
+        held = held or WorkingSets(parts.base.db).has(str(session))
+        if not held and not parts.erasing.on_ledger(session=session):
+            raise NotFound(
+                f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the ledger; "
+                "`sessions()` lists those that were recorded."
+            )
+        return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
+    if not dry_run:
+        parts.retract_user()  # the first: where it cannot be done nothing is gone yet
+    receipts = [forget(session=one) for one in sessions]
+    receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
+    tags = _wipe_tags(parts, dry_run=dry_run)
+    nodes = _wipe_nodes(parts, dry_run=dry_run)
+    if not dry_run:
+        with parts.base.db.transaction():
+            Facts(parts.base.db).undeclare()
+    # The last: it clears the database's pages and logs of all that went before, tags too.
+    receipts.append(forget(project=True))
+    return WipeReport(
+        scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
+    )
+
+
+def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
+    """Remove the tags that people made; concepts come from packs and say nothing of anybody."""
+    xdb = parts.experiencing.xdb
+    found: list[Tag] = []
+    for kind in TagType:
+        if kind is TagType.CONCEPT:
+            continue
+        while page := xdb.find_tags(
+            tag_type=kind, limit=_PAGE, offset=sum(one.tag_type is kind for one in found)
+        ):
+            found += page
+    if not dry_run:
+        for tag in found:
+            xdb.remove_tag(tag.id, force=True)
+    return len(found)
+
+
+def _wipe_nodes(parts: Parts, *, dry_run: bool) -> int:
+    """Remove the honeycomb's nodes that are no memories; those go with theirs."""
+    graph = parts.everything.honeycomb
+    if dry_run:
+        nodes, memories, _, _ = graph.totals()
+        return nodes - memories
+    removed = 0
+    while done := graph.remove_added(limit=_PAGE):
+        removed += done
+    return removed

@@ -1,0 +1,234 @@
+"""Calls to models within their budgets: set aside before, put right after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
+
+from hexad.core.tracing import span
+from hexad.errors import HexadError, ProviderError
+from hexad.memory.draft import BudgetBook, Spend
+from hexad.providers.budgets.prices import Prices
+from hexad.providers.embedders.openai_compatible import RemoteEmbedder
+from hexad.providers.generators.base import Generator, Prompt, Reply, instructions
+from hexad.providers.generators.endpoints import MAX_TOKENS
+from hexad.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from hexad.providers.embedders.rows import FloatRows
+
+_ENVELOPE_TOKENS: Final = 32
+"""What a request has beside its texts: roles, separators, the schema's wrapping."""
+_QUERY: Final = "recall"
+_MOST_TOKENS: Final = 100_000_000
+_MOST_USD: Final = 1e9
+_NAME_CHARACTERS: Final = 1_000
+"""Most of each that one call can have used, or be called."""
+
+EmbedPart = Callable[[Sequence[str]], "FloatRows"]
+
+
+class MeteredGenerator:
+    """A text generator whose calls are kept within the budgets.
+
+    `model` is what a prompt asks for that names no model itself: the settings' `memory_semantic_model`, else
+    `llm_model`, else None, which means the generator's own.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        book: BudgetBook,
+        prices: Prices,
+        *,
+        model: str | None = None,
+        max_tokens: int = MAX_TOKENS,
+    ) -> None:
+        self._generator = generator
+        self._book = book
+        self._prices = prices
+        self._model = model
+        self._max_tokens = max_tokens
+
+    @property
+    def name(self) -> str:
+        """`provider:model` of what answers a prompt that names no model."""
+        return ":".join(self._place(self._model))
+
+    def generate(self, prompt: Prompt, *, space: str | None, operation: str) -> Reply:
+        """Return the answer, with what it cost. What the call may cost at most is set aside before it is made.
+
+        `space` is charged, None when no single one asked. Raises `BudgetExceeded` before anything is sent,
+        `ProviderError` when there is no answer; then what may have been charged stays counted.
+        """
+        prompt = replace(
+            prompt, model=prompt.model or self._model, max_tokens=prompt.max_tokens or self._max_tokens
+        )
+        provider, model = self._place(prompt.model)
+        estimate = self._prices.of(self._estimate(prompt), provider=provider, model=model)
+        number = self._book.reserve(
+            space=space, provider=provider, model=model, operation=operation, estimate=estimate
+        )
+        try:
+            with span("chat", provider=provider, model=model, operation=operation) as attributes:
+                reply = self._answer(prompt, f"{provider}:{model}")
+                attributes["input_tokens"] = reply.spend.input_tokens
+                attributes["output_tokens"] = reply.spend.output_tokens
+        except ProviderError as error:
+            if error.charged:
+                self._book.settle(number, estimate)
+            else:
+                self._book.release(number)
+            raise
+        except BaseException:
+            self._book.settle(number, estimate)  # nobody knows how far it came
+            raise
+        spend = reply.spend
+        if not spend.input_tokens and not spend.output_tokens:  # an endpoint that does not say what it used
+            spend = replace(
+                spend, input_tokens=estimate.input_tokens, output_tokens=estimate_tokens(reply.text)
+            )
+        spend = self._prices.of(spend, provider=provider, model=model)
+        self._book.settle(number, spend)
+        return replace(reply, spend=spend)
+
+    def _place(self, model: str | None) -> tuple[str, str]:
+        """Return the provider and the model that a prompt goes to; raises `ProviderError` for what is neither."""
+        place = _said(
+            lambda: self._generator.provider_of(model),
+            f"The provider_of of {_called(self._generator)}",
+            charged=False,
+        )
+        if not isinstance(place, tuple) or len(place) != 2 or not all(map(_is_name, place)):
+            raise ProviderError(
+                f"The provider_of of {_called(self._generator)} returned no provider and model; return two texts.",
+                charged=False,
+            )
+        return cast("tuple[str, str]", place)
+
+    def _answer(self, prompt: Prompt, place: str) -> Reply:
+        """Return the generator's reply with nothing in it that no reply can have; raises `ProviderError`."""
+        reply = _said(lambda: self._generator.generate(prompt), f"Generator {place!r}", charged=True)
+        if not isinstance(reply, Reply):
+            raise ProviderError(f"Generator {place!r} returned {type(reply).__name__}; return a hexad.Reply.")
+        if not isinstance(reply.text, str):
+            raise ProviderError(
+                f"Generator {place!r} returned a reply whose text is {type(reply.text).__name__}; return a string."
+            )
+        model = reply.model if _is_name(reply.model) else place
+        return replace(reply, model=model, spend=_believed(reply.spend))
+
+    def _estimate(self, prompt: Prompt) -> Spend:
+        said = estimate_tokens(instructions(prompt)) + estimate_tokens(prompt.text) + _ENVELOPE_TOKENS
+        return Spend(input_tokens=said, output_tokens=prompt.max_tokens or self._max_tokens)
+
+
+def _said(call: Callable[[], object], who: str, *, charged: bool) -> object:
+    """Return what a generator says; raises `ProviderError` where it raises what no generator may."""
+    try:
+        return call()
+    except (HexadError, AssertionError):  # the latter is a test's own word
+        raise
+    # Foreign code may raise anything, and whoever waits for a text must be able to tell a failed generator from
+    # a defect of ours. Its words may hold the prompt: they go no further.
+    except Exception as error:
+        raise ProviderError(
+            f"{who} raised {type(error).__name__}; mend it, or set another generator.", charged=charged
+        ) from error
+
+
+def _called(generator: object) -> str:
+    return type(generator).__qualname__
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= _NAME_CHARACTERS and name.isprintable()
+
+
+def _believed(spend: object) -> Spend:
+    """Return what a generator says that it used: nothing, which is then estimated, for what no call can have used."""
+    if not isinstance(spend, Spend):
+        return Spend()
+    counts: tuple[object, object] = (spend.input_tokens, spend.output_tokens)
+    if not all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts):
+        spend = replace(spend, input_tokens=0, output_tokens=0)
+    usd: object = spend.usd
+    if usd is not None and (
+        isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 <= usd <= _MOST_USD
+    ):
+        spend = replace(spend, usd=None)
+    return spend
+
+
+class MeteredEmbedder:
+    """An embedder behind an endpoint, whose calls are kept within the budgets.
+
+    The provider is `openai` at its own host, `openai@host` elsewhere. Where nothing says for which space a text is
+    embedded, the project's budget alone is charged.
+    """
+
+    def __init__(self, embedder: RemoteEmbedder, book: BudgetBook, prices: Prices) -> None:
+        self._embedder = embedder
+        self._book = book
+        self._prices = prices
+        self.name = embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        """The length of the vectors; the endpoint is asked, and charged, where it has to be."""
+        if self._embedder.known_dimensions is None:
+            with self.charged(["dimensions"], space=None, operation="embed") as embed:
+                embed([])  # nothing but what shows the length
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> FloatRows:
+        """Return one row per text; raises `BudgetExceeded` before anything is sent, `ProviderError`."""
+        with self.charged(texts, space=None, operation="embed") as embed:
+            return embed(texts)
+
+    def embed_query(self, text: str, space: str | None = None) -> FloatRows:
+        """Return the row of one question that was asked of `space`, None for none or for several."""
+        with self.charged([text], space=space, operation=_QUERY) as embed:
+            row: FloatRows = embed([text])[0]
+        return row
+
+    @contextmanager
+    def charged(self, texts: Sequence[str], *, space: str | None, operation: str) -> Iterator[EmbedPart]:
+        """Set aside what `texts` cost, and give a function that embeds them in as many parts as one likes.
+
+        What was used counts when the block ends, however it ends. Raises `BudgetExceeded` before anything is
+        sent.
+        """
+        provider, model = self._embedder.provider, self._embedder.model
+        estimate = self._priced(self._embedder.estimate_tokens(texts))
+        number = self._book.reserve(
+            space=space, provider=provider, model=model, operation=operation, estimate=estimate
+        )
+        used = 0
+
+        def embed(part: Sequence[str]) -> FloatRows:
+            nonlocal used
+            try:
+                rows, tokens = self._embedder.embed_measured(part)
+            except ProviderError as error:
+                used += self._embedder.estimate_tokens(part) if error.charged else 0
+                raise
+            except BaseException:
+                used += self._embedder.estimate_tokens(part)  # nobody knows how far it came
+                raise
+            used += tokens
+            return rows
+
+        try:
+            yield embed
+        finally:
+            if used:
+                self._book.settle(number, self._priced(used))
+            else:
+                self._book.release(number)
+
+    def _priced(self, tokens: int) -> Spend:
+        spend = Spend(input_tokens=tokens)
+        return self._prices.of(spend, provider=self._embedder.provider, model=self._embedder.model)

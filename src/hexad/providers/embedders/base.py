@@ -1,0 +1,99 @@
+"""What an embedder is, and how a setting becomes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+from urllib.parse import urlsplit
+
+from hexad.errors import InvalidInput
+from hexad.providers.embedders.base__wrapped import CallableEmbedder
+from hexad.providers.embedders.hashing import HashEmbedder
+from hexad.providers.embedders.minilm import MiniLmEmbedder
+from hexad.providers.embedders.openai_compatible import RemoteEmbedder
+
+if TYPE_CHECKING:
+    from hexad.providers.embedders.rows import FloatRows
+
+_REMOTE = re.compile(r"openai:(?P<model>.+?)@(?P<base_url>https?://.+)")
+_OPENAI_HOST = "api.openai.com"
+_VALID_FORMS = (
+    "'default', 'hashing', 'openai:<model>@<base URL>', None (lexical only), "
+    "a function from texts to vectors, or an object with name, dimensions, embed and embed_query"
+)
+_PROTOCOL = ("name", "dimensions", "embed", "embed_query")
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product is their similarity. Safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """Which model this is, with its revision: vectors of two names are never compared."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of every vector."""
+
+    def embed(self, texts: Sequence[str]) -> FloatRows:
+        """Return float32 rows of length one, one per text in order; zeros for a text without tokens.
+
+        Raises `ProviderError` when the model fails; never a part of the rows.
+        """
+
+    def embed_query(self, text: str) -> FloatRows:
+        """Return the vector of one question."""
+
+
+def resolve(
+    spec: str | Embedder | Callable[[Sequence[str]], object] | None,
+    *,
+    model_dir: Path | None = None,
+    threads: int | None = None,
+    api_key: str | None = None,
+    openai_key: str | None = None,
+    dimensions: int | None = None,
+) -> Embedder | None:
+    """Return the embedder that `spec` names; None for None, which means lexical recall only.
+
+    `model_dir` and `threads` are for "default", whose model is shared by all that ask for it with the same
+    two; `api_key` is for an endpoint, and `openai_key` for OpenAI's own where there is no `api_key`; `dimensions`
+    is for an endpoint and "hashing". Others have no use for them. Nothing is loaded and nothing is sent yet.
+    Raises `InvalidInput` for what is no embedder.
+
+    >>> resolve("hashing").name
+    'hashing-256@1'
+    """
+    if spec is None:
+        return None
+    if isinstance(spec, str):
+        remote = _REMOTE.fullmatch(spec)
+        if remote is not None:
+            # A project's settings may name any endpoint; the key that other tools use goes to its own alone.
+            key = api_key or (openai_key if urlsplit(remote["base_url"]).hostname == _OPENAI_HOST else None)
+            return RemoteEmbedder(remote["base_url"], remote["model"], api_key=key, dimensions=dimensions)
+        return _local(spec, model_dir=model_dir, threads=threads, dimensions=dimensions)
+    # Asked of the type: on an instance, `dimensions` may be a property that calls a model.
+    given = {name for name in _PROTOCOL if hasattr(type(spec), name) or name in getattr(spec, "__dict__", ())}
+    if given.issuperset(_PROTOCOL) and not isinstance(spec, type):
+        return cast("Embedder", spec)
+    if callable(spec) and not isinstance(spec, type):
+        return CallableEmbedder(spec)
+    raise InvalidInput(f"{spec!r} is no embedder; give {_VALID_FORMS}.")
+
+
+def _local(spec: str, *, model_dir: Path | None, threads: int | None, dimensions: int | None) -> Embedder:
+    if spec == "default":
+        return _shared_minilm(model_dir, threads)
+    if spec == "hashing":
+        return HashEmbedder() if dimensions is None else HashEmbedder(dimensions)
+    raise InvalidInput(f"Unknown embedder {spec!r}; give {_VALID_FORMS}.")
+
+
+@cache
+def _shared_minilm(model_dir: Path | None, threads: int | None) -> MiniLmEmbedder:
+    # One model per process: stores that are open side by side would each hold 250 MB of the same weights.
+    return MiniLmEmbedder(model_dir=model_dir, threads=threads)

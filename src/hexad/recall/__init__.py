@@ -1,1 +1,0 @@
-"""The read path: from a question to ranked hits."""

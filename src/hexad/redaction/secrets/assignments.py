@@ -1,0 +1,260 @@
+"""Secrets that only their name gives away: `password: …`, `API_KEY=…`, `--token …`, `setPassword("…")`.
+
+The search goes from the rare to the common: find a word such as `token` with `str.find`, look whether an operator
+and a value follow, and only then read the whole name and judge the value. Every step looks at a bounded window, so
+the whole is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from hexad.redaction.secrets.beside_provider_names import PROVIDERS, provider_rule
+from hexad.redaction.secrets.classifier import Style, accepts
+from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
+from hexad.redaction.secrets.notations import find_notations
+from hexad.redaction.secrets.spans import FROM_NAME, FROM_STRUCTURE, Span
+from hexad.redaction.secrets.values import looks_random
+
+JUDGED_LIMIT: Final = 256
+"""How much of a long value is looked at, in characters; all of it is removed."""
+RETRY_LIMIT: Final = 8
+"""How many values that overlap are judged for one key word before the rest of them is skipped."""
+NAME_LIMIT: Final = 64
+"""How far a name is read back from its key word, in characters."""
+
+_PROVIDER_SET: Final = frozenset(PROVIDERS)
+
+# What may stand between a name and its value. The name's rest and up to three more words come first.
+_TAIL = re.compile(
+    r"""
+    (?P<rest>[\w.\-]{0,40}+(?:\[\w{0,20}\])? (?:[ ][\w.\-]{1,24}+){0,3}?)
+    (?P<close>["'`\])]{0,3}+)
+    (?:
+      (?P<mark>:[ ]?(?:\*{1,3}|__|</\w{1,8}>)|(?:\*{1,3}|__|</\w{1,8}>)[ ]?:)[ \t]{0,24}+
+    | [ \t]{0,8}+</t[dh]>\s{0,24}+(?P<cell><td[^<>\n]{0,80}>)\s{0,24}+
+    | (?:[ \t]{0,8}+(?P<bar>\|)|(?P<tab>\t))[ \t]{0,24}+(?=[^\s|=])
+    | :[ ]{0,4}(?P<below>\r?\n)[ \t]{1,24}+(?=[^\s:"'`]{6,256}+[ ]{0,4}(?:\r?\n|\Z))
+    |
+      [ \t]{0,24}+ (?P<block>:[ ]{0,4}[|>][+-]?[0-9]?[ ]{0,4}\r?\n[ \t]+)
+    | [ \t]{0,24}+ (?::[ ]?[\w.<>\[\]?|&*]{1,40}+(?:[ ]\|[ ]\w{1,20}+)?[ ]{0,4}|(?:string|String|str)[ ])?
+      (?P<op>:{1,3}=|=>|\?\?=|\?=|\+=|\.=|\|\|=?|={1,3}|!==?|->|:|：|(?<=[ ])-(?=[ ]))
+      [ \t]{0,24}+ (?:\r?\n[ \t]{1,24}+(?=["'`]))?
+    | (?P<xml>>)\s{0,24}+
+    | \s{0,4}+,?\s{0,24}+ (?P<pair>["']?[Vv]alue["']?[ ]?[:=][ ]?)
+    | \s{0,4}+ (?P<comma>,)\s{0,24}+(?=[bru]?["'`])
+    | (?P<call>\()\s{0,8}+(?=[bru]?["'`])
+    )
+    """,
+    re.VERBOSE,
+)
+_SPACE_TAIL = re.compile(
+    r"(?P<rest>[\w.\-]{0,40}+)[\"'`]?[ ]{1,2}+(?P<verb>(?:is|was|to|as)(?: now)?:?[ \t]{1,4}+)?"
+)
+_QUOTED = re.compile(
+    r"[bru@$fF]{0,2}(?:\"\"\"(?P<a>[^\"\x00]{1,4096}+)\"\"\"|\"(?P<b>[^\"\n\x00]{1,4096}+)\""
+    r"|'(?P<c>[^'\n\x00]{1,4096}+)'|`(?P<d>[^`\n\x00]{1,4096}+)`|“(?P<e>[^“”\n\x00]{1,4096}+)”)"
+)
+_OPEN_QUOTE = re.compile(r"[bru@$fF]{0,2}[\"'`]")
+_BARE = re.compile(r"[^\s\"'`\x00]{1,4096}+")
+_XML_TEXT = re.compile(r"[^<>\x00]{1,4096}+(?=</)")
+_PIECE = re.compile(r"[^\s{}\"',;]{16,4096}+")
+_SCHEME = re.compile(r"(?:Bearer|Basic|Token|token|bearer|basic)[ ]+")
+# Where a bare value ends although no white space follows.
+_BARE_END = re.compile(
+    r"\\|;|&(?:amp;)?[\w.\[\]%-]{1,40}+=|&(?:quot|[lr][sd]quo|[lg]t|amp|nbsp|#\d{2,5})\b"
+    r"|,(?=$|[\w.-]{1,40}+[=:])|</|\|\|?$|\]\]"
+)
+_NAME_CHARS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$")
+_LINE_HEAD = re.compile(
+    r"[ \t]*(?:[-*][ ]+|export[ ]+|set[ ]+|ENV[ ]+|ARG[ ]+|//[ ]?|#[ ]?)?[\"']?(?:[\w.-]{1,24}[ ]){0,2}\Z"
+)
+_LINE_REST = re.compile(r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z)")
+_CELL_END = re.compile(r"[ \t]*\|")
+_SHELL_NAME = re.compile(r"[\w.]*[A-Z][A-Z0-9_.]*")
+
+
+class _Value(NamedTuple):
+    start: int
+    end: int
+    style: Style
+
+
+def find_assignments(text: str, lowered: str, *, kept_names: frozenset[str] = frozenset()) -> Iterator[Span]:
+    """Yield the values in `text` that stand beside a telling name; names in `kept_names` are left alone.
+
+    `lowered` is `text` in lower case, of the same length.
+    """
+    seen: set[int] = set()  # where values begin that are found already: SECRET_KEY has two key words
+    for word in (*PROVIDERS, *KEYWORDS):
+        at = lowered.find(word)
+        rejected = run_end = 0
+        while at >= 0:
+            end = at + len(word)
+            found = _assignment(text, at, end, word, kept_names, seen)
+            if isinstance(found, Span):
+                seen.add(found.start)
+                end = max(end, found.end)
+                yield found
+            elif found is not None:
+                # Text without spaces, such as `key=key=key=`, would be judged from every key word to its end.
+                rejected = rejected + 1 if at < run_end else 1
+                run_end = max(run_end, found)
+                end = run_end if rejected > RETRY_LIMIT else end
+            at = lowered.find(word, end)
+    yield from find_notations(text, lowered, kept_names=kept_names)
+
+
+def _assignment(
+    text: str, at: int, end: int, word: str, kept_names: frozenset[str], seen: set[int]
+) -> Span | int | None:
+    """Return the secret that is assigned to the name around the key word at `at`.
+
+    Without a secret: where the value ends that was judged, or None when there was no value.
+    """
+    tail = _TAIL.match(text, end)
+    value = None if tail is None else _value_after(text, tail)
+    if tail is None or value is None:
+        return None if word in _PROVIDER_SET else _after_space(text, at, end, kept_names, seen)
+    if value.start in seen:
+        return None
+    head = _name_start(text, at)
+    own_name = text[head:end] + tail["rest"].partition(" ")[0]
+    if own_name.strip("$.-") in kept_names or (tail["comma"] and not tail["close"]):
+        return None
+    content = text[value.start : min(value.end, value.start + JUDGED_LIMIT)]
+    if word in _PROVIDER_SET:
+        rule = provider_rule(word, text[head:end] + tail["rest"], content)
+        return value.end if rule is None else Span(rule, value.start, value.end, FROM_STRUCTURE)
+    kind = classify_name(_words_before(text, head) + text[head:end] + tail["rest"])
+    if kind is None:
+        return None
+    style = _style(text, head, own_name, tail, value)
+    if accepts(kind, content, style=style, name=own_name):
+        return Span(kind.value, value.start, value.end, FROM_NAME)
+    if style is Style.QUOTED and kind is not NameClass.WEAK and " " in content:
+        piece = _random_piece(text, value.start, value.end)
+        return value.end if piece is None else Span(kind.value, *piece, FROM_NAME)
+    return value.end
+
+
+def _name_start(text: str, at: int) -> int:
+    """Return where the identifier that holds position `at` begins, at most `NAME_LIMIT` characters before it."""
+    lowest = max(0, at - NAME_LIMIT)
+    while at > lowest and text[at - 1] in _NAME_CHARS:
+        at -= 1
+    return at
+
+
+def _words_before(text: str, head: int) -> str:
+    """Return the word before the name on its line, for `api key: …`; an empty text when there is none."""
+    window = text[max(0, head - 24) : head]
+    if not window.endswith(" ") or window.endswith("  "):
+        return ""
+    word = window[:-1].rsplit(None, 1)[-1:]
+    return f"{word[0]} " if word and word[0].isalpha() else ""
+
+
+def _value_after(text: str, tail: re.Match[str]) -> _Value | None:
+    """Return where the value after an operator is and how it is written."""
+    at = tail.end()
+    if tail["xml"]:
+        inner = _XML_TEXT.match(text, at)
+        return None if inner is None else _Value(*_stripped(text, *inner.span()), Style.QUOTED)
+    quoted = _QUOTED.match(text, at)
+    if quoted is not None:
+        start, end = quoted.span(quoted.lastgroup or 0)
+        start, end = _stripped(text, start, end)
+        scheme = _SCHEME.match(text, start, end)
+        return _Value(scheme.end() if scheme else start, end, Style.QUOTED)
+    opening = _OPEN_QUOTE.match(text, at)
+    bare = _BARE.match(text, opening.end() if opening else at)
+    if bare is None:
+        return None
+    if (scheme := _SCHEME.match(text, bare.start())) is not None:
+        bare = _BARE.match(text, scheme.end()) or bare
+    return _Value(*_trimmed(bare), Style.QUOTED if opening else Style.LOOSE)
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without the white space at its ends."""
+    content = text[start:end]
+    return start + len(content) - len(content.lstrip()), start + len(content.rstrip())
+
+
+def _random_piece(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span of the word inside a quoted sentence that a machine made, as in `"ApiKey 8fJ…"`."""
+    for piece in _PIECE.finditer(text, start, min(end, start + JUDGED_LIMIT)):
+        if looks_random(piece[0][:JUDGED_LIMIT]):
+            return piece.span()
+    return None
+
+
+def _trimmed(bare: re.Match[str]) -> tuple[int, int]:
+    """Return the span of a bare value without what the surrounding syntax put behind it."""
+    start, end = bare.span()
+    content = bare[0]
+    cut = _BARE_END.search(content)
+    if cut is not None:
+        content = content[: cut.start()]
+    stripped = content.rstrip(".,;:>")
+    for opening, closing in ("()", "[]", "{}"):
+        while stripped.endswith(closing) and stripped.count(closing) > stripped.count(opening):
+            stripped = stripped[:-1].rstrip(".,;:")
+    return start, min(end, start + len(stripped))
+
+
+def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) -> Style:
+    """Return how the assignment is written; the looser, the more the value must show by itself."""
+    if tail["call"] or tail["comma"]:
+        return Style.ARGUMENT
+    if value.style is Style.QUOTED or tail["pair"] or tail["block"]:
+        return Style.QUOTED
+    if tail["mark"] or tail["cell"] or (tail["bar"] and _CELL_END.match(text, value.end)):
+        return Style.LINE
+    if name.startswith("--") and tail["op"] == "=":
+        return Style.SHELL
+    if tail["op"] == "=" and text[head - 1 : head] in ("?", "&", ";") and head > 0:
+        return Style.FLAG
+    if _SHELL_NAME.fullmatch(name) and tail["op"] == "=" and text[tail.end() - 1] == "=":
+        return Style.SHELL
+    line_start = text.rfind("\n", max(0, head - 80), head) + 1
+    begins = head - line_start < 80 and _LINE_HEAD.fullmatch(text, line_start, head) is not None
+    told = tail["tab"] or tail["op"] in (":", "：", "=", "-")
+    if begins and told and _LINE_REST.match(text, value.end):
+        return Style.LINE
+    return Style.LOOSE
+
+
+def _after_space(
+    text: str, at: int, end: int, kept_names: frozenset[str], seen: set[int]
+) -> Span | int | None:
+    """Return the value after a flag (`--password x`) or in a sentence (`the password is x`)."""
+    tail = _SPACE_TAIL.match(text, end)
+    if tail is None:
+        return None
+    quoted = _QUOTED.match(text, tail.end())
+    bare = None if quoted is not None else _BARE.match(text, tail.end())
+    if quoted is not None:
+        start, stop = quoted.span(quoted.lastgroup or 0)
+    elif bare is not None:
+        start, stop = _trimmed(bare)
+    else:
+        return None
+    head = _name_start(text, at)
+    name = text[head:end] + tail["rest"]
+    flag = name.startswith("--") and not tail["verb"]
+    if flag and text.startswith("-", tail.end()):
+        return None
+    if name.lower() in ("pass", "key") and not (tail["verb"] or "").startswith(("is", "was")):
+        return None
+    style = Style.FLAG if flag else Style.PROSE
+    kind = None if name in kept_names or start in seen else classify_name(_words_before(text, head) + name)
+    if kind is None:
+        return None
+    content = text[start : min(stop, start + JUDGED_LIMIT)]
+    return (
+        Span(kind.value, start, stop, FROM_NAME) if accepts(kind, content, style=style, name=name) else stop
+    )

@@ -1,0 +1,280 @@
+"""Secrets that a block of lines holds: private keys, certificates, env files, Kubernetes secrets."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+from hexad.redaction.secrets import values
+from hexad.redaction.secrets.names import classify_name
+from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, Span
+
+BLOCK_LIMIT: Final = 65_536
+"""Longest key block in characters; an END line farther away belongs to something else."""
+
+_BEGIN = re.compile(
+    r"-{4,5} ?BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:PRIVATE KEY(?: BLOCK)?|CERTIFICATE|PKCS7|PKCS12)) ?-{4,5}"
+)
+_END = re.compile(r"-{4,5} ?END ")
+_BODY_LINES = re.compile(
+    r"(?:\\r|\\n|[\s\"'+,;>|#*])*+(?:[A-Za-z0-9+/=]{16,}+(?:\\r|\\n|[\s\"'+,;>|#*])*+)++"
+)
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{20,}")
+_PUTTY = re.compile(
+    r"^Private-Lines: \d{1,4}\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?(?:\n|\Z)){1,200})", re.MULTILINE
+)
+
+# `service.env.txt` counts, code such as `vite-env.d.ts` and `app.env.py` does not. `#part-2` is a piece of a file.
+_ENV_PATH = re.compile(
+    r"(?:^|[/\\])(?:\.env(?:rc)?(?:\.[^/\\]*)?|env|environment|\.?(?:flask|dot)env|[^/\\]+\.env"
+    r"(?:\.(?!(?:d\.)?(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|md|rst|html?|css|lua|vue)(?:#|$))[^/\\#]*)?"
+    r")(?:#part-\d+)?$",
+    re.IGNORECASE,
+)
+_ENV_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:dotenv|env|\.env)\b.*\n", re.MULTILINE | re.IGNORECASE)
+_FENCE_END = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_ENV_LINE = re.compile(
+    r"[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_][\w.-]{0,127})[ \t]*(?:=|:[ \t])[ \t]*", re.ASCII
+)
+_ENV_BLOCK_LINE = re.compile(r"(?:export )?[A-Z][A-Z0-9_]{1,63}=(.*)", re.ASCII)
+# A file's name in what stands around its lines; `process.env`, `import.meta.env` and an argument are code.
+_ENV_MENTION = re.compile(
+    r"(?<![\w.)\]])(?!(?:process|meta|deno)\.env)[\w-]{0,40}\.env(?:rc)?(?:\.[a-z]{2,20})?(?![\w.(\[=]|[\"']\))",
+    re.IGNORECASE | re.ASCII,
+)
+_CODE_PATH = re.compile(
+    r"\.(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|lua|vue)(?:#part-\d+)?$", re.I
+)
+_ENV_ENTRY = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{1,63}=", re.ASCII)
+_QUOTED_ENTRY = re.compile(r"[\"'](?=(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_MENTION_LINES: Final = 5
+_ENV_TEXT_NAMES: Final = 3
+_ENV_TEXT_START = re.compile(r"\s*+(?:#|(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_COMMENT = re.compile(r"(?<![ \t])[ \t]++#")
+
+_KIND_SECRET = re.compile(
+    r"^[ \t]*+[\"']?kind[\"']?:[ \t]*+[\"']?secret[\"']?[ \t]*+\r?$", re.MULTILINE | re.IGNORECASE
+)
+_DOCUMENT_BREAK = re.compile(r"^---", re.MULTILINE)
+_DATA = re.compile(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
+_CRYPT = re.compile(
+    r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}"
+    r"|\$(?:argon2(?:id|i|d)|scrypt)\$[\w=,$./+-]{30,200}"
+    r"|\$[156y]\$[^\s:$\"']{1,40}\$[^\s:\"']{20,120}"
+    r"|\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
+    r"|pbkdf2[_:]sha(?:1|256|512)[$:]\d{2,8}[$:][^\s\"'$:]{4,64}[$:][^\s\"'$:]{20,100}"
+    r"|\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{26,128}={0,2}"
+)
+_CRYPT_MARKS: Final = (
+    "$2",
+    "$argon2",
+    "$1$",
+    "$5$",
+    "$6$",
+    "$y$",
+    "$apr1$",
+    "$scrypt$",
+    "pbkdf2",
+    "SHA}",
+    "SHA256}",
+    "SHA512}",
+)
+
+
+def find_key_blocks(text: str) -> Iterator[Span]:
+    """Yield the bodies of private keys and certificates; the BEGIN and END lines stay readable.
+
+    A body without its END line counts as far as it is base 64.
+    """
+    if "BEGIN " in text:
+        ends = [end.start() for end in _END.finditer(text)]
+        done = 0
+        for begin in _BEGIN.finditer(text):
+            if begin.start() < done:
+                continue
+            body = _block_body(text, begin.end(), ends)
+            if body is not None:
+                private = "PRIVATE" in begin["label"]
+                yield Span("private-key" if private else "certificate", *body, FROM_SHAPE)
+                done = body[1]
+    if "Private-Lines:" in text:
+        for putty in _PUTTY.finditer(text):
+            yield Span("private-key", putty.start(1), putty.end(1), FROM_SHAPE)
+
+
+def _block_body(text: str, start: int, ends: list[int]) -> tuple[int, int] | None:
+    """Return the span of a key's body without the white space and line escapes around it."""
+    at = bisect_left(ends, start)
+    if at < len(ends) and ends[at] - start <= BLOCK_LIMIT:
+        stop = ends[at]
+        if _BASE64_RUN.search(text, start, stop) is None:
+            return None
+    else:
+        lines = _BODY_LINES.match(text, start, start + BLOCK_LIMIT)
+        if lines is None:
+            return None
+        stop = lines.end()
+    body = text[start:stop]
+    lead = len(body) - len(_strip_breaks(body, left=True))
+    return start + lead, start + lead + len(_strip_breaks(body[lead:], left=False))
+
+
+def _strip_breaks(body: str, *, left: bool) -> str:
+    before = None
+    while before != body:
+        before = body
+        body = body.lstrip() if left else body.rstrip()
+        for escape in ("\\n", "\\r"):
+            body = body.removeprefix(escape) if left else body.removesuffix(escape)
+    return body
+
+
+def find_password_hashes(text: str) -> Iterator[Span]:
+    """Yield salted password hashes in the notations of crypt, Argon2, LDAP and Django."""
+    if any(mark in text for mark in _CRYPT_MARKS):
+        for found in _CRYPT.finditer(text):
+            yield Span("password-hash", found.start(), found.end(), FROM_SHAPE)
+
+
+def is_env_path(path: str | None) -> bool:
+    """Tell whether `path` names an env file: `.env`, `.env.local`, `.envrc`, `production.env`.
+
+    So do `env`, `environment`, `dotenv`, `.flaskenv`, `service.env.txt`, and any of them with `#part-N` behind it.
+    """
+    return path is not None and _ENV_PATH.search(path) is not None
+
+
+def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[Span]:
+    """Yield every value of an env file, whatever it holds, but those of the names in `kept_names`.
+
+    An env file is told by its path. Without one, a fenced block marked `env` counts, lines `NAME=value` beside the name
+    of an env file (what a tool read, what somebody pasted), and a text that is nothing but such lines, three of them,
+    or two where a name among them announces a secret. Empty values, references such as `${OTHER}` and evident
+    placeholders stay.
+    """
+    if is_env_path(path) or _is_env_text(text):
+        yield from _env_lines(text, 0, len(text), kept_names)
+        return
+    if "env" not in text and "ENV" not in text:
+        return
+    # Code that reads settings has their lines in its tests.
+    if ".env" in text and not (path and _CODE_PATH.search(path)):
+        for start, stop in _env_blocks(text):
+            yield from _env_lines(text, start, stop, kept_names)
+    at = 0
+    while (fence := _ENV_FENCE.search(text, at)) is not None:
+        closing = _FENCE_END.search(text, fence.end())
+        stop = closing.start() if closing else len(text)
+        yield from _env_lines(text, fence.end(), stop, kept_names)
+        at = closing.end() if closing else len(text)
+
+
+def _is_env_text(text: str) -> bool:
+    names = []
+    if _ENV_TEXT_START.match(text) is None:
+        return False
+    for line in text.splitlines():
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        entry = _ENV_BLOCK_LINE.fullmatch(line)
+        if entry is None:
+            return False
+        names.append(line.partition("=")[0].removeprefix("export "))
+    return len(names) >= _ENV_TEXT_NAMES or (
+        len(names) >= 2 and any(classify_name(name) is not None for name in names)
+    )
+
+
+def _env_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where two or more lines `NAME=value` stand beside the name of an env file: before it or after it."""
+    mentioned = {text.count("\n", 0, found.start()) for found in _ENV_MENTION.finditer(text)}
+    if not mentioned:
+        return
+    near = {line + step for line in mentioned for step in range(-_MENTION_LINES, _MENTION_LINES + 1)}
+    at, first, start, entries, stop = 0, 0, 0, 0, 0
+    for number, line in enumerate([*text.split("\n"), "end"]):
+        entry = _entry_in(line) if at <= len(text) else None
+        if entry is not None:
+            if not entries:
+                first, start = number, at + entry
+            entries, stop = entries + 1, at + len(line)
+        elif entries and line.strip() and not line.lstrip().startswith("#"):
+            if entries >= 2 and not near.isdisjoint(range(first, number + 1)):
+                yield start, stop
+            entries = 0
+        at += len(line) + 1
+
+
+def _entry_in(line: str) -> int | None:
+    """Return where a line `NAME=value` begins, also behind the quote that opens a JSON string; None for another."""
+    if _ENV_ENTRY.match(line) is not None:
+        return 0
+    quoted = _QUOTED_ENTRY.search(line)
+    return None if quoted is None else quoted.end()
+
+
+def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> Iterator[Span]:
+    at = start
+    while at < stop:
+        line_end = text.find("\n", at, stop)
+        line_end = stop if line_end < 0 else line_end
+        entry = _ENV_LINE.match(text, at, line_end)
+        if entry is None:
+            at = line_end + 1
+            continue
+        value = _env_value(text, entry.end(), line_end, stop)
+        content = text[slice(*value)]
+        if content.strip("\0 \t\r\n") and entry[1] not in kept_names and not values.says_placeholder(content):
+            yield Span("env-value", *value, FROM_ENV_FILE)
+        at = max(line_end, value[1]) + 1
+
+
+def _env_value(text: str, start: int, line_end: int, stop: int) -> tuple[int, int]:
+    """Return the span of one env value: to its closing quote, which may be lines below, or to a comment."""
+    quote = text[start : start + 1]
+    if quote in ('"', "'"):
+        closing = text.find(quote, start + 1, line_end)
+        if closing < 0:
+            closing = text.find(quote, start + 1, min(stop, start + BLOCK_LIMIT))
+            following = text[closing + 1 : closing + 2] if closing >= 0 else "?"
+            closing = closing if following in ("", "\n", "\r", " ", "#") else -1
+        if closing >= 0:
+            return start + 1, closing
+        start += 1
+    comment = _COMMENT.search(text, start, line_end)
+    end = comment.start() if comment else line_end
+    return start, start + len(text[start:end].rstrip())
+
+
+def find_kubernetes_secrets(text: str) -> Iterator[Span]:
+    """Yield the values under `data` and `stringData` of every YAML document of kind Secret."""
+    if _KIND_SECRET.search(text) is None:
+        return
+    starts = [0, *(found.start() for found in _DOCUMENT_BREAK.finditer(text))]
+    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+        if _KIND_SECRET.search(text, start, stop) is None:
+            continue
+        for data in _DATA.finditer(text, start, stop):
+            yield from _data_entries(text, data, stop)
+
+
+def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[Span]:
+    """Yield the values of the lines that are indented deeper than the `data:` line, block texts included."""
+    at = data.end()
+    while at < stop:
+        line_end = text.find("\n", at, stop)
+        line_end = stop if line_end < 0 else line_end
+        line = text[at:line_end]
+        content = line.strip()
+        if content and not content.startswith("#"):
+            if len(line) - len(line.lstrip()) <= len(data[1]):
+                return
+            _, colon, rest = content.partition(":")
+            value = rest.strip().strip("\"'") if colon and (rest[:1] in (" ", "\t", "")) else content
+            if len(value) >= 6 and not value.startswith(("|", ">")) and not values.is_placeholder(value):
+                start = at + line.rindex(value)
+                yield Span("kubernetes-secret", start, start + len(value), FROM_STRUCTURE)
+        at = line_end + 1

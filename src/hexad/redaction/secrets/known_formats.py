@@ -1,0 +1,307 @@
+"""Credentials that their own shape gives away: a table of templates, compiled on first use.
+
+Each line of `_TABLE` is `rule template`, in the notation of `secret_templates`. A trailing `?` means that the prefix
+alone is weak, so the value must also look machine-made.
+
+Prefixes, lengths and alphabets are facts published by the providers; most can be checked against the rule list of
+the gitleaks project (config/gitleaks.toml, 2026), the rest against the providers' own documentation. The patterns
+are built here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from hexad.redaction.secrets import values
+from hexad.redaction.secrets.spans import FROM_SHAPE, Span
+from hexad.redaction.secrets.templates import compile_template, expand_choices, literal_head
+
+_TABLE: Final = """
+1password-secret-key A3-<u:6>-{<u:11>|<u:6>-<u:5>}-<u:5>-<u:5>-<u:5>
+1password-service-token ops_eyJ<s:40+>
+adobe-client-secret p8e-<a:32>
+adobe-client-secret p8-<w:32>?
+age-secret-key AGE-SECRET-KEY-1<c:58>
+airtable-token pat<a:14>.<h:64>
+alibaba-access-key-id LTAI<a:12-24>
+anthropic-api-key sk-ant-<w:20+>
+artifactory-token {AKCp<a:69>|cmVmd<a:59>}
+asana-token {1|2}/<d:13-17>{:|/<d:13-17>:}<h:32>
+atlassian-api-token {ATATT3|ATCTT3|ATSTT3}<e:60+>
+authress-access-key {sc|ext|scauth|authress}_<a:5-30>.<a:4-6>.acc{_|-}<w:10-32>.<s:30-120>
+aws-access-key-id {AKIA|ASIA|ABIA|ACCA}<u:16>
+aws-access-key-id A3T<u:17>?
+aws-bedrock-api-key {ABSK<b:100+>|bedrock-api-key-<s:28+>}
+axiom-token {xaat|xapt}-<uuid>
+baidu-access-key ALTAK-<a:21>
+beamer-api-token b_<e:44>?
+bitbucket-app-password ATBB<a:24+>
+brevo-api-key {xkeysib|xsmtpsib}-<h:64>-<a:16>
+buildkite-token {bkua_<h:40>|bkct_<a:30+>}
+cerebras-api-key csk-<l:40+>
+circleci-token {CCIPAT|CCIPRJ}_<a:20-24>_<h:40>
+clickhouse-cloud-secret 4b1d<a:38>
+clickup-token pk_<d:6-10>_<u:32>
+clojars-token CLOJARS_<a:60>
+cloudflare-origin-ca-key v1.0-<h:24>-<h:146>
+contentful-token CFPAT-<w:40+>
+crates-io-token cio<a:32>?
+databricks-token dapi<h:32>
+dbt-token {dbtc|dbtu}_<w:30+>
+defined-networking-token dnkey-<e:26>-<e:52>
+digitalocean-token {dop|doo|dor}_v1_<h:64>
+discord-token {MT|Mj|Mz|ND|NT|Nj|Nz|OD|OT}<w:20-26>.<w:6>.<w:27-40>
+discord-webhook {discord|discordapp}.com/api/webhooks/<d:15-22>/<w:50+>
+docker-token {dckr_pat|dckr_oat}_<w:24+>
+doppler-token dp.{pt|st|ct|sa|scim|audit}.<a:40-44>
+doppler-token dp.st.<w:2-35>.<a:40-44>
+dropbox-token sl.{|u.}<e:130+>
+duffel-token duffel_{test|live}_<e:43>
+dynatrace-token {dt0c01|dt0s01}.<a:24>.<a:64>
+easypost-api-key {EZAK|EZTK}<a:54>
+elevenlabs-api-key sk_<h:48>
+figma-token figd_<w:40+>
+fireworks-api-key fw_<a:22-40>?
+flutterwave-key FLWSECK_TEST-<a:12>
+flutterwave-key {FLWSECK|FLWSECK_TEST|FLWPUBK_TEST}-<a:32>-X
+flyio-token {fo1_<w:43>|fm1a_<b:100+>|fm1r_<b:100+>|fm2_<b:100+>}
+frameio-token fio-u-<e:64>
+gitea-token gta_<h:40>
+github-fine-grained-token github_pat_<w:60+>
+github-token {ghp|gho|ghu|ghs|ghr}_<a:36+>
+github-token ghs_<d:1-12>_ey<w:10+>.<w:10+>.<w:10+>
+gitlab-session-cookie _gitlab_session=<l:32>
+gitlab-token {glpat|glrt}-<p:20+>
+gitlab-token {gldt|glrtr|glwt|glft|glffct|glsoat}-<w:20+>
+gitlab-token {glimt-<w:25+>|glagent-<w:50+>|gloas-<w:64+>|glptt-<h:40>|glcbt-<a:1-5>_<w:20+>|GR1348941<w:20+>}
+gocardless-token live_<e:40>?
+google-api-key AIza<w:35>
+google-oauth-secret GOCSPX-<w:24-36>
+google-oauth-token {ya29.<w:24+>|1//0<w:36+>}
+grafana-token {glsa_<a:32>_<H:8>|glc_<s:32+>|eyJrIjoi<s:60+>}
+groq-api-key gsk_<a:40+>
+harness-token {pat|sat}.<w:22>.<a:24>.<a:20>
+heroku-api-key HRKU-{AA<w:58>|<uuid>}
+honeycomb-key {hcaik|hcxik}_<a:50+>
+hubspot-token pat-{na1|na2|eu1|ap1}-<uuid>
+huggingface-token {hf|api_org}_<z:34>
+huggingface-token hf_<a:30-40>?
+intra42-secret s-s4t2{ud|af}-<h:64>
+jina-api-key jina_<w:50-70>
+langfuse-key sk-lf-<uuid>
+langsmith-key lsv2_{pt|sk}_<h:32>_<h:10>
+linear-api-key {lin_api|lin_oauth}_<a:40+>
+mailchimp-api-key <h:32>-us<d:1-2>
+mailgun-key {key|pubkey}-<h:32>
+mapbox-token {pk|sk}.<a:60>.<a:22>
+mapbox-token {pk|sk|tk}.eyJ<w:50+>.<w:20-24>
+maxmind-license-key <a:6>_<a:29>_mmk
+mercadopago-token APP_USR-<d:12-20>-<d:6>-<h:32>-<d:6-12>
+netlify-token nfp_<a:36>
+new-relic-key {NRAK-<a:27>|NRII-<w:32>|NRIQ-<w:32>|NRRA-<h:42>|NRJS-<h:19>}
+notion-token {ntn_<d:11><a:35>|secret_<a:43>}
+npm-token npm_<a:36>
+nuget-api-key oy2<l:43>
+nvidia-api-key nvapi-<w:60+>
+octopus-api-key API-<u:25-27>?
+onesignal-key os_v2_{app|org}_<l:90+>
+openai-api-key sk-{proj|svcacct|admin|None}-<w:20+>
+openai-api-key sk-<w:16+>?
+openrouter-api-key sk-or-v1-<h:64>
+openshift-token sha256~<w:43>
+packagist-token {packagist_uut|packagist_oot}_<h:64>
+paypal-token access_token$production$<l:16>$<h:32>
+perplexity-api-key pplx-<a:40+>
+pinecone-api-key pcsk_<w:50+>
+plaid-token access-{sandbox|development|production}-<uuid>
+planetscale-token pscale_{tkn|oauth|pw}_<p:32-64>
+postman-api-key PMAK-<H:24>-<H:34>
+posthog-key phx_<a:40+>
+prefect-token {pnu|pnb}_<a:36>
+pubnub-secret sec-c-<a:40+>
+pulumi-token pul-<h:40>
+pypi-token pypi-AgE<w:50+>
+rancher-token token-<l:5>:<l:54>
+razorpay-key rzp_{live|test}_<a:14>
+readme-token rdme_<l:70>
+render-api-key rnd_<a:28-40>
+replicate-token r8_<a:37>
+resend-api-key re_<a:8>_<a:22-26>?
+rubygems-token rubygems_<h:48>
+salesforce-token 00D<a:12-15>!<q:80+>
+scalingo-token tk-us-<w:48>
+sendgrid-api-key SG.{<e:16-32>.<e:30-64>|<p:66>}
+sentry-token {sntrys_eyJ<s:60+>|sntryu_<h:64>}
+settlemint-token {sm_aat|sm_pat|sm_sat}_<a:16>
+shippo-token shippo_{live|test}_<H:40>
+shopify-token {shpat|shpca|shppa|shpss}_<a:32+>
+slack-token {xoxb|xoxp|xoxe|xoxo|xoxs|xoxc}-<d:1-14>-<w:12+>
+slack-token {xoxa|xoxr}-{|<d:1>-}<a:8+>
+slack-token {xoxe.xoxb|xoxe.xoxp}-<d:1>-<a:60+>
+slack-token xoxd-<t:20+>
+slack-token xapp-<d:1>-<u:5-20>-<d:5-20>-<a:5-128>
+slack-webhook hooks.slack.com/{services|workflows|triggers}/<s:38-90>
+sonar-token {squ|sqp|sqa}_<h:40>
+sourcegraph-token sgp_{|local_|<H:16>_}<H:40>
+square-token {sq0atp|sq0csp}-<w:22-60>
+square-token EAAA<w:22-62>?
+stripe-key {sk|rk}_{live|test|prod}_<a:10+>
+stripe-webhook-secret whsec_<s:24+>
+supabase-token {sbp_<h:40>|sb_secret_<w:20+>}
+tailscale-key tskey-{<a:16+>|<z:3-8>-<a:8-40>-<a:20+>}
+tavily-api-key tvly-<w:24+>
+teams-webhook webhook.office.com/webhookb2/<uuid>@<uuid>/IncomingWebhook/<l:32>/<uuid>
+tencent-secret-id AKID<a:32>
+terraform-cloud-token <a:14>.atlasv1.<e:60-70>
+trello-token ATTA<h:64>
+twilio-api-key SK<H:32>
+twitter-bearer-token AAAAAAAAAAAAAAAAAAAA<t:60+>
+typeform-token tfp_<p:40-70>
+vault-token {hvs|hvr}.<w:24+>
+vault-token hvb.<w:60+>
+vault-token s.<a:24>?
+vercel-token vcp_<a:24+>
+volcengine-key AKLT<a:40+>
+voyage-api-key pa-<w:43>?
+xai-api-key xai-<a:60+>
+yandex-key {AQVN<w:35-38>|YCAJE<w:20+>|t1.<e:6+>.<e:86-88>}
+yandex-key YC<w:38>?
+azure-client-secret <q:3><d:1>Q~<q:31-34>
+telegram-bot-token <d:8-10>:AA<w:33>
+facebook-app-token <d:15-16>|<w:27-40>
+"""
+
+# Tokens whose parts the notation cannot say. A JSON Web Token is three or (encrypted) five parts; the third may be
+# empty. A possessive part cannot be given back, so a run of letters without the dot fails at once.
+_SPECIAL: Final = (
+    # What a store's own key files say, wherever somebody copied them to.
+    *(
+        ("hexad-key", name, rf"{name}\\?[\"']?[ \t]*[:=][ \t]*\\?[\"']?[0-9a-fA-F]{{64}}(?![0-9a-zA-Z])")
+        for name in ("wrapping_key", "signing_seed", "redaction_salt")
+    ),
+    (
+        "jwt",
+        "ey",
+        r"(?<![-_])ey[A-Za-z0-9_-]{15,4096}+\.ey[A-Za-z0-9_-]{10,16384}+(?:\.[A-Za-z0-9_-]{0,4096}+)?",
+    ),
+    ("jwt", "eyJ", r"(?<![-_])eyJ[A-Za-z0-9_-]{12,4096}+(?:\.[A-Za-z0-9_-]{0,16384}+){4}"),
+    ("infracost-token", "ico-", r"(?<!\.)ico-[A-Za-z0-9]{32}(?![A-Za-z0-9])"),  # not x.ico-<hash>.png
+    ("facebook-token", "EAA", r"(?<![/+])EAA[A-Za-z0-9]{80,512}+(?![/+=])"),  # not inside base 64
+    ("jwt-base64", "ZXlK", r"(?<![-_/+])ZXlK[A-Za-z0-9+/_-]{60,16384}+={0,2}"),
+)
+_RETRY_LIMIT: Final = 8
+"""How many rejected starts inside one run of characters are looked at before the run is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    rule: str
+    head: str
+    source: str
+    weak: bool
+    special: bool = False
+
+    def match(self, text: str, at: int) -> re.Match[str] | None:
+        return _compiled(self.source, self.special).match(text, at)
+
+    def accepts(self, value: str) -> bool:
+        body = value[len(self.head) :]
+        if self.special:
+            return True
+        if self.weak and not values.looks_random(body[:128], min_chars=12):
+            return False
+        return not values.is_token_filler(body)
+
+
+@cache
+def _compiled(source: str, special: bool) -> re.Pattern[str]:
+    return re.compile(source) if special else compile_template(source)
+
+
+@cache
+def _shapes() -> tuple[_Shape, ...]:
+    shapes = [_Shape(rule, head, source, False, True) for rule, head, source in _SPECIAL]
+    for line in _TABLE.strip().splitlines():
+        rule, form = line.split()
+        for template in expand_choices(form.rstrip("?")):
+            shapes.append(_Shape(rule, literal_head(template), template, form.endswith("?")))
+    return tuple(shapes)
+
+
+@cache
+def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[_Shape, ...]]]:
+    """Return an expression for all heads at once, and the shapes to try after each head, longest head first."""
+    shapes = [shape for shape in _shapes() if shape.head]
+    by_head = {}
+    for head in {shape.head for shape in shapes}:
+        fitting = [shape for shape in shapes if head.startswith(shape.head)]
+        by_head[head] = tuple(sorted(fitting, key=lambda shape: -len(shape.head)))
+    return re.compile("(?<![A-Za-z0-9])" + _alternatives(list(by_head))), by_head
+
+
+def _alternatives(words: list[str]) -> str:
+    """Return an expression for the longest of `words` at a place, as a tree of prefixes: few steps per character."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        if word:
+            by_first.setdefault(word[0], []).append(word[1:])
+    branches = [re.escape(first) + _alternatives(rest) for first, rest in sorted(by_first.items())]
+    if not branches:
+        return ""
+    return f"(?:{'|'.join(branches)})" + ("?" if "" in words else "")
+
+
+def find_shapes(text: str) -> Iterator[Span]:
+    """Yield every token in `text` that one of the templates describes."""
+    scanner, by_head = _scanner()
+    at = rejected = run_end = 0
+    while (hit := scanner.search(text, at)) is not None:
+        start, at = hit.start(), hit.start() + 1
+        for shape in by_head[hit[0]]:
+            found = shape.match(text, start)
+            if found is None:
+                continue
+            if shape.accepts(found[0]):
+                yield Span(shape.rule, start, found.end(), FROM_SHAPE)
+                at = found.end()
+                break
+            rejected = rejected + 1 if start < run_end else 1
+            run_end = max(run_end, found.end())
+            if rejected > _RETRY_LIMIT:
+                at = run_end
+    yield from _find_headless(text)
+
+
+@cache
+def _headless() -> tuple[tuple[str, int, int, _Shape], ...]:
+    """Return (anchor, fewest and most characters before it, shape) for the shapes that begin with a slot."""
+    anchors = (
+        ("-us", 32, 32),
+        ("_mmk", 36, 36),
+        (".atlasv1.", 14, 14),
+        ("Q~", 4, 4),
+        (":AA", 8, 10),
+        ("|", 15, 16),
+    )
+    shapes = [shape for shape in _shapes() if not shape.head]
+    return tuple(
+        (anchor, fewest, most, next(shape for shape in shapes if anchor in shape.source))
+        for anchor, fewest, most in anchors
+    )
+
+
+def _find_headless(text: str) -> Iterator[Span]:
+    for anchor, fewest, most, shape in _headless():
+        at = text.find(anchor)
+        while at >= 0:
+            for start in range(max(0, at - most), at - fewest + 1):
+                if start and text[start - 1].isalnum() and text[start - 1].isascii():
+                    continue
+                found = shape.match(text, start)
+                if found is not None and shape.accepts(found[0]):
+                    yield Span(shape.rule, start, found.end(), FROM_SHAPE)
+            at = text.find(anchor, at + 1)

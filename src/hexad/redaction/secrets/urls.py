@@ -1,0 +1,168 @@
+"""Secrets in URLs, connection strings, command lines and HTTP headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hexad.redaction.secrets import values
+from hexad.redaction.secrets.spans import FROM_STRUCTURE, Span
+
+_USERINFO = re.compile(
+    r"(?P<user>[^\s:@/?#\"'<>`\\\x00|]{0,256}+):"
+    r"(?P<password>[^\s@/\"'<>`\x00|]{1,256}(?:@[^\s@/\"'<>`\x00|]{1,128}){0,2})@(?=[\w\[${%<.])"
+)
+# Drivers take a password with slashes too, where other URLs would begin their path.
+_DATABASE_USERINFO = re.compile(
+    r"(?P<user>[^\s:@/?#\"'<>`\\\x00]{0,256}+):(?!\d{1,5}/)(?P<password>[^\s@\"'<>`\x00]{1,256}?)"
+    r"@(?=[\w.-]{1,255}+(?:[:/,\s\"'`?]|\Z))"
+)
+_DATABASE_SCHEME = re.compile(
+    r"(?:postgres(?:ql)?|mysql2?|mariadb|mongodb|rediss?|valkey|amqps?|sqlserver|mssql|oracle|cockroachdb|ldaps?|smtps?"
+    r"|clickhouse|cassandra|imaps?|s?ftps?|snowflake|redshift|nats|kafka|pymysql|psycopg2?|asyncpg|srv|db2)\Z",
+    re.IGNORECASE,
+)
+_ORACLE_THIN = re.compile(r"jdbc:oracle:(?:thin|oci):[\w$#]{1,64}/([^\s@\"'<>\x00]{1,128})@")
+_WEAK_PASSWORDS: Final = frozenset(
+    """pass password passwd pwd secret pw token user username test changeme example p x key apikey api_key guest
+    mypassword my-password my_password""".split()
+)
+_CREDENTIAL = r"([A-Za-z0-9+/=_.~:-]{8,4096}+)"
+_AUTHORIZATION = re.compile(
+    r"authorization[\"'`]?\]?\s{0,4}[:=,]\s{0,4}[\"'`]?"
+    r"(?:(bearer|basic|token|apikey|api-key|key|negotiate|digest)[ ]+)?" + _CREDENTIAL,
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"bearer[ ]+[\"']?([A-Za-z0-9+/=_.~-]{16,4096}+)", re.IGNORECASE)
+_API_HEADER = re.compile(
+    r"(?:x-(?:[a-z]{1,24}-){0,4}|api-?|private-|deploy-|job-)(?:key|token|secret|password|auth|signature)"
+    r"[\"'`]?\s{0,4}[:,]\s{0,4}[\"'`]?" + _CREDENTIAL,
+    re.IGNORECASE,
+)
+_COOKIE_LINE = re.compile(r"\b(?:set-)?cookie[\"']?:[ \t]*[\"']?([^\r\n\x00]{1,4096}+)", re.IGNORECASE)
+_COOKIE = re.compile(r"[\w.%-]{1,64}+=([^;,\s\"']{16,4096}+)")
+_CURL_USER = re.compile(
+    r"\s(?:-u|--user|--proxy-user)(?:=|[ \t]{0,4})"
+    r"(?:(?:[\w$.@+-]{1,128}:)?[\"'](?:[^\s:\"'\x00]{0,128}:)?([^\s\"':\x00]{3,128}):?[\"']"
+    r"|[\w$.@+-]{1,128}:([^\s\"':\x00]{3,128})(?=\s|\Z))"
+)
+_LINE_END = re.compile(
+    r"(?<![\\ \r])\r?\n"
+)  # of a command: a line that a backslash continues does not end it
+_MYSQL_FLAG = re.compile(
+    r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n\x00]{0,200}?[ \t]-p([^\s\"'$\x00-]\S{3,64})"
+)
+_SHORT_FLAG = re.compile(
+    r"\b(?:sshpass|docker login|podman login|redis-cli|az login)\b[^\n\x00]{0,200}?[ \t](?:-p|-a)[ ]?[\"']?"
+    r"([^\s\"'$\x00-][^\s\"'\x00]{3,64})"
+)
+_SAS = re.compile(
+    r"[?&;]sig=([A-Za-z0-9%+/=_-]{40,128})|X-Amz-Signature=([0-9a-f]{64})|Signature=([A-Za-z0-9%~_-]{100,700})"
+)
+_NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+password\s+(\S{1,128})")
+_DOCKER_AUTH = re.compile(r"\"auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,512}={0,2})\"")
+
+
+def find_url_passwords(text: str) -> Iterator[Span]:
+    """Yield the passwords in `scheme://user:password@host`, database drivers' forms included."""
+    at = text.find("://")
+    while at >= 0:
+        start = at + 3
+        found = _USERINFO.match(text, start)
+        if found is None and _DATABASE_SCHEME.search(text, max(0, at - 24), at):
+            found = _DATABASE_USERINFO.match(text, start)
+        if found is not None and _is_url_password(
+            found["password"], found["user"], text[max(0, at - 10) : at]
+        ):
+            yield Span("url-password", *found.span("password"), FROM_STRUCTURE)
+            start = found.end()
+        at = text.find("://", start)
+    if "jdbc:oracle" in text:
+        for oracle in _ORACLE_THIN.finditer(text):
+            if _is_url_password(oracle[1], "", ""):
+                yield Span("url-password", oracle.start(1), oracle.end(1), FROM_STRUCTURE)
+
+
+def _is_url_password(value: str, user: str, scheme: str) -> bool:
+    """Tell whether `value` is more than the default that everybody knows, such as `postgres:postgres`."""
+    lowered = value.lower()
+    if lowered in _WEAK_PASSWORDS or lowered == user.lower() or scheme.lower().endswith(lowered):
+        return False
+    if values.is_placeholder(value) or value.startswith(("$", "{", "%s", "[")):
+        return False
+    return not (value.isdigit() and len(value) < 4)
+
+
+def find_header_secrets(text: str, lowered: str) -> Iterator[Span]:
+    """Yield credentials in HTTP headers, cookies and signed URLs. `lowered` is `text` in lower case."""
+    if "authorization" in lowered:
+        yield from _authorizations(text)
+    if "bearer " in lowered:
+        for found in _BEARER.finditer(text):
+            if _is_header_secret(found[1]) and values.looks_random(found[1][:256], min_chars=16):
+                yield Span("bearer-token", found.start(1), found.end(1), FROM_STRUCTURE)
+    if "-" in text and ("key" in lowered or "token" in lowered or "x-" in lowered):
+        for found in _API_HEADER.finditer(text):
+            if _is_header_secret(found[1]) and values.looks_chosen(found[1][:512]):
+                yield Span("header-secret", found.start(1), found.end(1), FROM_STRUCTURE)
+    if "cookie" in lowered:
+        for line in _COOKIE_LINE.finditer(text):
+            for cookie in _COOKIE.finditer(text, line.start(1), line.end(1)):
+                if values.looks_random(cookie[1][:256], min_chars=16) and not values.is_filler(cookie[1]):
+                    yield Span("cookie", cookie.start(1), cookie.end(1), FROM_STRUCTURE)
+    if "sig=" in lowered or "signature=" in lowered:
+        for found in _SAS.finditer(text):
+            group = found.lastindex or 0
+            yield Span("url-signature", found.start(group), found.end(group), FROM_STRUCTURE)
+
+
+def _authorizations(text: str) -> Iterator[Span]:
+    for found in _AUTHORIZATION.finditer(text):
+        scheme, value = (found[1] or "").lower(), found[2]
+        if scheme == "basic":
+            fits = values.decodes_to_user_and_password(value)
+        elif scheme:
+            fits = values.looks_chosen(value[:512]) or values.is_hex(value)
+        else:
+            fits = values.looks_random(value[:256], min_chars=16)
+        if fits and _is_header_secret(value):
+            rule = {"basic": "basic-auth", "bearer": "bearer-token"}.get(scheme, "authorization")
+            yield Span(rule, found.start(2), found.end(2), FROM_STRUCTURE)
+
+
+def _is_header_secret(value: str) -> bool:
+    return not values.is_placeholder(value[:512]) and not values.is_wordy(value[:512])
+
+
+def _curl_passwords(text: str) -> Iterator[Span]:
+    for found in _CURL_USER.finditer(text):
+        command = text.rfind("curl", max(0, found.start() - 600), found.start())
+        if command < 0 or _LINE_END.search(text, command, found.start()):
+            continue
+        group = found.lastindex or 0
+        if not values.is_placeholder(found[group]) and not values.is_wordy(found[group]):
+            yield Span("password", found.start(group), found.end(group), FROM_STRUCTURE)
+
+
+def find_command_secrets(text: str, lowered: str) -> Iterator[Span]:
+    """Yield passwords that a command line or a credentials file gives without naming them."""
+    patterns = []
+    if "curl" in lowered:
+        yield from _curl_passwords(text)
+    if "mysql" in lowered or "mariadb" in lowered:
+        patterns.append(_MYSQL_FLAG)
+    if " -p" in text or " -a" in text:
+        patterns.append(_SHORT_FLAG)
+    if "login" in lowered:
+        patterns.append(_NETRC)
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            group = found.lastindex or 0
+            described = values.is_wordy(found[group]) and not values.ends_in_number(found[group])
+            if not values.is_placeholder(found[group]) and not described:
+                yield Span("password", found.start(group), found.end(group), FROM_STRUCTURE)
+    if '"auth"' in text:
+        for found in _DOCKER_AUTH.finditer(text):
+            if values.decodes_to_user_and_password(found[1]):
+                yield Span("basic-auth", found.start(1), found.end(1), FROM_STRUCTURE)

@@ -1,0 +1,194 @@
+"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories (design section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import apsw
+
+from hexad.database.change_counters import ChangeReader, bump
+from hexad.database.connection import Database, SQLValue
+from hexad.errors import IntegrityError
+from hexad.lifecycle.schema import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS
+from hexad.memory.query import Filters
+from hexad.memory.tables.rows import filter_sql
+
+COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
+"""Weights of body, context and identifiers in bm25."""
+
+COUNTS_KEPT: Final = 10_000
+_MERGED_PAGES: Final = 400
+_MERGES_LIMIT: Final = 100_000
+_TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
+_INSERT: Final = "INSERT INTO chunk_fts(rowid, body, context, identifiers) VALUES(?,?,?,?)"
+_DELETE: Final = (
+    "INSERT INTO chunk_fts(chunk_fts, rowid, body, context, identifiers) VALUES('delete',?,?,?,?)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedChunk:
+    """What full text holds of a chunk."""
+
+    no: int
+    body: str
+    context: str
+    identifiers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatch:
+    """A chunk that matched; `bm25` is positive, higher is better."""
+
+    chunk_no: int
+    memory_no: int
+    bm25: float
+
+
+class FullText:
+    """The full-text index of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._changes = ChangeReader(db)
+        self._counted: tuple[int, dict[str, int]] = (-1, {})
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> None:
+        """Index chunks in the caller's transaction."""
+        with self._db.joined() as con:
+            con.executemany(_INSERT, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
+            bump(con, "fulltext")
+
+    def remove(self, chunks: Sequence[IndexedChunk]) -> None:
+        """Take chunks out; they must be given as they were indexed."""
+        with self._db.joined() as con:
+            con.executemany(_DELETE, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
+            bump(con, "fulltext")
+
+    def remove_memories(self, numbers: Sequence[int]) -> None:
+        """Take all chunks of active memories out, in the caller's transaction and before their texts go."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO chunk_fts(chunk_fts, rowid, body, context, identifiers)"
+                " SELECT 'delete', t.no, t.body, t.context, t.identifiers FROM chunk_texts t"
+                " WHERE t.no IN (SELECT no FROM chunks WHERE memory_no IN (SELECT value FROM json_each(?)))",
+                (json.dumps(list(numbers)),),
+            )
+            bump(con, "fulltext")
+
+    def scrub(self) -> None:
+        """Merge the index's segments, so that it keeps no word of what was taken out.
+
+        In many short transactions of its own: others write in between. What a kill leaves is done by the next
+        scrub, or in time by FTS5 itself.
+        """
+        pages = -_MERGED_PAGES  # negative: all segments, not only as many as are of one size
+        for _ in range(_MERGES_LIMIT):
+            with self._db.transaction() as con:
+                before = con.total_changes
+                con.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('merge', ?)", (pages,))
+                if con.total_changes - before < 2:  # FTS5's own sign that there was nothing to merge
+                    return
+            pages = _MERGED_PAGES
+
+    def rebuild(self) -> None:
+        """Build the index anew from the chunks."""
+        with self._db.joined() as con:
+            con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+            bump(con, "fulltext")
+
+    def recreate(self) -> None:
+        """Drop the index, however damaged it is, and build it anew."""
+        with self._db.joined() as con:
+            con.execute("DROP TABLE IF EXISTS chunk_terms; DROP TABLE IF EXISTS chunk_fts;" + CHUNK_FTS_DDL)
+            con.execute(CHUNK_FTS_FORGETS)
+        self.rebuild()
+
+    def optimize(self) -> None:
+        """Merge the index's segments, for speed."""
+        with self._db.joined() as con:
+            con.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+
+    def check(self) -> list[str]:
+        """Return in words what is wrong with the index; an empty list when it agrees with the chunks.
+
+        FTS5's own check is a write by its form: a store that is open read-only is left to SQLite's.
+        """
+        if self._db.readonly:
+            return []
+        try:
+            with self._db.joined() as con:
+                con.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
+        except IntegrityError as error:
+            return [f"Full text disagrees with the memories ({error}). `hexad reindex` rebuilds it."]
+        return []
+
+    def count(self) -> int:
+        """Return how many chunks are indexed."""
+        return self._once("", "SELECT count(*) FROM chunk_fts_docsize")
+
+    def document_frequencies(self, words: Sequence[str]) -> Mapping[str, int]:
+        """Return in how many chunks each word occurs, in any of its forms; words that occur nowhere are left out."""
+        found: dict[str, int] = {}
+        with self._db.read() as con:
+            tokenizer = con.sqlite.fts5_tokenizer("porter", list(_TOKENIZER))
+            for word in words:
+                stems = cast(
+                    "list[str]",
+                    tokenizer(
+                        word.encode(),
+                        apsw.FTS5_TOKENIZE_QUERY,
+                        None,
+                        include_offsets=False,
+                        include_colocated=False,
+                    ),
+                )
+                rarest = min((self._occurrences(stem) for stem in stems), default=0)
+                if rarest:
+                    found[word] = rarest
+        return found
+
+    def _occurrences(self, token: str) -> int:
+        return self._once(token, "SELECT doc FROM chunk_terms WHERE term = ?", token)
+
+    def _once(self, key: str, sql: str, *params: str) -> int:
+        """Return a count that holds until the index changes: it costs as much as the rows that it counts."""
+        change = self._changes.current("fulltext")
+        # One tuple, read once: a thread that still reads an older state must not count into a newer one's.
+        counted_at, counted = self._counted
+        if change != counted_at or len(counted) >= COUNTS_KEPT:
+            counted = {}
+            self._counted = (change, counted)
+        if key not in counted:
+            row = self._db.query_one(sql, params)
+            counted[key] = cast("int", row[0]) if row else 0
+        return counted[key]
+
+    def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
+        """Return the best matches of an FTS5 expression, best first; ties by row number."""
+        weights = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
+        score = f"bm25(chunk_fts, {weights})"
+        if filters is None or filters.empty:
+            sql = (
+                "SELECT f.rowid, c.memory_no, -f.score FROM"
+                f" (SELECT rowid, {score} AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
+                " ORDER BY score, rowid LIMIT ?) f JOIN chunks c ON c.no = f.rowid"
+                " ORDER BY f.score, f.rowid"
+            )
+            params: tuple[SQLValue, ...] = (match, limit)
+        else:
+            where, values = filter_sql(filters)
+            sql = (
+                f"SELECT c.no, c.memory_no, -{score} AS score FROM chunk_fts"
+                " JOIN chunks c ON c.no = chunk_fts.rowid JOIN memories m ON m.no = c.memory_no"
+                f" JOIN spaces s ON s.no = m.space_no WHERE chunk_fts MATCH ? AND {' AND '.join(where) or '1'}"
+                " ORDER BY score DESC, c.no LIMIT ?"
+            )
+            params = (match, *values, limit)
+        return [
+            TextMatch(chunk_no=cast("int", no), memory_no=cast("int", memory), bm25=cast("float", bm25))
+            for no, memory, bm25 in self._db.query(sql, params)
+        ]

@@ -1,0 +1,50 @@
+"""Facts whose time has come, where upkeep has not been since: what they take the place of is told no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from hexad.memory.fact import FactRow, displaced, family_of, successor
+from hexad.memory.query import Replaced
+from hexad.memory.store import Stores
+from hexad.memory.tables.facts import Facts
+
+
+class Over(NamedTuple):
+    """A fact that is over: the id of what holds instead, and what it was."""
+
+    by: str
+    was: Replaced
+
+
+def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> dict[int, Over]:
+    """Return the active facts under these keys that are over by now, by row number.
+
+    `keys` are looks of facts with their spaces' numbers. Nothing is written: `maintain` does that.
+    """
+    facts = Facts(stores.db, roles=stores.roles)
+    found: dict[int, Over] = {}
+    for look, space_no in keys:
+        families: dict[str, list[FactRow]] = {}
+        for one in facts.line(look, space_no=space_no):
+            families.setdefault(family_of(one.kind), []).append(one)
+        for line in families.values():
+            if not facts.holds_many(line[0].attribute):
+                begun = [one for one in line if one.valid_from <= now]
+                for one in displaced(line, now):
+                    if (after := successor(one, begun)) is not None:
+                        found[one.no] = Over(by=after.id, was=_was(one, after))
+    return found
+
+
+def _was(one: FactRow, after: FactRow) -> Replaced:
+    return Replaced(
+        id=one.id,
+        text=one.text,
+        value=None if one.value is None else json.loads(one.value),
+        valid_from=one.valid_from,
+        valid_to=after.valid_from,
+    )

@@ -1,0 +1,57 @@
+"""What recalls handed out, kept for a moment in memory and then written in one transaction.
+
+The store remembers it for two reasons: `last_used_at`, and to know its own words when they come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from threading import Lock
+from typing import Final
+
+from hexad.memory.query import Hit
+from hexad.memory.store import Stores
+from hexad.memory.tables.duplicates import HandedOut
+from hexad.text.similarity.fingerprints import passage_hashes
+
+KEPT: Final = 2_000
+"""Handouts kept in memory at most; past this the oldest are dropped, which costs only `last_used_at`."""
+
+
+class Handouts:
+    """Collects hits; `flush` stores them."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._lock = Lock()
+        self._kept: list[tuple[int, str, str, datetime]] = []
+
+    def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
+        """Remember the hits of one recall, by the memory's row number."""
+        self.note_texts(((no, hit.text, hit.memory.raw) for no, hit in hits), at=at)
+
+    def note_texts(self, texts: Iterable[tuple[int, str, str]], *, at: datetime) -> None:
+        """Remember `(row number, what the caller saw, the memory's whole text)`."""
+        with self._lock:
+            self._kept.extend((no, shown, whole, at) for no, shown, whole in texts)
+            del self._kept[:-KEPT]
+
+    def flush(self) -> int:
+        """Store what was collected; returns how many hits that were."""
+        with self._lock:
+            kept, self._kept = self._kept, []
+        if kept:
+            self._stores.duplicates.record_handouts(
+                HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
+                for no, shown, whole, at in kept
+            )
+        return len(kept)
+
+
+def _passages(shown: str, whole: str) -> tuple[int, ...]:
+    """Hashes of what the caller saw, in pieces as the gate will look at them."""
+    pieces = dict.fromkeys(passage_hashes(shown))
+    if whole != shown and len(whole) <= 4 * len(shown):
+        pieces.update(dict.fromkeys(passage_hashes(whole)))
+    return tuple(pieces)

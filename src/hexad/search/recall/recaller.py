@@ -1,0 +1,394 @@
+"""Recall: from a question to ranked hits.
+
+question ─ terms ─┬─ full text ─┐
+                  └─ vectors ───┴─ candidates (and neighbouring turns) ─ fuse ─ relevant? ─ fold ─ pack ─ hits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hexad.core.clock import Clock
+from hexad.database.change_counters import ChangeReader
+from hexad.database.codec import from_micros
+from hexad.errors import BudgetExceeded, ProviderError
+from hexad.memory.query import Dropped, Filters, Hit, Hits
+from hexad.memory.store import Stores
+from hexad.memory.tables.ranking_columns import PlaceOf
+from hexad.search.fulltext import FullText, TextMatch
+from hexad.search.recall.fusion import Candidate, Fusion, Spread
+from hexad.search.recall.linked import follow, more_linked
+from hexad.search.recall.options import RecallOptions, check_query
+from hexad.search.recall.query_terms import Terms, match_expression, named, understand
+from hexad.search.recall.recall_log import Handouts
+from hexad.search.recall.relevance import Evidence, matched_share, near_floor
+from hexad.search.recall.results import (
+    EXPLAINED,
+    Found,
+    Ranked,
+    Ranking,
+    Seed,
+    Seeds,
+    admitted,
+    best_chunk,
+    dropped_for,
+    explain,
+    layer_of,
+    why_of,
+)
+from hexad.search.vectors.index import VectorIndex
+from hexad.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEXICAL_POOL: Final = 200
+VECTOR_POOL: Final = 300
+"""Nearest memories among which it is measured how crowded it is."""
+VECTOR_RANKED: Final = 200
+"""How many of the nearest are candidates."""
+NEIGHBOURS_OF: Final = 100
+"""How many of the best matches bring their neighbouring turns along."""
+FILTERED_ENOUGH: Final = 100
+TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
+FILTERS_KEPT: Final = 16
+"""Filters whose passing memories are remembered."""
+
+IndexSource = Callable[[], VectorIndex | None]
+QueryEmbedder = Callable[[str, str | None], "NDArray[np.float32]"]
+"""From a question, and the one space that it is asked of, to its vector."""
+
+Unembedded = ProviderError | BudgetExceeded
+"""Why a question has no vector."""
+
+
+class Recaller:
+    """Answers questions from one store."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        fulltext: FullText,
+        index: IndexSource,
+        *,
+        embed_query: QueryEmbedder | None,
+        handouts: Handouts | None,
+        changes: ChangeReader,
+        clock: Clock,
+        calibrated: bool = True,
+        feedback: bool = True,
+    ) -> None:
+        self._calibrated, self._feedback = calibrated, feedback
+        self._stores = stores
+        self._fulltext = fulltext
+        self._index = index
+        self._embed_query = embed_query
+        self._handouts = handouts
+        self._clock = clock
+        self._changes = changes
+        self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
+
+    def beside(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
+        """Return a recaller of the same store with its own way to embed a question; it notes no handouts."""
+        return Recaller(
+            self._stores,
+            self._fulltext,
+            self._index,
+            embed_query=None if self._embed_query is None else wrap(self._embed_query),
+            handouts=None,
+            changes=self._changes,
+            clock=self._clock,
+            calibrated=self._calibrated,
+            feedback=self._feedback,
+        )
+
+    def recall(self, query: str, options: RecallOptions) -> Hits:
+        """Return what best answers `query`, best first; empty when nothing is relevant."""
+        started = self._clock.monotonic()
+        timings: dict[str, float] = {}
+        terms = understand(check_query(query), now=self._clock.now())
+        vector, failure = self._vector(query, options)
+        timings["embed"] = self._ms(started)
+        with self._stores.db.read():
+            found = self._search(terms, vector, options)
+            timings["search"] = self._ms(started) - timings["embed"]
+            ranking = self._rank(found, options)
+            hits, dropped = self._pack(found, ranking, options)
+            linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
+        timings["total"] = self._ms(started)
+        if self._handouts is not None:
+            self._handouts.note(hits, at=self._clock.now())
+        return Hits(
+            items=tuple(hit for _, hit in hits),
+            mode="hybrid" if found.answer is not None else "lexical",
+            late=("vector",) if failure is not None else (),
+            dropped=tuple(dropped),
+            explanation=explain(found, ranking, timings) if options.explain else None,
+            notes=(*self._notes(options, found, failure), *more_linked(beyond)),
+            linked=linked,
+        )
+
+    def rank(self, query: str, filters: Filters, *, limit: int) -> Seeds:
+        """Return what `recall` would find, without its texts: for walks that go on from there."""
+        options = RecallOptions(filters=filters, limit=limit)
+        terms = understand(check_query(query), now=self._clock.now())
+        vector, failure = self._vector(query, options)
+        with self._stores.db.read():
+            found = self._search(terms, vector, options)
+            ranking = self._rank(found, options)
+            kept, _ = self._fold(found, ranking, options)
+        return Seeds(
+            [
+                Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat)))
+                for one in kept
+            ],
+            self._notes(options, found, failure),
+            vector,
+        )
+
+    def _vector(
+        self, query: str, options: RecallOptions
+    ) -> tuple[NDArray[np.float32] | None, Unembedded | None]:
+        """Return the question's vector, or why there is none though there are vectors to compare it with."""
+        if options.semantic is False:
+            return None, None
+        if self._embed_query is None or self._index() is None or self._stores.vectors.empty():
+            if options.semantic:
+                raise ProviderError(
+                    "semantic=True, but this store has no vectors of the open embedder, or no embedder is open. "
+                    "Run `hexad maintain` to compute them, or recall without semantic=True."
+                )
+            return None, None
+        try:
+            spaces = options.filters.spaces or ()
+            return self._embed_query(query, spaces[0] if len(spaces) == 1 else None), None
+        except (ProviderError, BudgetExceeded) as error:
+            if options.semantic:
+                raise
+            return None, error  # full text still knows the answer's words; the result says what was missing
+
+    # The arms -------------------------------------------------------------------------------------------------
+
+    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Found:
+        rows = self._fulltext.count()
+        frequencies = self._fulltext.document_frequencies(terms.wanted)
+        match = match_expression(terms.wanted, frequencies)
+        matches = self._matches(match, options.filters) if match else []
+        lexical: dict[int, TextMatch] = {}
+        for one in matches:  # best first: a memory counts with its best chunk
+            lexical.setdefault(one.memory_no, one)
+        answer = None
+        if vector is not None and (index := self._index()) is not None:
+            answer = index.search(
+                vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
+            )
+        best = next(iter(lexical.values()), None)
+        nearest = max((near[0] for near in answer.best.values()), default=0.0) if answer else None
+        evidence = Evidence(
+            share=matched_share(best.bm25 if best else 0.0, frequencies, terms.wanted, rows=rows),
+            best_cosine=nearest,
+            best_z=0.0 if answer is None else ((nearest or 0.0) - answer.mean) / max(answer.deviation, 1e-6),
+            calibrated=self._calibrated,
+            rows=rows,
+            matched=best is not None,
+        )
+        return Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
+
+    def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
+        """Return the best matches that pass the filters.
+
+        Joining every match with its memory costs four times the match itself, so the best are taken first and
+        looked at after; only when few of a full pool pass is the question asked with the filters in it.
+        """
+        matches = self._fulltext.search(match, limit=LEXICAL_POOL)
+        if filters.empty:
+            return matches
+        passing = self._stores.places.passing({one.memory_no for one in matches}, filters)
+        left = [one for one in matches if one.memory_no in passing]
+        if len(matches) < LEXICAL_POOL or len(left) >= FILTERED_ENOUGH:
+            return left
+        return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
+
+    def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
+        """Return which memories pass the filters, by row number; worked out once for each state of the store."""
+        filters = options.filters
+        if filters.empty:
+            return None
+        import numpy as np
+
+        change = self._changes.current("memories")
+        known = self._passing.get(filters)
+        if known is not None and known[0] == change:
+            return known[1]
+        listed = self._stores.places.listed(filters)
+        numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
+        allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+        allowed[numbers] = True
+        if len(self._passing) >= FILTERS_KEPT:
+            self._passing.pop(next(iter(self._passing)))
+        self._passing[filters] = (change, allowed)
+        return allowed
+
+    # Ranking ---------------------------------------------------------------------------------------------------
+
+    def _rank(self, found: Found, options: RecallOptions) -> Ranking:
+        filters, association = options.filters, options.association
+        nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
+        numbers = {*found.lexical, *nearest}
+        places = self._stores.places.of(numbers)
+        beside = self._stores.places.beside(
+            places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places
+        )
+        found.beside = frozenset(beside)
+        missing = set(found.beside) - set(places)
+        if not filters.empty:
+            missing = self._stores.places.passing(missing, filters)
+        places.update(self._stores.places.of(missing))
+        order = sorted(places)
+        candidates = self._candidates(found, places, order)
+        answer = found.answer
+        spread = Spread(answer.mean, answer.deviation) if answer is not None else None
+        fusion = Fusion(candidates, spread, rows=found.evidence.rows)
+        if association:
+            seats = {no: seat for seat, no in enumerate(order)}
+            rings = self._stores.honeycomb.main(order)
+            edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
+            fusion.associate(edges, share=association)
+        if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
+            from hexad.layers.feedback.boost import heed
+
+            heed(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
+        best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
+        ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
+        return Ranking(places=places, ranked=ranked, fusion=fusion)
+
+    def _candidates(
+        self, found: Found, places: Mapping[int, PlaceOf], order: Sequence[int]
+    ) -> list[Candidate]:
+        seats = {
+            (place.session_no, place.position): index
+            for index, no in enumerate(order)
+            if (place := places[no]).session_no is not None
+        }
+        speakers = self._stores.places.speakers() if seats else {}
+        if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
+            there = {places[no].speaker_no for no in order}
+            speakers = {no: name for no, name in speakers.items() if no in there}
+        named_ones = {no: name for no, name in speakers.items() if named(name, found.terms.words)}
+        found.speakers = tuple(sorted(named_ones.values()))
+        dates = found.terms.dates
+        candidates: list[Candidate] = []
+        for no in order:
+            place = places[no]
+            around: tuple[int, ...] = ()
+            if place.session_no is not None and place.position is not None:
+                before = seats.get((place.session_no, place.position - 1))
+                after = seats.get((place.session_no, place.position + 1))
+                around = tuple([seat for seat in (before, after) if seat is not None])
+            match, answer = found.lexical.get(no), found.answer
+            near = answer.best.get(no) if answer is not None else None
+            candidates.append(
+                Candidate(
+                    bm25=match.bm25 if match is not None else 0.0,
+                    cosine=near[0] if near is not None else None,
+                    crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
+                    neighbours=around,
+                    session=place.session_no,
+                    speaker_named=place.speaker_no in named_ones,
+                    dated=dates is not None and dates.covers(from_micros(place.happened_at)),
+                    asks=bool(place.asks),
+                    words=place.words,
+                )
+            )
+        return candidates
+
+    # The answer ------------------------------------------------------------------------------------------------
+
+    def _pack(
+        self,
+        found: Found,
+        ranking: Ranking,
+        options: RecallOptions,
+    ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
+        kept, dropped = self._fold(found, ranking, options)
+        if not options.explain:
+            dropped = []  # but what the caller's own budget drops is always said
+        memories = self._stores.memories.by_no([one.no for one in kept])
+        chunks = self._stores.memories.chunks_of([one.no for one in kept])
+        replaced = self._stores.memories.replaced(list(memories.values()))
+        before = {one.by: one.was for one in found.over.values()}
+        hits: list[tuple[int, Hit]] = []
+        spent = 0
+        for one in kept:
+            memory = memories[one.no]
+            by_number = {stored.no: stored.chunk for stored in chunks.get(one.no, [])}
+            parts = ranking.fusion.parts(one.seat)
+            chunk_no = best_chunk(found, one.no, parts)
+            hit = Hit(
+                memory=memory,
+                chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
+                score=one.score,
+                parts=parts,
+                layer=layer_of(memory),
+                why=why_of(found, one.no, parts),
+                replaced=replaced.get(memory.id) or before.get(memory.id),
+            )
+            cost = estimate_tokens(hit.text)
+            if options.max_tokens is not None and spent + cost > options.max_tokens:
+                reason = f"{cost} tokens do not fit into the {options.max_tokens - spent} left of max_tokens"
+                dropped.append(Dropped(memory_id=memory.id, reason=reason, score=one.score))
+                continue
+            spent += cost
+            hits.append((one.no, hit))
+        return hits, dropped
+
+    def _fold(
+        self,
+        found: Found,
+        ranking: Ranking,
+        options: RecallOptions,
+    ) -> tuple[list[Ranked], list[Dropped]]:
+        """Leave out what is not relevant and what says word for word the same as a better hit."""
+        kept: list[Ranked] = []
+        dropped: list[Dropped] = []
+        seen: dict[str, str] = {}
+        now = self._clock.now()
+        if keys := self._stores.places.begun(ranking.places, now=now):
+            from hexad.search.recall.overdue_facts import overdue
+
+            found.over = overdue(self._stores, keys, now=now)
+        floor = near_floor(found.answer)
+        ranked = ranking.ranked if found.evidence.found else ()
+        for one in ranked:
+            place = ranking.places[one.no]
+            if len(kept) == options.limit:
+                if len(dropped) < EXPLAINED:
+                    dropped.append(dropped_for(place, one, f"after the limit of {options.limit}"))
+                    continue
+                break
+            if one.no in found.over:
+                dropped.append(dropped_for(place, one, f"it is over: {found.over[one.no].by} holds by now"))
+            elif not admitted(found, one.no, floor):
+                dropped.append(
+                    dropped_for(place, one, "neither its words nor its meaning come near the question")
+                )
+            elif options.folds and place.content_hash in seen:
+                dropped.append(dropped_for(place, one, f"repeats {seen[place.content_hash]} word for word"))
+            else:
+                seen[place.content_hash] = place.id
+                kept.append(one)
+        return kept, dropped
+
+    def _ms(self, started: float) -> float:
+        return round((self._clock.monotonic() - started) * 1000, 3)
+
+    def _notes(self, options: RecallOptions, found: Found, failure: Unembedded | None) -> tuple[str, ...]:
+        if failure is not None:
+            return (f"Answered from full text alone: {failure}",)
+        if options.semantic is False or found.answer is not None:
+            return ()
+        if self._embed_query is None:
+            return () if self._stores.vectors.empty() else (TEXT_ALONE,)
+        return ("No vectors of this embedder yet: answered from full text alone.",)

@@ -1,0 +1,179 @@
+"""What a recall found, and how it is told: reasons, explanations, drops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from hexad.memory.memory import JSONValue, Memory
+from hexad.memory.query import Dropped, Explanation
+from hexad.memory.tables.ranking_columns import PlaceOf
+from hexad.search.fulltext import TextMatch
+from hexad.search.recall.fusion import Fusion
+from hexad.search.recall.query_terms import Terms
+from hexad.search.recall.relevance import Evidence
+from hexad.search.vectors.index import VectorAnswer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hexad.layers.feedback.boost import Sway
+    from hexad.search.recall.overdue_facts import Over
+
+EXPLAINED: Final = 50
+"""Candidates that an explanation lists."""
+
+
+@dataclass
+class Found:
+    """What the arms found for one question."""
+
+    terms: Terms
+    match: str
+    lexical: dict[int, TextMatch]
+    answer: VectorAnswer | None
+    evidence: Evidence
+    speakers: tuple[str, ...] = ()
+    beside: frozenset[int] = frozenset()
+    sways: Mapping[int, Sway] = field(default_factory=dict)
+    over: Mapping[int, Over] = field(default_factory=dict)
+
+    @cached_property
+    def text_ranks(self) -> Mapping[int, int]:
+        """Each matching memory's rank by full text, from 1."""
+        return _ranks({no: match.bm25 for no, match in self.lexical.items()})
+
+    @cached_property
+    def vector_ranks(self) -> Mapping[int, int]:
+        """Each scored memory's rank by cosine, from 1."""
+        best = self.answer.best if self.answer is not None else {}
+        return _ranks({no: found[0] for no, found in best.items()})
+
+
+def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
+    """Return ranks from 1; equals share one, so that no rank tells who was written first."""
+    ranks: dict[int, int] = {}
+    rank, last = 0, None
+    for place, no in enumerate(sorted(scores, key=lambda no: -scores[no]), start=1):
+        if scores[no] != last:
+            rank, last = place, scores[no]
+        ranks[no] = rank
+    return ranks
+
+
+class Seed(NamedTuple):
+    """A memory that a question points at: its number, its score, and the chunk that answers best."""
+
+    no: int
+    score: float
+    chunk_no: int
+
+
+class Seeds(NamedTuple):
+    """What a question points at, the best first, what recall notes about it, and the question's vector."""
+
+    found: list[Seed]
+    notes: tuple[str, ...]
+    vector: NDArray[np.float32] | None
+
+
+class Ranked(NamedTuple):
+    """One candidate with its score; `seat` is its place in the fusion."""
+
+    no: int
+    score: float
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """All candidates of one question, best first."""
+
+    places: Mapping[int, PlaceOf]
+    ranked: Sequence[Ranked]
+    fusion: Fusion
+
+
+def layer_of(memory: Memory) -> str:
+    """Return the layer of a hit by its origin (design section 7)."""
+    if memory.kind == "decision":
+        return "governance"
+    return "vector" if memory.source is not None else "project"
+
+
+def best_chunk(found: Found, no: int, parts: Mapping[str, float]) -> int:
+    """Return the number of the chunk that answers best: of the arm that counted more."""
+    match = found.lexical.get(no)
+    near = found.answer.best.get(no) if found.answer is not None else None
+    by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
+    if match is not None and (by_text or near is None or near[1] == 0):
+        return match.chunk_no
+    return near[1] if near is not None else 0
+
+
+def why_of(found: Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
+    """Return in words what speaks for a memory."""
+    why: list[str] = []
+    if no in found.lexical:
+        why.append(f"full text rank {found.text_ranks[no]} (bm25 {found.lexical[no].bm25:.2f})")
+    if found.answer is not None and no in found.answer.best:
+        why.append(f"vector rank {found.vector_ranks[no]} (cosine {found.answer.best[no][0]:.2f})")
+    if parts.get("session"):
+        why.append("its session speaks of it")
+    if parts.get("speaker"):
+        why.append("the question names its speaker")
+    if parts.get("date"):
+        why.append("it is from the time that the question names")
+    if (said := found.sways.get(no)) is not None and parts.get("feedback"):
+        why.append(f"said of answers to questions like this: helpful {said.helpful}, wrong {said.wrong}")
+    return tuple(why)
+
+
+def admitted(found: Found, no: int, floor: float) -> bool:
+    """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
+    if no in found.lexical or no in found.beside:
+        return True
+    near = found.answer.best.get(no) if found.answer is not None else None
+    return near is not None and near[0] >= floor
+
+
+def dropped_for(place: PlaceOf, one: Ranked, reason: str) -> Dropped:
+    """Return a note of what was left out, and why."""
+    return Dropped(memory_id=place.id, reason=reason, score=one.score)
+
+
+def explain(found: Found, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
+    """Return what was considered and how sure the arms were."""
+    dates, fusion = found.terms.dates, ranking.fusion
+    considered: list[Mapping[str, JSONValue]] = []
+    for one in ranking.ranked[:EXPLAINED]:
+        parts = fusion.parts(one.seat)
+        considered.append(
+            {
+                "id": ranking.places[one.no].id,
+                "score": one.score,
+                "parts": dict(parts),
+                "why": list(why_of(found, one.no, parts)),
+            }
+        )
+    return Explanation(
+        terms=tuple(term for term in found.terms.wanted if f'"{term}"' in found.match),
+        ignored_terms=(
+            *found.terms.ignored,
+            *(term for term in found.terms.wanted if f'"{term}"' not in found.match),
+        ),
+        speakers=found.speakers,
+        since=dates.start if dates is not None else None,
+        until=dates.end if dates is not None else None,
+        arms={
+            "lexical": len(found.lexical),
+            "vector": len(found.answer.crowding) if found.answer is not None else 0,
+            "candidates": len(ranking.places),
+        },
+        confidence={"lexical gap": fusion.gap, "vector peak": fusion.peak},
+        timings_ms=timings,
+        considered=tuple(considered),
+    )

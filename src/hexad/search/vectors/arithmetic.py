@@ -1,0 +1,263 @@
+"""The arithmetic of vector search on one segment: cosines, sign bits, and the best of a memory's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from hexad.search.vectors.table import VectorRows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from threadpoolctl import ThreadpoolController
+
+RESCORED: Final = 1_000
+"""Candidates by sign bits whose cosines are computed; raised until the measured recall is good enough."""
+RECALL_FLOOR: Final = 0.99
+CROWD: Final = 20
+"""How many nearest others tell how crowded it is around a vector."""
+_PROBES: Final = 48
+SAMPLED: Final = 2_000
+"""Vectors whose cosines tell how those of a filtered part of the store are spread."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """Vectors that are searched together; `alive` masks what was removed since."""
+
+    no: NDArray[np.int64]
+    memory_no: NDArray[np.int64]
+    chunk_no: NDArray[np.int64]
+    matrix: NDArray[np.float32] | NDArray[np.float16]
+    alive: NDArray[np.bool_]
+    bits: NDArray[np.uint64] | None = None
+    centre: NDArray[np.float32] | None = None
+    by_memory: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def rows_of(self, memories: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of some memories that are alive; `memories` are in order and without repeats."""
+        import numpy as np
+
+        if self.by_memory is None:
+            order = np.argsort(self.memory_no, kind="stable")
+            self.by_memory = (order, self.memory_no[order])
+        order, numbers = self.by_memory
+        starts = np.searchsorted(numbers, memories, side="left")
+        counts = np.searchsorted(numbers, memories, side="right") - starts
+        # The places of each memory's run, one run after the other, without a loop over the memories.
+        shifts = np.repeat(starts - np.concatenate(([0], counts.cumsum()[:-1])), counts)
+        rows = order[shifts + np.arange(counts.sum())]
+        return np.sort(rows[self.alive[rows]])
+
+    def cosines(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosines of some rows with the question."""
+        import numpy as np
+
+        return self.matrix[rows].astype(np.float32, copy=False) @ query
+
+
+Best = dict[int, tuple[float, int, Segment, int]]
+"""Memory's row number to cosine, chunk's number, and where the vector stands."""
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep NumPy to one thread: waking the others costs ten times what small products cost."""
+    import numpy as np
+
+    assert np
+    with _blas().limit(limits=1):
+        yield
+
+
+def concatenate(parts: Sequence[VectorRows]) -> VectorRows:
+    """Return the rows of all parts, in order."""
+    import numpy as np
+
+    if len(parts) == 1:
+        return parts[0]
+    return VectorRows(
+        no=np.concatenate([part.no for part in parts]),
+        memory_no=np.concatenate([part.memory_no for part in parts]),
+        chunk_no=np.concatenate([part.chunk_no for part in parts]),
+        matrix=np.concatenate([part.matrix for part in parts]),
+    )
+
+
+def allowed_rows(segment: Segment, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return a mask of the rows that may answer."""
+    import numpy as np
+
+    if allowed is None:
+        return segment.alive
+    inside = segment.memory_no < len(allowed)
+    return segment.alive & inside & allowed[np.where(inside, segment.memory_no, 0)]
+
+
+def all_cosines(segment: Segment, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosines of all rows with the question."""
+    import numpy as np
+
+    return np.asarray(segment.matrix.astype(np.float32, copy=False) @ query)
+
+
+def sign_bits(
+    matrix: NDArray[np.float16] | NDArray[np.float32], mean: NDArray[np.float32]
+) -> NDArray[np.uint64]:
+    """Return one bit a dimension, set where the centred value is positive: 64 dimensions a word, one line a word.
+
+    Lines, because a search reads one word of every vector after the other.
+    """
+    import numpy as np
+
+    rows, dimensions = matrix.shape
+    words = -(-dimensions // 64)
+    packed = np.zeros((rows, words * 8), dtype=np.uint8)
+    for start in range(0, rows, 8_192):
+        block = matrix[start : start + 8_192].astype(np.float32) > mean
+        packed[start : start + 8_192, : -(-dimensions // 8)] = np.packbits(block, axis=1)
+    return np.ascontiguousarray(packed.view(np.uint64).T)
+
+
+def nearest_by_bits(
+    segment: Segment, query: NDArray[np.float32], alive: NDArray[np.bool_], wanted: int
+) -> NDArray[np.int64]:
+    """Return the `wanted` rows whose sign bits differ least from the question's, in order."""
+    import numpy as np
+
+    assert segment.bits is not None
+    assert segment.centre is not None
+    words = segment.bits.shape[0]
+    packed = np.zeros(words * 8, dtype=np.uint8)
+    sign = np.packbits(query > segment.centre)
+    packed[: len(sign)] = sign
+    code = packed.view(np.uint64)
+    distance = np.zeros(len(alive), dtype=np.uint16)
+    for word in range(words):
+        distance += np.bitwise_count(segment.bits[word] ^ code[word])
+    distance[~alive] = np.iinfo(np.uint16).max
+    if len(distance) <= wanted:
+        return np.flatnonzero(alive)
+    rows = np.argpartition(distance, wanted)[:wanted]
+    return np.sort(rows[alive[rows]])
+
+
+def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[np.float32]) -> int:
+    """Return how many candidates must be rescored for recall@10 ≥ the floor; 0 when bits never reach it."""
+    import numpy as np
+
+    alive = np.ones(len(rows.no), dtype=np.bool_)
+    segment = Segment(
+        no=rows.no,
+        memory_no=rows.memory_no,
+        chunk_no=rows.chunk_no,
+        matrix=rows.matrix,
+        alive=alive,
+        bits=bits,
+        centre=mean,
+    )
+    probes = rows.matrix[:: max(1, len(rows.no) // _PROBES)][:_PROBES].astype(np.float32)
+    truth = np.zeros((len(probes), 10), dtype=np.int64)
+    cosines = np.concatenate(
+        [rows.matrix[i : i + 8_192].astype(np.float32) @ probes.T for i in range(0, len(rows.no), 8_192)]
+    )
+    for probe in range(len(probes)):
+        truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
+    for wanted in (RESCORED // 2, RESCORED, 2 * RESCORED, 4 * RESCORED):
+        found = [
+            np.isin(truth[i], nearest_by_bits(segment, probes[i], alive, wanted)).mean()
+            for i in range(len(probes))
+        ]
+        if float(np.mean(found)) >= RECALL_FLOOR:
+            return wanted
+    return 0
+
+
+def keep_best(
+    best: Best,
+    segment: Segment,
+    rows: NDArray[np.int64],
+    cosines: NDArray[np.float32],
+    limit: int,
+) -> None:
+    """Note the best of some rows in `best`, enough for `limit` memories."""
+    import numpy as np
+
+    # A memory has several vectors: take enough rows for `limit` different memories.
+    wanted = min(len(rows), 4 * limit)
+    top = np.argpartition(-cosines, wanted - 1)[:wanted] if 0 < wanted < len(rows) else np.arange(len(rows))
+    _note(best, segment, rows[top], cosines[top])
+
+
+def score_named(
+    best: Best,
+    segment: Segment,
+    named: NDArray[np.int64],
+    query: NDArray[np.float32],
+) -> None:
+    """Note the cosines of the memories in `named`, in order and without repeats, however far they are."""
+    rows = segment.rows_of(named)
+    if len(rows):
+        _note(best, segment, rows, segment.cosines(rows, query))
+
+
+def _note(
+    best: Best,
+    segment: Segment,
+    rows: NDArray[np.int64],
+    cosines: NDArray[np.float32],
+) -> None:
+    memories = segment.memory_no[rows].tolist()
+    chunks = segment.chunk_no[rows].tolist()
+    for place, (memory, chunk, cosine) in enumerate(zip(memories, chunks, cosines.tolist(), strict=True)):
+        known = best.get(memory)
+        if known is None or (cosine, -chunk) > (known[0], -known[1]):
+            best[memory] = (cosine, chunk, segment, int(rows[place]))
+
+
+def crowding_of(pool: Best) -> dict[int, float]:
+    """Return each memory's mean cosine with its nearest others in the pool, centred on zero."""
+    import numpy as np
+
+    count = min(CROWD, len(pool) - 1)
+    if count < 1:
+        return dict.fromkeys(pool, 0.0)
+    vectors = _gather([(segment, row) for _, _, segment, row in pool.values()])
+    gram = vectors @ vectors.T
+    np.fill_diagonal(gram, -np.inf)
+    nearest = np.partition(gram, -count, axis=1)[:, -count:].mean(axis=1)
+    centred = (nearest - nearest.mean()).tolist()
+    return dict(zip(pool, centred, strict=True))
+
+
+def _gather(places: Sequence[tuple[Segment, int]]) -> NDArray[np.float32]:
+    """Return the vectors at these places, in order, reading each segment once."""
+    import numpy as np
+
+    segments = {id(segment): segment for segment, _ in places}
+    found = np.empty((len(places), places[0][0].matrix.shape[1]), dtype=np.float32)
+    for key, segment in segments.items():
+        seats = [seat for seat, (other, _) in enumerate(places) if id(other) == key]
+        found[seats] = segment.matrix[[places[seat][1] for seat in seats]]
+    return found
+
+
+def sampled_spread(
+    segment: Segment, rows: NDArray[np.int64], query: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Count, sum and sum of squares of the cosines of `rows`, from every n-th of them."""
+    import numpy as np
+
+    cosines = segment.cosines(rows[:: max(1, len(rows) // SAMPLED)], query).astype(np.float64)
+    return np.array([len(rows), len(rows) * cosines.mean(), len(rows) * (cosines**2).mean()])

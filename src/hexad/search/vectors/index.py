@@ -1,0 +1,317 @@
+"""Vector search: exact in float32, from about 30,000 vectors by sign bits with rescoring (design section 4).
+
+The blobs in `memory.db` are the truth. A cache file holds them as one memory-mapped matrix with their sign
+bits; vectors that came later are kept in memory beside it, and removed ones are masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from hexad.database.change_counters import ChangeReader
+from hexad.database.encryption.cipher import FileCipher
+from hexad.search.vectors.arithmetic import (
+    RESCORED,
+    Best,
+    Segment,
+    all_cosines,
+    allowed_rows,
+    concatenate,
+    crowding_of,
+    keep_best,
+    nearest_by_bits,
+    one_thread,
+    rescoring_needed,
+    sampled_spread,
+    score_named,
+    sign_bits,
+)
+from hexad.search.vectors.cache_file import CachedVectors, load_cache, write_cache
+from hexad.search.vectors.table import VectorRows, Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT_LIMIT: Final = 30_000
+"""Up to this many vectors every cosine is computed."""
+_TAIL_LIMIT: Final = 4_000
+_COMPARED: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorAnswer:
+    """The best memories by cosine, best first, and how the cosines of all vectors are spread.
+
+    `best` maps a memory's row number to `(cosine, chunk's number or 0)` for every memory that was scored.
+    `crowding` says of the nearest memories how close each is to its own nearest others among them, against
+    their mean: vectors that are near everything are near the question by accident.
+    """
+
+    best: dict[int, tuple[float, int]]
+    crowding: dict[int, float]
+    mean: float
+    deviation: float
+    vectors: int
+
+
+@dataclass(slots=True)
+class _Loaded:
+    change: int = -1
+    last_no: int = 0
+    last_removal: int = 0
+    base: Segment | None = None
+    tail: list[VectorRows] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    mean: NDArray[np.float32] | None = None
+    covariance: NDArray[np.float32] | None = None
+    rescored: int = RESCORED
+    exact: bool = True
+
+
+class VectorIndex:
+    """The vectors of one store, ready to search. Follows writes of any process."""
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        changes: ChangeReader,
+        *,
+        dimensions: int,
+        cache: Path | None,
+        identity: str,
+        cipher: FileCipher | None = None,
+    ) -> None:
+        self._vectors = vectors
+        self._changes = changes
+        self.dimensions = dimensions
+        self._cache = cache
+        self._identity = identity
+        self._cipher = cipher
+        self._lock = Lock()
+        self._state = _Loaded()
+
+    def count(self) -> int:
+        """Return how many vectors are searched."""
+        with self._lock:
+            self._refresh()
+            return sum(int(segment.alive.sum()) for segment in self._state.segments)
+
+    def segments(self) -> list[Segment]:
+        """Return the vectors as they are searched; who reads them changes nothing of them."""
+        with self._lock:
+            self._refresh()
+            return list(self._state.segments)
+
+    def search(
+        self,
+        query: NDArray[np.float32],
+        *,
+        limit: int,
+        allowed: NDArray[np.bool_] | None = None,
+        also: Sequence[int] = (),
+    ) -> VectorAnswer:
+        """Return the `limit` nearest memories, and the cosines of the memories `also` names.
+
+        `allowed[memory_no]` says which memories may answer; numbers past its end may not. The caller has seen to
+        it that those in `also` may. Vectors are L2-normalised, so that a dot product is the cosine.
+        """
+        with self._lock:
+            self._refresh()
+            state = self._state
+            segments = list(state.segments)
+        with one_thread():
+            return self._search(state, segments, query, limit=limit, allowed=allowed, also=also)
+
+    def _search(
+        self,
+        state: _Loaded,
+        segments: Sequence[Segment],
+        query: NDArray[np.float32],
+        *,
+        limit: int,
+        allowed: NDArray[np.bool_] | None,
+        also: Sequence[int],
+    ) -> VectorAnswer:
+        import numpy as np
+
+        best: Best = {}
+        total = np.zeros(3)  # count, sum, sum of squares
+        for segment in segments:
+            alive = allowed_rows(segment, allowed)
+            count = int(alive.sum())
+            approximate = segment.bits is not None and not state.exact and count > 4 * state.rescored
+            if approximate:
+                rows = nearest_by_bits(segment, query, alive, state.rescored)
+                total += (
+                    _spread(state, query, count)
+                    if allowed is None
+                    else sampled_spread(segment, np.flatnonzero(alive), query)
+                )
+            else:
+                rows = np.flatnonzero(alive)
+            cosines = segment.cosines(rows, query) if len(rows) < len(alive) else all_cosines(segment, query)
+            if not approximate:
+                total += (
+                    len(cosines),
+                    float(cosines.sum(dtype=np.float64)),
+                    float((cosines**2).sum(dtype=np.float64)),
+                )
+            keep_best(best, segment, rows, cosines, limit)
+        nearest = sorted(best, key=lambda memory: (-best[memory][0], memory))[:limit]
+        pool = {memory: best[memory] for memory in nearest}
+        crowding = crowding_of(pool)
+        named = np.unique(np.asarray(also, dtype=np.int64))
+        for segment in segments:
+            if len(named):
+                score_named(pool, segment, named, query)
+        count = int(total[0])
+        mean = total[1] / count if count else 0.0
+        deviation = float(np.sqrt(max(total[2] / count - mean**2, 0.0))) if count else 0.0
+        return VectorAnswer(
+            best={memory: (found[0], found[1]) for memory, found in pool.items()},
+            crowding=crowding,
+            mean=float(mean),
+            deviation=deviation,
+            vectors=count,
+        )
+
+    # The cache ------------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        import numpy as np
+
+        change = self._changes.current("vectors")
+        state = self._state
+        if change == state.change:
+            return
+        if state.change < 0 and self._cache is not None:
+            cached = self._loaded(self._cache)
+            if cached is not None and self._agrees(cached):
+                self._adopt(cached)
+                state = self._state
+        rows = self._vectors.after(state.last_no, dimensions=self.dimensions)
+        if len(rows.no):
+            state.tail.append(rows)
+            state.last_no = int(rows.no[-1])
+        removed = self._vectors.removed_after(state.last_removal)
+        if removed:
+            state.last_removal = removed[-1][0]
+        gone = np.array(sorted({no for _, no in removed}), dtype=np.int64)
+        self._join(gone)
+        state.change = change
+        if self._tail_size() > max(_TAIL_LIMIT, len(state.base.no) // 5 if state.base else 0):
+            self._rebuild()
+
+    def _loaded(self, cache: Path) -> CachedVectors | None:
+        return load_cache(cache, identity=self._identity, dimensions=self.dimensions, cipher=self._cipher)
+
+    def _agrees(self, cached: CachedVectors) -> bool:
+        """Whether the newest cached vector that the store still has is the one that it has by that number.
+
+        It is not after `memory.db` was restored from a backup: numbers are then given a second time.
+        """
+        newest = range(len(cached.rows.no) - 1, max(-1, len(cached.rows.no) - 1 - _COMPARED), -1)
+        for row in newest:
+            blob = self._vectors.blob(int(cached.rows.no[row]))
+            if blob is not None:
+                return bool(blob == cached.rows.matrix[row].tobytes())
+        return False
+
+    def _tail_size(self) -> int:
+        return sum(len(rows.no) for rows in self._state.tail)
+
+    def _adopt(self, cached: CachedVectors) -> None:
+        import numpy as np
+
+        state = self._state
+        state.base = Segment(
+            no=cached.rows.no,
+            memory_no=cached.rows.memory_no,
+            chunk_no=cached.rows.chunk_no,
+            matrix=cached.rows.matrix,
+            alive=np.ones(len(cached.rows.no), dtype=np.bool_),
+            bits=cached.bits,
+            centre=cached.mean,
+        )
+        state.exact = len(cached.rows.no) <= EXACT_LIMIT or cached.rescored == 0
+        if state.exact:
+            state.base.matrix = cached.rows.matrix.astype(np.float32)
+        state.rescored = cached.rescored or RESCORED
+        state.mean, state.covariance = cached.mean, cached.covariance
+        state.last_no, state.last_removal = cached.last_no, cached.last_removal
+
+    def _join(self, gone: NDArray[np.int64]) -> None:
+        """Make the tail one segment and mask what is gone; masks of earlier removals are kept."""
+        import numpy as np
+
+        state = self._state
+        dead = np.concatenate([segment.no[~segment.alive] for segment in state.segments] + [gone])
+        state.segments = [state.base] if state.base is not None else []
+        if state.tail:
+            rows = concatenate(state.tail)
+            state.tail = [rows]
+            state.segments.append(
+                Segment(
+                    no=rows.no,
+                    memory_no=rows.memory_no,
+                    chunk_no=rows.chunk_no,
+                    matrix=rows.matrix.astype(np.float32),
+                    alive=np.ones(len(rows.no), dtype=np.bool_),
+                )
+            )
+        for segment in state.segments:
+            segment.alive = ~np.isin(segment.no, dead)
+
+    def _rebuild(self) -> None:
+        """Make base and tail one base, measure its sign bits, and write the cache file."""
+        import numpy as np
+
+        state = self._state
+        parts = [
+            VectorRows(
+                no=segment.no[segment.alive],
+                memory_no=segment.memory_no[segment.alive],
+                chunk_no=segment.chunk_no[segment.alive],
+                matrix=segment.matrix[segment.alive].astype(np.float16, copy=False),
+            )
+            for segment in state.segments
+        ]
+        rows = concatenate(parts)
+        sample = rows.matrix[:: max(1, len(rows.no) // 20_000)].astype(np.float32)
+        mean = sample.mean(axis=0)
+        centred = sample - mean
+        covariance = (centred.T @ centred) / max(len(sample), 1)
+        bits = sign_bits(rows.matrix, mean)
+        cached = CachedVectors(
+            rows=rows,
+            bits=bits,
+            mean=mean,
+            covariance=covariance,
+            rescored=rescoring_needed(rows, bits, mean) if len(rows.no) > EXACT_LIMIT else 0,
+            last_no=state.last_no,
+            last_removal=state.last_removal,
+        )
+        self._state = _Loaded(change=state.change)
+        if self._cache is not None:
+            write_cache(
+                self._cache, cached, change=state.change, identity=self._identity, cipher=self._cipher
+            )
+            cached = self._loaded(self._cache) or cached
+        self._adopt(cached)
+        self._join(np.zeros(0, dtype=np.int64))
+
+
+def _spread(state: _Loaded, query: NDArray[np.float32], count: int) -> NDArray[np.float64]:
+    """Count, sum and sum of squares of all cosines, exact from mean and covariance without computing any."""
+    import numpy as np
+
+    assert state.mean is not None
+    assert state.covariance is not None
+    mean = float(query @ state.mean)
+    square = float(query @ state.covariance @ query) + mean**2
+    return np.array([count, count * mean, count * square])

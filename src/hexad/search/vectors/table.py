@@ -1,0 +1,139 @@
+"""Vectors as stored: float16 blobs, one per chunk and one per memory of several chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from hexad.database.change_counters import bump
+from hexad.database.connection import Database
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVector:
+    """A vector to store; `chunk_no` None means the beginning of the whole memory."""
+
+    memory_no: int
+    chunk_no: int | None
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRows:
+    """Vectors as read: parallel columns; `chunk_no` is 0 for the whole memory."""
+
+    no: NDArray[np.int64]
+    memory_no: NDArray[np.int64]
+    chunk_no: NDArray[np.int64]
+    matrix: NDArray[np.float16]
+
+
+class Vectors:
+    """The vectors of one store. `removals` lets caches follow without reading everything again."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, vectors: Sequence[NewVector]) -> None:
+        """Store vectors in the caller's transaction."""
+        with self._db.joined() as con:
+            con.executemany(
+                "INSERT INTO vectors(memory_no, chunk_no, vector) VALUES(?,?,?)",
+                [(v.memory_no, v.chunk_no, v.vector.astype("<f2").tobytes()) for v in vectors],
+            )
+            bump(con, "vectors")
+
+    def remove_memory(self, memory_no: int) -> None:
+        """Remove the vectors of a memory."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT INTO vector_removals(vector_no) SELECT no FROM vectors WHERE memory_no = ?",
+                (memory_no,),
+            )
+            con.execute("DELETE FROM vectors WHERE memory_no = ?", (memory_no,))
+            bump(con, "vectors")
+
+    def remove_all(self) -> None:
+        """Remove every vector, before they are computed anew."""
+        with self._db.joined() as con:
+            con.execute("INSERT INTO vector_removals(vector_no) SELECT no FROM vectors")
+            con.execute("DELETE FROM vectors")
+            bump(con, "vectors")
+
+    def count(self) -> int:
+        """Return how many vectors there are."""
+        row = self._db.query_one("SELECT count(*) FROM vectors")
+        return cast("int", row[0]) if row else 0
+
+    def empty(self) -> bool:
+        """Return whether there is no vector at all."""
+        return self._db.query_one("SELECT 1 FROM vectors LIMIT 1") is None
+
+    def after(self, vector_no: int, *, dimensions: int) -> VectorRows:
+        """Return the vectors with a higher number, in order."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT no, memory_no, coalesce(chunk_no, 0), vector FROM vectors WHERE no > ? ORDER BY no",
+            (vector_no,),
+        )
+        width = 2 * dimensions
+        blob = b"".join(cast("bytes", row[3]) for row in rows if len(cast("bytes", row[3])) == width)
+        keep = [row for row in rows if len(cast("bytes", row[3])) == width]
+        return VectorRows(
+            no=np.fromiter((cast("int", row[0]) for row in keep), dtype=np.int64, count=len(keep)),
+            memory_no=np.fromiter((cast("int", row[1]) for row in keep), dtype=np.int64, count=len(keep)),
+            chunk_no=np.fromiter((cast("int", row[2]) for row in keep), dtype=np.int64, count=len(keep)),
+            matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
+        )
+
+    def of_memories(self, numbers: Collection[int]) -> dict[int, NDArray[np.float32]]:
+        """Return each memory's own vector: of its beginning, or of its only chunk; those without are left out."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT v.memory_no, v.vector, min(coalesce(v.chunk_no, 0)) FROM vectors v"
+            " WHERE v.memory_no IN (SELECT value FROM json_each(?)) GROUP BY v.memory_no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {
+            cast("int", row[0]): np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32)
+            for row in rows
+        }
+
+    def of_chunks(self, memory_no: int, *, dimensions: int) -> list[tuple[int, NDArray[np.float32]]]:
+        """Return the numbers of a memory's chunks and their vectors of this length, in order."""
+        import numpy as np
+
+        rows = self._db.query(
+            "SELECT chunk_no, vector FROM vectors WHERE memory_no = ? AND chunk_no IS NOT NULL AND length(vector) = ?"
+            " ORDER BY chunk_no",
+            (memory_no, 2 * dimensions),
+        )
+        return [
+            (cast("int", row[0]), np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32))
+            for row in rows
+        ]
+
+    def blob(self, vector_no: int) -> bytes | None:
+        """Return a vector as it is stored, None when it is gone."""
+        row = self._db.query_one("SELECT vector FROM vectors WHERE no = ?", (vector_no,))
+        return cast("bytes", row[0]) if row else None
+
+    def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
+        """Return `(removal's number, vector's number)` of later removals."""
+        rows = self._db.query(
+            "SELECT no, vector_no FROM vector_removals WHERE no > ? ORDER BY no", (removal_no,)
+        )
+        return [(cast("int", no), cast("int", vector_no)) for no, vector_no in rows]
+
+    def last_removal(self) -> int:
+        """Return the number of the newest removal, 0 when there was none."""
+        row = self._db.query_one("SELECT coalesce(max(no), 0) FROM vector_removals")
+        return cast("int", row[0]) if row else 0

@@ -1,0 +1,371 @@
+"""Document 1's recalls: from an ordering of a space's memories to a bundle, the same bytes for the same state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple, Protocol
+
+from hexad.core.clock import Clock
+from hexad.database.codec import to_micros
+from hexad.errors import ProviderError
+from hexad.memory.link import Linked
+from hexad.memory.memory import JSONObject, Memory, Relevance, format_time
+from hexad.memory.policy import Backend
+from hexad.memory.query import Filters
+from hexad.memory.store import Stores
+from hexad.memory.tables.spaces import Space
+from hexad.search.recall.linked import follow, more_linked
+from hexad.search.recall.recall_log import Handouts
+from hexad.spaces.bundles.as_text import global_summary
+from hexad.spaces.bundles.bundle import Bundle, BundleOptions, KindList
+from hexad.spaces.bundles.digest import DigestWriter, digest_of
+from hexad.spaces.bundles.options import check_kind, check_topic
+from hexad.spaces.bundles.orderings.all import Ordered, Orderings
+from hexad.spaces.bundles.orderings.choice import resolve_backend
+from hexad.spaces.bundles.orderings.external import NamedOrdering
+from hexad.spaces.bundles.orderings.question import ask
+from hexad.spaces.bundles.orderings.raptor import uncounted
+from hexad.text.paths import matches
+from hexad.text.tokens import TokenCounter
+
+_NAMED_IN_NOTES: Final = 10
+_RANKS: Final = {Relevance.HIGH: 0, Relevance.MEDIUM: 1, Relevance.LOW: 2}
+
+
+class Picked(NamedTuple):
+    """One memory that an ordering chose."""
+
+    no: int
+    score: float
+    memory: Memory
+
+
+class Cost(Protocol):
+    """What a section takes of `max_tokens`, and what its raw text takes on top of it."""
+
+    def section(self, section: JSONObject) -> int:
+        """Return the tokens of a section without its raw text."""
+
+    def raw(self, section: JSONObject, raw: str) -> int:
+        """Return the further tokens of a section with its raw text."""
+
+
+class JSONCost:
+    """The tokens of sections and raw texts as they stand in the bundle's JSON."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+
+    def section(self, section: JSONObject) -> int:
+        """Return the tokens of a section as JSON."""
+        return self._counter.count(json.dumps(section, ensure_ascii=False))
+
+    def raw(self, section: JSONObject, raw: str) -> int:
+        """Return the tokens of an entry of `raw` as JSON."""
+        return self._counter.count(json.dumps(_raw_entry(section, raw), ensure_ascii=False))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleNeeds:
+    """What the recalls of document 1 are made of. `default_backend` is a name from the settings."""
+
+    stores: Stores
+    orderings: Orderings
+    clock: Clock
+    counter: TokenCounter
+    handouts: Handouts | None
+    default_backend: str
+    external: Mapping[str, NamedOrdering]
+    writer: DigestWriter | None
+
+
+class Bundles:
+    """Makes bundles and lists by kind from one store."""
+
+    def __init__(self, needs: BundleNeeds) -> None:
+        self._stores = needs.stores
+        self._orderings = needs.orderings
+        self._clock = needs.clock
+        self._counter = needs.counter
+        self._handouts = needs.handouts
+        self._default_backend = needs.default_backend
+        self._external = needs.external
+        self._writer = needs.writer
+
+    def context(self, space: str, topic: str, options: BundleOptions) -> Bundle:
+        """Return what a space knows about a topic. Raises `NotFound` when the space was never created."""
+        bundle = self.merged([space], space, topic, options, cost=JSONCost(self._counter))
+        return self.with_digest(bundle, space=space) if options.digest else bundle
+
+    def merged(
+        self, spaces: Sequence[str], label: str, topic: str, options: BundleOptions, *, cost: Cost
+    ) -> Bundle:
+        """Return one bundle of several spaces, called `label`, without a digest; merged by score, then the ties."""
+        topic = check_topic(topic)
+        now = options.freeze_clock or self._clock.now()
+        picked: list[Picked] = []
+        notes: list[str] = []
+        backends: dict[str, None] = {}
+        for space in spaces:
+            backend, more = self._backend(self._stores.spaces.get(space), options)
+            notes += more
+            if isinstance(backend, NamedOrdering):
+                chosen, used, more = self._external_first(backend, space, topic, options, now)
+                notes += more
+            else:
+                chosen, used = self._topic(space, topic, options, backend, now), backend.value
+                notes += uncounted(ask(topic, options, now=now)) if backend is Backend.RAPTOR else []
+            picked += chosen
+            backends[used] = None
+        if len(spaces) > 1:
+            picked.sort(key=lambda one: _place(one, strict=options.order == "strict"))
+            notes.append(f"Merged from the spaces {', '.join(spaces)}.")
+        found = self._assemble(picked[: options.limit], options, cost)
+        return Bundle(
+            space=label,
+            topic=topic,
+            generated_at=now,
+            global_summary=global_summary(topic, found.sections),
+            limit=options.limit,
+            backend=", ".join(backends),
+            notes=(*dict.fromkeys(notes), *found.notes),
+            sections=found.sections,
+            raw=found.raw,
+            raw_ids=found.raw_ids,
+            linked=found.linked,
+            memories=found.memories,
+            scores=found.scores,
+        )
+
+    def kind(self, space: str, kind: str, options: BundleOptions) -> KindList:
+        """Return a space's memories of a kind, in the order that the backend gives kinds. Raises `NotFound`."""
+        kind = check_kind(kind)
+        now = options.freeze_clock or self._clock.now()
+        place = self._stores.spaces.get(space)
+        backend, notes = self._backend(place, options)
+        if isinstance(backend, NamedOrdering):
+            notes = [f"Ordering {backend.name!r} orders topics, not kinds; the order is that of basic."]
+            backend = Backend.BASIC
+        if backend is Backend.RAPTOR:
+            notes += uncounted(ask("", options, now=now))
+        if options.digest:
+            notes.append("A list by kind has no digest; recall_context makes one.")
+        with self._stores.db.read():
+            ordered = self._orderings.kind(
+                place.no, kind, options, backend=backend, now=now, limit=options.limit
+            )
+            picked = self._picked(ordered)
+        found = self._assemble(picked, options, JSONCost(self._counter))
+        return KindList(
+            space=space,
+            kind=kind,
+            generated_at=now,
+            limit=options.limit,
+            backend=backend.value,
+            notes=(*notes, *found.notes),
+            sections=found.sections,
+            raw=found.raw,
+            raw_ids=found.raw_ids,
+            linked=found.linked,
+            memories=found.memories,
+            scores=found.scores,
+        )
+
+    def with_digest(self, bundle: Bundle, *, space: str | None) -> Bundle:
+        """Return the bundle with a digest, or with a note that says why there is none."""
+        digest, notes = digest_of(bundle, space=space, writer=self._writer, counter=self._counter)
+        return replace(bundle, digest=digest, notes=(*bundle.notes, *notes))
+
+    # Which ordering -------------------------------------------------------------------------------------------
+
+    def _backend(self, space: Space, options: BundleOptions) -> tuple[Backend | NamedOrdering, list[str]]:
+        """Return the ordering that the call names, else the space's policy, else the settings; unknown: basic."""
+        policy = space.policies.get("backend")
+        name = options.backend or (policy if isinstance(policy, str) else None) or self._default_backend
+        external = self._external.get(name.strip().lower())
+        if external is not None:
+            return external, []
+        backend, note = resolve_backend(name, None, None)
+        return backend, [] if note is None else [note]
+
+    def _topic(
+        self, space: str, topic: str, options: BundleOptions, backend: Backend, now: datetime
+    ) -> list[Picked]:
+        with self._stores.db.read():
+            space_no = self._stores.spaces.get(space).no
+            ordered = self._orderings.topic(
+                space_no, topic, options, backend=backend, now=now, limit=options.limit
+            )
+            return self._picked(ordered)
+
+    def _external_first(
+        self, ordering: NamedOrdering, space: str, topic: str, options: BundleOptions, now: datetime
+    ) -> tuple[list[Picked], str, list[str]]:
+        """Return what an ordering of the program names, in its order, then the rest as basic has it."""
+        try:
+            named = ordering.order(space, topic, options.limit)
+        except ProviderError as error:
+            note = f"Ordering {ordering.name!r} failed ({error}); the order is that of basic."
+            return self._topic(space, topic, options, Backend.BASIC, now), Backend.BASIC.value, [note]
+        with self._stores.db.read():
+            first = self._admitted(named, space, options)
+            rest = self._topic(space, topic, options, Backend.BASIC, now)
+        known = {one.no for one in first}
+        chosen = [*first, *(one for one in rest if one.no not in known)]
+        if options.order == "strict":
+            chosen.sort(key=lambda one: _rank(one.memory))
+        notes = []
+        if len(first) < len(named):
+            notes.append(
+                f"Ordering {ordering.name!r} named {len(named) - len(first)} memories that are not active in this "
+                "space, not to be seen, or filtered out."
+            )
+        return chosen[: options.limit], ordering.name, notes
+
+    def _admitted(
+        self, named: Sequence[tuple[str, float]], space: str, options: BundleOptions
+    ) -> list[Picked]:
+        memories = self._stores.memories
+        scores = {
+            found.no: score
+            for memory_id, score in named
+            if (found := memories.identify(memory_id=memory_id)) is not None
+        }
+        filters = Filters(spaces=(space,), roles=self._stores.roles)
+        passing = self._stores.places.passing(set(scores), filters)
+        loaded = memories.by_no(passing)
+        return [
+            Picked(no, score, loaded[no])
+            for no, score in scores.items()
+            if no in loaded and _passes(loaded[no], options)
+        ]
+
+    def _picked(self, ordered: Sequence[Ordered]) -> list[Picked]:
+        memories = self._stores.memories.by_no([one.no for one in ordered])
+        return [Picked(one.no, one.score, memories[one.no]) for one in ordered]
+
+    # The bundle -----------------------------------------------------------------------------------------------
+
+    def _assemble(self, picked: Sequence[Picked], options: BundleOptions, cost: Cost) -> _Found:
+        """Return the sections that fit, the raw texts that fit beside them, and notes of what did not."""
+        left = options.max_tokens
+        kept: list[Picked] = []
+        sections: list[JSONObject] = []
+        dropped: list[str] = []
+        for one in picked:
+            section = section_of(one.memory, metadata=options.include_metadata)
+            spent = cost.section(section) if left is not None else 0
+            if left is not None and spent > left:
+                dropped.append(one.memory.id)
+                continue
+            left = None if left is None else left - spent
+            kept.append(one)
+            sections.append(section)
+        raw_ids: list[str] = []
+        raw: list[JSONObject] = []
+        missed: list[str] = []
+        for one, section in zip(
+            kept[: options.raw_limit if options.include_raw else 0], sections, strict=False
+        ):
+            spent = cost.raw(section, one.memory.raw) if left is not None else 0
+            if left is not None and spent > left:
+                missed.append(one.memory.id)
+                continue
+            left = None if left is None else left - spent
+            raw_ids.append(one.memory.id)
+            raw.append(_raw_entry(section, one.memory.raw))
+        linked, beyond = self._linked(kept, options)
+        self._note_handouts(kept, raw_ids)
+        notes = [*_left_out(dropped, "sections"), *_left_out(missed, "raw texts")]
+        return _Found(
+            sections=tuple(sections),
+            raw=tuple(raw) if options.include_raw else None,
+            raw_ids=tuple(raw_ids),
+            memories=tuple(one.memory for one in kept),
+            scores=tuple(one.score for one in kept),
+            linked=linked,
+            notes=(*notes, *more_linked(beyond)),
+        )
+
+    def _linked(
+        self, kept: Sequence[Picked], options: BundleOptions
+    ) -> tuple[tuple[Linked, ...] | None, int]:
+        if not options.follow_links:
+            return None, 0
+        with self._stores.db.read():
+            return follow(self._stores, [one.no for one in kept])
+
+    def _note_handouts(self, kept: Sequence[Picked], raw_ids: Sequence[str]) -> None:
+        """Let `last_used_at` and the echo check know; with the real time, since no use was ever in frozen time."""
+        if self._handouts is None or not kept:
+            return
+        shown = (
+            (one.no, _shown(one.memory, with_raw=one.memory.id in raw_ids), one.memory.raw) for one in kept
+        )
+        self._handouts.note_texts(shown, at=self._clock.now())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    sections: tuple[JSONObject, ...]
+    raw: tuple[JSONObject, ...] | None
+    raw_ids: tuple[str, ...]
+    memories: tuple[Memory, ...]
+    scores: tuple[float, ...]
+    linked: tuple[Linked, ...] | None
+    notes: tuple[str, ...]
+
+
+def section_of(memory: Memory, *, metadata: bool = True) -> JSONObject:
+    """Return document 1's section of a memory, its keys in the order given there."""
+    return {
+        "id": memory.id,
+        "path": memory.path,
+        "kind": memory.kind,
+        "summary_micro": memory.summary_micro,
+        "summary_short": memory.summary_short,
+        "summary_long": memory.summary_long,
+        "relevance": memory.relevance.value,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        **({"metadata": dict(memory.metadata)} if metadata else {}),
+        "updated_at": format_time(memory.updated_at),
+        **memory.provenance(),
+    }
+
+
+def _raw_entry(section: JSONObject, raw: str) -> JSONObject:
+    return {"path": section["path"], "raw": raw, "kind": section["kind"]}
+
+
+def _shown(memory: Memory, *, with_raw: bool) -> str:
+    if with_raw:
+        return memory.raw
+    return "\n".join(dict.fromkeys([memory.summary_micro, memory.summary_short, memory.summary_long]))
+
+
+def _passes(memory: Memory, options: BundleOptions) -> bool:
+    if options.require_high_relevance and memory.relevance is not Relevance.HIGH:
+        return False
+    return options.path is None or matches(memory.path, options.path)
+
+
+def _rank(memory: Memory) -> tuple[bool, int]:
+    return not memory.pinned, _RANKS[memory.relevance]
+
+
+def _place(one: Picked, *, strict: bool) -> tuple[object, ...]:
+    """Return the key by which memories of several spaces are merged: the ties of every ordering."""
+    memory = one.memory
+    rank = _rank(memory) if strict else ()
+    return (*rank, -one.score, -to_micros(memory.updated_at), memory.path, memory.id)
+
+
+def _left_out(ids: Sequence[str], what: str) -> list[str]:
+    if not ids:
+        return []
+    more = ", …" if len(ids) > _NAMED_IN_NOTES else ""
+    return [f"max_tokens left out {len(ids)} {what}: {', '.join(ids[:_NAMED_IN_NOTES])}{more}."]

@@ -1,0 +1,170 @@
+"""The options of document 1's recalls, parsed once: keywords, a mapping, or JSON text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Final, cast
+
+from hexad.core.arguments import parse_time
+from hexad.errors import InvalidInput, LimitExceeded
+from hexad.spaces.bundles.bundle import (
+    LIMIT_DEFAULT,
+    LIMIT_MOST,
+    RAW_LIMIT_DEFAULT,
+    RAW_LIMIT_MOST,
+    BundleOptions,
+)
+from hexad.text.normalize import slug, whole_characters
+from hexad.text.paths import normalize_path
+
+TOPIC_CHARACTERS_MOST: Final = 10_000
+ORDERS: Final = ("score", "strict")
+OPTIONS: Final = tuple(sorted(field.name for field in fields(BundleOptions)))
+_FLAGS: Final = {"include_raw": False, "include_metadata": True, "require_high_relevance": False,
+                 "follow_links": False, "digest": False}  # fmt: skip
+
+GivenOptions = Mapping[str, object] | str | None
+"""Document 1's `options_json`: JSON text, or what it would parse to."""
+
+
+def parse_bundle_options(given: GivenOptions, keywords: Mapping[str, object]) -> BundleOptions:
+    """Return the options of one recall; a keyword goes before the same name in `given`, None means the default.
+
+    A limit that is not positive is the default, one that is too large the most there is. Raises `InvalidInput` for
+    an option that is unknown, and for a value of another type than the option's.
+    """
+    values = {**_mapping(given), **keywords}
+    unknown = sorted(str(name) for name in values if name not in OPTIONS)
+    if unknown:
+        raise InvalidInput(f"Unknown option {unknown[0]!r} of a recall; known are {', '.join(OPTIONS)}.")
+    values = {name: value for name, value in values.items() if value is not None}
+    return BundleOptions(
+        limit=_limit(values.get("limit"), "limit", LIMIT_DEFAULT, LIMIT_MOST),
+        raw_limit=_limit(values.get("raw_limit"), "raw_limit", RAW_LIMIT_DEFAULT, RAW_LIMIT_MOST),
+        include_raw=_flag(values, "include_raw"),
+        include_metadata=_flag(values, "include_metadata"),
+        prefer_kinds=_slugs(values.get("prefer_kinds", ()), "prefer_kinds"),
+        prefer_tags=_slugs(values.get("prefer_tags", ()), "prefer_tags"),
+        require_high_relevance=_flag(values, "require_high_relevance"),
+        freeze_clock=parse_time(cast("str | None", values.get("freeze_clock")), "freeze_clock"),
+        backend=_text(values.get("backend"), "backend", "'basic' or 'patricia'"),
+        order=_order(values.get("order", "score")),
+        path=_path(values.get("path")),
+        max_tokens=_max_tokens(values.get("max_tokens")),
+        follow_links=_flag(values, "follow_links"),
+        digest=_flag(values, "digest"),
+    )
+
+
+def check_topic(topic: object) -> str:
+    """Return the topic, also an empty one, in characters that can be written; raises `InvalidInput`, or
+    `LimitExceeded` past 10,000.
+    """
+    if not isinstance(topic, str):
+        raise InvalidInput(f"topic = {topic!r} is no text; give a few words, or '' for no topic.")
+    if len(topic) > TOPIC_CHARACTERS_MOST:
+        raise LimitExceeded(
+            f"The topic has {len(topic):,} characters; at most {TOPIC_CHARACTERS_MOST:,} are read. Give a few words."
+        )
+    return whole_characters(topic)
+
+
+def check_project(project: object) -> None:
+    """Raise `InvalidInput` for what names no project."""
+    if not isinstance(project, str) or not project.strip():
+        raise InvalidInput(
+            f"{project!r} is no project; give the name of a space, or a space's metadata.project."
+        )
+
+
+def check_deadline(deadline_ms: object) -> None:
+    """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
+    if deadline_ms is not None and (not _whole(deadline_ms) or cast("int", deadline_ms) < 1):
+        raise InvalidInput(
+            f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1."
+        )
+
+
+def check_kind(kind: object) -> str:
+    """Return a kind as memories have it; raises `InvalidInput` for what cannot be one."""
+    name = slug(kind) if isinstance(kind, str) else ""
+    if not name:
+        raise InvalidInput(f"kind = {kind!r} is no kind of memory; give a word, such as 'decision'.")
+    return name
+
+
+def _mapping(given: GivenOptions) -> Mapping[str, object]:
+    value: object = {} if given is None else given
+    if isinstance(given, str):
+        try:
+            value = json.loads(given)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f'options = {given[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.'
+            ) from error
+    if not isinstance(value, Mapping):
+        raise InvalidInput(
+            f'options = {str(given)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.'
+        )
+    return value
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _limit(value: object, name: str, default: int, most: int) -> int:
+    if value is None:
+        return default
+    if not _whole(value):
+        raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.")
+    number = cast("int", value)
+    return default if number <= 0 else min(number, most)
+
+
+def _max_tokens(value: object) -> int | None:
+    if value is None:
+        return None
+    if not _whole(value) or cast("int", value) < 1:
+        raise InvalidInput(f"max_tokens = {value!r} must be a whole number, at least 1.")
+    return cast("int", value)
+
+
+def _flag(values: Mapping[str, object], name: str) -> bool:
+    value = values.get(name, _FLAGS[name])
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} = {value!r} is neither true nor false; give one of the two.")
+    return value
+
+
+def _slugs(value: object, name: str) -> tuple[str, ...]:
+    """Return one word or several as the slugs that memories carry, each once, in the order given."""
+    words = (value,) if isinstance(value, str) else value
+    if not isinstance(words, Sequence | set | frozenset):
+        raise InvalidInput(f"{name} = {value!r} is no word and no list of words.")
+    found: dict[str, None] = {}
+    for word in sorted(words, key=str) if isinstance(words, set | frozenset) else words:
+        one = slug(word) if isinstance(word, str) else ""
+        if not one:
+            raise InvalidInput(f"{name} holds {word!r}, which has no letter or digit; give words.")
+        found[one] = None
+    return tuple(found)
+
+
+def _text(value: object, name: str, example: str) -> str | None:
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        raise InvalidInput(f"{name} = {value!r} is no name; give one, such as {example}.")
+    return value
+
+
+def _order(value: object) -> str:
+    if not isinstance(value, str) or value not in ORDERS:
+        raise InvalidInput(f"order = {value!r} is not one of {', '.join(ORDERS)}.")
+    return value
+
+
+def _path(value: object) -> str | None:
+    text = _text(value, "path", "'project/module'")
+    return None if text is None else normalize_path(text)

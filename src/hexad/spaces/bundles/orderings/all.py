@@ -1,0 +1,185 @@
+"""The orderings of document 1 over the memories of a space, exact, from views that follow every change.
+
+The formulas stand in the modules `basic`, `patricia`, `raptor`, `hybrid` and `temporal`. Every ordering ends with the
+same ties: score descending, `updated_at` descending, path, id. `order="strict"` puts what is pinned before the rest
+and, inside each half, high relevance before medium before everything else, whatever the scores.
+
+Only active memories of the space are ordered, and only what `stores.roles` may see: the numbers of how often a word
+occurs, and what is pinned, are those of the visible memories, so that they betray nothing. `require_high_relevance`
+and `path` (as `text.paths.matches` says) choose among them and leave those numbers as they are. Stored data is never
+changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from hexad.database.change_counters import ChangeReader
+from hexad.database.connection import Connection
+from hexad.errors import InvalidInput
+from hexad.memory.policy import Backend
+from hexad.memory.store import Stores
+from hexad.memory.tables.ngram_filters import REBUILT
+from hexad.spaces.bundles.bundle import BundleOptions
+from hexad.spaces.bundles.orderings.basic import BasicTopic, NewestFirst
+from hexad.spaces.bundles.orderings.hybrid import HybridKind, HybridTopic
+from hexad.spaces.bundles.orderings.patricia import PatriciaKind, PatriciaTopic
+from hexad.spaces.bundles.orderings.question import Question, ask
+from hexad.spaces.bundles.orderings.raptor import RaptorKind, RaptorTopic
+from hexad.spaces.bundles.orderings.scorer import Scorer
+from hexad.spaces.bundles.orderings.space_view import SpaceView
+from hexad.spaces.bundles.orderings.temporal import TemporalKind, TemporalTopic
+from hexad.spaces.bundles.orderings.top_selection import first
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+VIEWS_MOST: Final = 8
+"""Spaces whose views are kept, the last used ones."""
+FAMILY: Final = "memories"
+_TOPIC: Final[Mapping[Backend, Callable[[SpaceView, Question], Scorer]]] = {
+    Backend.BASIC: BasicTopic,
+    Backend.PATRICIA: PatriciaTopic,
+    Backend.RAPTOR: RaptorTopic,
+    Backend.HYBRID: HybridTopic,
+    Backend.TEMPORAL: TemporalTopic,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A memory by its row number, and the score by which it stands where it does."""
+
+    no: int
+    score: float
+
+
+class Orderings:
+    """Orders the memories of spaces; safe to share between threads.
+
+    A call reads one moment of the store. Inside `stores.db.read()` that is the moment of the block, also when another
+    thread has seen a later one meanwhile.
+    """
+
+    def __init__(self, stores: Stores, changes: ChangeReader) -> None:
+        self._stores = stores
+        self._changes = changes
+        self._views: OrderedDict[int, SpaceView] = OrderedDict()
+        self._rebuilt = 0  # the change of the signatures that the views were read after
+        self._lock = threading.RLock()
+
+    def topic(
+        self,
+        space_no: int,
+        topic: str,
+        options: BundleOptions,
+        *,
+        backend: Backend,
+        now: datetime,
+        limit: int,
+    ) -> list[Ordered]:
+        """Return the first `limit` memories of a space for a topic, in order."""
+        question = ask(topic, options, now=now)
+        with self._stores.db.read() as con, self._lock:
+            view = self._view(con, space_no)
+            pool = _filtered(view, view.everything(), options)
+            return _ordered(view, _TOPIC[backend](view, question), pool, options, limit=limit)
+
+    def kind(
+        self,
+        space_no: int,
+        kind: str,
+        options: BundleOptions,
+        *,
+        backend: Backend,
+        now: datetime,
+        limit: int,
+    ) -> list[Ordered]:
+        """Return the first `limit` memories of a kind, in order; none for a kind that no memory has."""
+        question = ask("", options, now=now)
+        with self._stores.db.read() as con, self._lock:
+            view = self._view(con, space_no)
+            pool = _filtered(view, view.of_kind(kind.strip().lower()), options)
+            if not pool.any():
+                return []
+            return _ordered(view, _kind_scorer(view, question, pool, backend), pool, options, limit=limit)
+
+    def under(self, space_no: int, prefix: str) -> list[int]:
+        """Return the row numbers of what is at or under a path, by path and id; case and whole parts count."""
+        with self._stores.db.read() as con, self._lock:
+            view = self._view(con, space_no)
+            slots = view.under(prefix).nonzero()[0]
+            return [int(view.nos[slot]) for slot in slots[view.rank[slots].argsort()]]
+
+    def _view(self, con: Connection, space_no: int) -> SpaceView:
+        rev, rebuilt = self._changes.current(FAMILY), self._changes.current(REBUILT)
+        if con.writing:
+            # What is not committed may never be: no other caller may see it.
+            return SpaceView.load(self._stores, space_no, rev)
+        if rebuilt != self._rebuilt:
+            self._views.clear()
+            self._rebuilt = rebuilt
+        view = self._views.get(space_no)
+        try:
+            if view is None or not view.follow(rev):
+                fresh = SpaceView.load(self._stores, space_no, rev)
+                if view is not None and view.rev > rev:
+                    return fresh  # for this reader alone, who stands before what is kept
+                view = self._views[space_no] = fresh
+        except BaseException:
+            self._views.pop(space_no, None)  # half a step is worse than none
+            raise
+        self._views.move_to_end(space_no)
+        while len(self._views) > VIEWS_MOST:
+            self._views.popitem(last=False)
+        return view
+
+
+def _filtered(view: SpaceView, slots: NDArray[np.bool_], options: BundleOptions) -> NDArray[np.bool_]:
+    if options.require_high_relevance:
+        slots = slots & (view.level[: view.size] == 2)
+    if options.path is not None:
+        slots = slots & view.under(options.path)
+    return slots
+
+
+def _kind_scorer(view: SpaceView, question: Question, pool: NDArray[np.bool_], backend: Backend) -> Scorer:
+    match backend:
+        case Backend.PATRICIA:
+            return PatriciaKind(view, question)
+        case Backend.RAPTOR:
+            return RaptorKind(view, question)
+        case Backend.HYBRID:
+            return HybridKind(view, pool)
+        case Backend.TEMPORAL:
+            return TemporalKind(view, question)
+        case Backend.BASIC:
+            return NewestFirst(view)
+
+
+def _ordered(
+    view: SpaceView, scorer: Scorer, pool: NDArray[np.bool_], options: BundleOptions, *, limit: int
+) -> list[Ordered]:
+    if options.order == "score":
+        groups = [pool]
+    elif options.order == "strict":
+        pinned, level = view.pinned[: view.size], view.level[: view.size]
+        groups = [
+            pool & (pinned == is_pinned) & (level == high)
+            for is_pinned in (True, False)
+            for high in (2, 1, 0)
+        ]
+    else:
+        raise InvalidInput(f"order = {options.order!r} is unknown; choose 'score' or 'strict'.")
+    found: list[tuple[int, float]] = []
+    for group in groups:
+        found += first(view, scorer, group.nonzero()[0], limit=limit - len(found))
+        if len(found) >= limit:
+            break
+    return [Ordered(int(view.nos[slot]), score) for slot, score in found]

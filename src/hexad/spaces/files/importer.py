@@ -1,0 +1,356 @@
+"""A space's file brought into the store: merged by id, all of it in one transaction or nothing.
+
+The store wins: only a newer object changes a memory, and a file sets policies and metadata of a new space alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from hexad.core.clock import Clock
+from hexad.database.change_counters import ChangeReader
+from hexad.database.codec import dump
+from hexad.errors import HexadError, InvalidSpace
+from hexad.ingest.write.pipeline import Pipeline
+from hexad.ingest.write.prepare import Prepared
+from hexad.ingest.write.redaction import Redactor
+from hexad.memory.draft import Draft
+from hexad.memory.memory import JSONValue, Memory
+from hexad.memory.query import Filters
+from hexad.memory.store import Stores
+from hexad.memory.tables.file_origins import SpaceOrigin, fingerprint, space_fingerprint
+from hexad.memory.tables.rows import batches
+from hexad.memory.tables.spaces import Space
+from hexad.redaction.redact import RedactionRules
+from hexad.spaces.files.document import OBJECTS, count_purged, places, record_head
+from hexad.spaces.files.fields import ParsedObject, capped, made_id
+from hexad.spaces.files.merge_objects import differs, known_rows, refuse_used, same_objects
+from hexad.spaces.files.merge_policies import object_notes, settled_policies
+from hexad.spaces.files.outcomes import TAKEN, WRITTEN, Fate, newer, read_report
+from hexad.spaces.files.reader import ParsedSpace
+from hexad.spaces.files.report import ReadReport
+
+_TRIES: Final = 3
+"""How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """What was made of the objects, by their place, and holds as long as the space is as it was.
+
+    Others write meanwhile, also elsewhere; comparing the file with the store again must not cost all of it again.
+    """
+
+    space: Space | None
+    rules: RedactionRules
+    clean: dict[int, ParsedObject] = field(default_factory=dict)
+    prepared: dict[int, tuple[Draft, Prepared]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What reading the file does to the store as it was at `seen`. `objects` are clean; `touched` were not."""
+
+    seen: tuple[int, int]
+    space: Space | None
+    fresh: bool
+    policies: Mapping[str, JSONValue]
+    head: Mapping[str, JSONValue]
+    objects: Sequence[ParsedObject]
+    touched: int
+    fates: Mapping[str, Fate]
+    prepared: Sequence[Prepared]
+    notes: Sequence[str]
+    work: _Work
+
+
+class SpaceImporter:
+    """Stores what a space's file holds."""
+
+    def __init__(self, stores: Stores, writer: Pipeline, redactor: Redactor, *, clock: Clock) -> None:
+        self._stores = stores
+        self._writer = writer
+        self._redactor = redactor
+        self._changes = ChangeReader(stores.db)
+        self._clock = clock
+
+    def read(
+        self,
+        parsed: ParsedSpace,
+        *,
+        dry_run: bool,
+        whole: bool,
+        may: Callable[[Mapping[str, JSONValue]], None],
+        within: Callable[[ReadReport], None],
+        progress: Callable[[int], None] | None = None,
+    ) -> ReadReport:
+        """Merge the file into the space that it names; with `dry_run` only say what would be done.
+
+        With `whole` the file is to be all that the space is: it must hold no memory, and its policies are
+        replaced. `may` is shown the policies that the space has and gets, and raises unless the actor may do this;
+        `progress` is told how many objects are ready to be stored; `within` runs in the transaction, at its end.
+
+        Raises `InvalidSpace` for an object that cannot be stored and `Conflict` for an id that another space has;
+        then nothing was stored.
+        """
+        plan = self._plan(parsed, may, None, whole=whole, progress=progress)
+        if dry_run:
+            return _report(parsed, plan)
+        self._stores.db.require_writable()
+        for _ in range(_TRIES):
+            with self._stores.db.transaction():
+                if self._seen() == plan.seen:
+                    return self._apply(parsed, plan, within)
+            plan = self._plan(parsed, may, plan.work, whole=whole)
+        with self._stores.db.transaction():
+            return self._apply(parsed, self._plan(parsed, may, plan.work, whole=whole), within)
+
+    def masked(
+        self, metadata: Mapping[str, JSONValue], policies: Mapping[str, JSONValue]
+    ) -> Mapping[str, JSONValue]:
+        """Return a space's metadata without what is redacted under its policies, as reading its file would."""
+        masked = self._redactor.mask_object(
+            {"metadata": metadata}, self._redactor.rules(policies), place=None
+        )
+        return cast("Mapping[str, JSONValue]", masked["metadata"])
+
+    def refuse_secret_name(self, name: str) -> None:
+        """Raise `InvalidSpace` for the name of a new space that holds a secret."""
+        self._redactor.refuse_secret_space(name)
+
+    # Looking, without a lock --------------------------------------------------------------------------------------
+
+    def _seen(self) -> tuple[int, int]:
+        return self._changes.current("memories"), self._changes.current("spaces")
+
+    def _plan(
+        self,
+        parsed: ParsedSpace,
+        may: Callable[[Mapping[str, JSONValue]], None],
+        work: _Work | None,
+        *,
+        whole: bool,
+        progress: Callable[[int], None] | None = None,
+    ) -> _Plan:
+        with self._stores.db.read():
+            seen = self._seen()
+            space = self._stores.spaces.find(parsed.name)
+            if space is None:
+                self._redactor.refuse_secret_space(parsed.name)
+            fresh = self._is_fresh(space, parsed, whole=whole)
+            policies, notes = settled_policies(parsed, None if fresh else space)
+            for each in (policies, space.policies if space is not None else {}):
+                may(each)
+            rules = self._redactor.rules(policies)
+            if work is None or (work.space, work.rules) != (space, rules):
+                work = _Work(space=space, rules=rules)
+            given = self._named(parsed, work)
+            known = known_rows(self._stores, parsed.name, given)
+            # What is as we would write it has been cleaned before: most of a file that is read again.
+            same = same_objects(self._stores, known, given)
+            changed = {one.id: self._clean(one, parsed.name, work) for one in given if one.id not in same}
+            same |= same_objects(self._stores, known, list(changed.values()))
+            if parsed.trust is not None:  # what is here as the file says it stays as trusted as it is
+                changed = {key: capped(one, parsed.trust) for key, one in changed.items()}
+                same |= same_objects(self._stores, known, list(changed.values()))
+            objects = [same.get(one.id) or changed[one.id] for one in given]
+            back = count_purged(self._stores, [one.id for one in given])
+            if back:
+                notes.append(
+                    f"{back:,} of the objects were purged from this store before, and come back with the file."
+                )
+            fates = dict.fromkeys(same, Fate.SAME)
+            fates |= dict(self._fates(known, [one for one in objects if one.id not in same]))
+        return _Plan(
+            seen=seen,
+            space=space,
+            fresh=fresh,
+            policies=policies,
+            head=self._head(parsed, rules),
+            objects=objects,
+            touched=sum(one.redacted is True for one in objects),
+            fates=fates,
+            prepared=list(self._prepared(parsed, objects, fates, work, progress)),
+            notes=[*notes, *object_notes(objects)],
+            work=work,
+        )
+
+    def _is_fresh(self, space: Space | None, parsed: ParsedSpace, *, whole: bool) -> bool:
+        """Whether the space becomes what the file says: not there yet, or without anything in it."""
+        if space is None:
+            return True
+        used = bool(self._stores.memories.numbers(Filters(spaces=(space.name,)), status=None, limit=1))
+        if whole and used:
+            refuse_used(self._stores, space.name, parsed.objects)
+        return whole or not (used or space.policies or space.metadata)
+
+    def _named(self, parsed: ParsedSpace, work: _Work) -> list[ParsedObject]:
+        """Return the objects with their ids: one without gets its own from what may be stored of it.
+
+        Made from what stood there before, an id would tell whoever guesses the secret that the guess is right.
+        """
+        found = {at: one for at, one in enumerate(parsed.objects) if one.object.get("id")}
+        taken = {one.id for one in found.values()}
+        clean = {
+            at: self._clean(one, parsed.name, work)
+            for at, one in enumerate(parsed.objects)
+            if at not in found
+        }
+        for at in sorted(clean, key=lambda at: (bool(clean[at].redacted), at)):
+            one, alike = clean[at], 0
+            while (memory_id := made_id(parsed.name, one.object, alike=alike)) in taken:
+                alike += 1
+            taken.add(memory_id)
+            found[at] = replace(one, draft=replace(one.draft, id=memory_id))
+        return [found[at] for at in range(len(parsed.objects))]
+
+    def _clean(self, one: ParsedObject, name: str, work: _Work) -> ParsedObject:
+        if one.redacted is not None:
+            return one
+        if one.position not in work.clean:
+            work.clean[one.position] = self._cleaned(one, name, work.rules)
+        return work.clean[one.position]
+
+    def _cleaned(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
+        draft = one.draft
+        masked = self._redactor.mask_object(one.object, rules, place=draft.source_id or draft.path)
+        draft = replace(
+            draft,
+            space=name,
+            imported=True,
+            summary_micro=_said(masked, "summary_micro"),
+            summary_short=_said(masked, "summary_short"),
+            summary_long=_said(masked, "summary_long"),
+        )
+        return replace(one, draft=draft, object=masked, redacted=dump(masked) != dump(one.object))
+
+    def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
+        kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
+        return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
+
+    def _fates(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[tuple[str, Fate]]:
+        for one in objects:
+            if one.id not in known:
+                yield one.id, Fate.CREATE
+        differing = {known[one.id]: one for one in objects if one.id in known}
+        for batch in batches(sorted(differing)):
+            memories = self._stores.memories.by_no(batch)
+            for no in batch:
+                yield differing[no].id, newer(differing[no], memories[no])
+
+    def _prepared(
+        self,
+        parsed: ParsedSpace,
+        objects: Sequence[ParsedObject],
+        fates: Mapping[str, Fate],
+        work: _Work,
+        progress: Callable[[int], None] | None,
+    ) -> Iterator[Prepared]:
+        for done, one in enumerate(objects, start=1):
+            if progress is not None:
+                progress(done)
+            if fates[one.id] is Fate.SAME:
+                continue
+            draft, prepared = work.prepared.get(one.position, (None, None))
+            try:
+                if prepared is None or draft != one.draft:
+                    # Also to see that it can be stored.
+                    prepared = self._writer.prepare(one.draft, rules=work.rules)
+            except HexadError as error:
+                raise InvalidSpace(
+                    f"Invalid space file {parsed.file}: objects[{one.position}] (id {one.id!r}): {error} "
+                    "Nothing of the file was read."
+                ) from error
+            work.prepared[one.position] = (one.draft, prepared)
+            if fates[one.id] in WRITTEN:
+                yield prepared
+
+    # Storing, in one transaction ----------------------------------------------------------------------------------
+
+    def _apply(self, parsed: ParsedSpace, plan: _Plan, within: Callable[[ReadReport], None]) -> ReadReport:
+        spaces = self._stores.spaces
+        now = self._clock.now()
+        spaces.ensure(parsed.name, at=parsed.created_at or now)
+        if plan.fresh:
+            metadata = plan.head.get("metadata")
+            spaces.restore(
+                parsed.name,
+                metadata=metadata if isinstance(metadata, Mapping) else {},
+                policies=plan.policies,
+                created_at=parsed.created_at or parsed.updated_at or now,
+                updated_at=parsed.updated_at or parsed.created_at or now,
+            )
+        stored = self._writer.store(plan.prepared)
+        self._keep_origins(parsed, plan)
+        report = _report(parsed, plan, stored)
+        within(report)
+        return report
+
+    def _keep_origins(self, parsed: ParsedSpace, plan: _Plan) -> None:
+        """Keep the objects as the file has them, where the memories alone would not give them back."""
+        whole = all(fate in TAKEN for fate in plan.fates.values())
+        # Of a file that is not taken as a whole, what is the same stays as it was kept, with its place.
+        taken = [one for one in plan.objects if plan.fates[one.id] in (TAKEN if whole else WRITTEN)]
+        numbers = places(self._stores, [one.id for one in taken])
+        by_no = {numbers[one.id][0]: one for one in taken}
+        stands, says_more = self._compared_head(parsed, plan)
+        keep = (stands and says_more and whole) or differs(self._stores, by_no)
+        self._keep_head(parsed, plan, stands=stands, whole=whole, keep=keep or says_more)
+        if not keep:
+            for no in self._stores.origins.get(list(by_no)):
+                self._stores.origins.drop(no)
+            return
+        for batch in batches(list(by_no)):
+            memories = self._stores.memories.by_no(batch)
+            for no in batch:
+                one = by_no[no]
+                self._stores.origins.put(
+                    no,
+                    fingerprint(memories[no]),
+                    one.object,
+                    position=one.position if whole else None,
+                    full=one.full,
+                )
+
+    def _compared_head(self, parsed: ParsedSpace, plan: _Plan) -> tuple[bool, bool]:
+        """Return whether the file's own keys can be given back as they are, and whether they say more than ours."""
+        space = self._stores.spaces.get(parsed.name)
+        stands = plan.fresh or _owned(plan.head) == dump([space.metadata, space.policies])
+        before = self._stores.origins.of_space(space.no)
+        if not stands and before is not None and before.fingerprint == space_fingerprint(space):
+            stands = _owned(plan.head) == _owned(before.file)
+        return stands, dump(plan.head) != dump(record_head(space, space.updated_at))
+
+    def _keep_head(self, parsed: ParsedSpace, plan: _Plan, *, stands: bool, whole: bool, keep: bool) -> None:
+        """Keep what the file says besides its objects.
+
+        Where the space has other policies or metadata than the file, only keys that Hexad does not know are of use;
+        then, and when not all of the file was taken, what was kept from an earlier file goes first.
+        """
+        space, origins = self._stores.spaces.get(parsed.name), self._stores.origins
+        mark = space_fingerprint(space)
+        before = origins.of_space(space.no)
+        if not (stands and whole) and before is not None and before.fingerprint == mark:
+            return
+        if not keep:
+            origins.drop_space(space.no)
+            return
+        kept = SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects))
+        origins.put_space(space.no, kept)
+
+
+def _said(object: Mapping[str, JSONValue], key: str) -> str | None:
+    value = object.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _owned(head: Mapping[str, JSONValue]) -> str:
+    return dump([head.get("metadata") or {}, head.get("policies") or {}])
+
+
+def _report(parsed: ParsedSpace, plan: _Plan, stored: Sequence[Memory] = ()) -> ReadReport:
+    return read_report(
+        parsed, plan.objects, plan.fates, plan.notes, plan.touched, prepared=plan.prepared, stored=stored
+    )

@@ -1,0 +1,221 @@
+"""Reading a space's file: everything is looked at before anything is stored, and an error says where it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NoReturn
+
+from hexad.core.arguments import parse_path
+from hexad.database.encryption.store_files import PLAIN, OwnFiles
+from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
+from hexad.memory.memory import JSONValue, Trust
+from hexad.memory.write_protection import NAMES as PROTECTION
+from hexad.spaces.files.fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
+from hexad.text.paths import space_of_file_name, validate_space
+
+FILE_BYTES_LIMIT: Final = 1 << 30
+"""Largest space file that is read: all of it is in memory at once."""
+DEPTH_LIMIT: Final = 64
+"""How deep objects and lists may stand in each other."""
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_LETS_IN: Final = frozenset({*PROTECTION, "allow_delete", "auto_pin", "env_allow", "model_may_pin"})
+"""Policies that decide who is believed, and what may be kept, shown first or removed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedSpace:
+    """A file that can be stored as a whole. `head` is the file without its objects, in its order; `trust` the most
+    that whoever reads it gives what is new in it, None: what it says.
+    """  # fmt: skip
+
+    file: Path
+    name: str
+    head: Mapping[str, JSONValue]
+    metadata: Mapping[str, JSONValue]
+    policies: Mapping[str, JSONValue]
+    created_at: datetime | None
+    updated_at: datetime | None
+    objects: Sequence[ParsedObject]
+    trust: Trust | None = None
+
+
+def load_json(file: Path, own: OwnFiles = PLAIN) -> object:
+    """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column.
+
+    `own` are the files of an open store, whose encrypted ones can be read: `IntegrityError` for any other such.
+    """
+    if not parse_path(file, "file").is_file():
+        raise NotFound(f"There is no file {str(file)!r}; check the path.")
+    size = own.size(file)
+    if size > FILE_BYTES_LIMIT:
+        raise LimitExceeded(
+            f"The file {file} has {size:,} bytes; a space file has at most {FILE_BYTES_LIMIT:,}."
+        )
+    data = own.read(file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        _refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
+    try:
+        return read_json(text)
+    except ValueError as error:
+        _refuse(file, str(error))
+
+
+def read_json(text: str) -> object:
+    """Return what a JSON text says; raises `ValueError` with what is wrong with it, and where.
+
+    Nothing is guessed: a key that an object has twice, a number that no JSON has, and half of a character are refused.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+    if depth(value, DEPTH_LIMIT) > DEPTH_LIMIT:
+        raise ValueError(f"its lists and objects stand in each other more than {DEPTH_LIMIT} deep")
+    if _SURROGATE_ESCAPE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("a text holds half of a character (a lone surrogate such as \\ud800)") from error
+    return value
+
+
+def depth(value: object, limit: int) -> int:
+    """Return how deep lists and objects stand in each other, or one more than `limit`."""
+    level, found = [value] if isinstance(value, dict | list) else [], 0
+    while level and found <= limit:
+        found += 1
+        level = [
+            one
+            for outer in level
+            for one in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(one, dict | list)
+        ]
+    return found
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ValueError(f"an object has the key {twice[:80]!r} twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
+
+
+def _refuse(file: Path, problem: str) -> NoReturn:
+    raise InvalidSpace(
+        f"Invalid space file {file}: {problem}. Nothing of it was read; mend it or take another copy."
+    )
+
+
+def parse_space(
+    document: object, *, file: Path, said: str | None = None, renamed: bool = False
+) -> ParsedSpace:
+    """Return the space of a document that was read from `file`; raises `InvalidSpace` for what cannot be stored.
+
+    `said` is the name of a document that gives none, by default that of the file. With `renamed` the caller gives
+    the space another name, and this one may be anything.
+    """
+    if not isinstance(document, Mapping):
+        _refuse(file, f"it holds {kind_of(document)}, not a space: an object with 'name' and 'objects'")
+    if not {"name", "objects"} & set(document):
+        _refuse(file, "it has neither 'name' nor 'objects', so it is no space")
+    name = document.get("name", said)
+    if name is None:
+        try:
+            name = file.stem if renamed else space_of_file_name(file.stem)
+        except InvalidSpace as error:
+            problem = str(error).rstrip(".")
+            _refuse(
+                file, f"it has no 'name', and its own will not do: {problem}; or give one (name=, --name)"
+            )
+    if not isinstance(name, str):
+        _refuse(file, f"name is {kind_of(name)}; it must be a text")
+    try:
+        if not renamed:
+            _check_name(name)
+        created_at = time_of(document, "created_at")
+        updated_at = time_of(document, "updated_at")
+        metadata, policies = mapping_of(document, "metadata"), mapping_of(document, "policies")
+    except HexadError as error:
+        _refuse(file, str(error).rstrip("."))
+    rows = document.get("objects")
+    if rows is None:
+        rows = []
+    if not isinstance(rows, list):
+        _refuse(file, f"objects is {kind_of(rows)}; it must be a list")
+    head = {key: (None if key == "objects" else one) for key, one in document.items()}
+    fallback = updated_at or created_at
+    return ParsedSpace(
+        file=file,
+        name=name,
+        head=head,
+        metadata=metadata,
+        policies=policies,
+        created_at=created_at,
+        updated_at=updated_at,
+        objects=_objects(rows, file=file, name=name, fallback=fallback),
+    )
+
+
+def _check_name(name: str) -> None:
+    try:
+        validate_space(name)
+    except InvalidSpace as error:
+        raise InvalidSpace(
+            f"{str(error).rstrip('.')}; or read it under a name of your own (name=, --name)"
+        ) from error
+
+
+def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | None) -> list[ParsedObject]:
+    found: list[ParsedObject] = []
+    seen: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            _refuse(file, f"objects[{at}] is {kind_of(row)}; it must be an object")
+        try:
+            one = parse_object(at, row, name=name, fallback=fallback)
+        except HexadError as error:
+            shown = row.get("id")
+            which = f" (id {shown[:80]!r})" if isinstance(shown, str) else ""
+            _refuse(file, f"objects[{at}]{which}: {str(error).rstrip('.')}")
+        if one.id in seen:
+            _refuse(file, f"objects[{at}] has the id {one.id!r} of objects[{seen[one.id]}]")
+        seen[one.id] = at
+        found.append(one)
+    return found
+
+
+def without_a_say(parsed: ParsedSpace) -> tuple[ParsedSpace, list[str]]:
+    """Return a file that is not trusted as the user's without the policies by which it would let itself in, and a note.
+
+    They are not kept for the file either: written back, they would be the store's own words.
+    """
+    names = sorted(name for name in parsed.policies if name in _LETS_IN)
+    if not names or parsed.trust is None or parsed.trust is Trust.USER:
+        return parsed, []
+    left = {name: value for name, value in parsed.policies.items() if name not in _LETS_IN}
+    note = f"Not taken, because the file is trusted as {parsed.trust.value}: the policies {', '.join(names)}."
+    return replace(parsed, policies=left, head={**parsed.head, "policies": left}), [note]

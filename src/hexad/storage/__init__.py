@@ -1,1 +1,0 @@
-"""The truth: the only SQL and the only files."""

@@ -1,0 +1,153 @@
+"""Whether one text says nothing that another does not say: what must hold before one of two may go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.text.normalize import nfkc
+from hexad.text.similarity.fingerprints import jaccard, shingles
+from hexad.text.stopwords import STOP_WORDS
+from hexad.text.summary.sentences import sentences
+
+NEAR: Final = 0.85
+"""Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
+_TOKEN: Final = re.compile(
+    r"[^\W_]+(?:['.,:/\\_@-]+[^\W_]+)*"  # a word, a number, a path, a version
+    r"|(?<!\S)-(?=\d)"  # what makes a number negative
+    r"|_+|[^\w\s.,;:!()\[\]{}\"'“”‘„«»…`–—-]+"  # signs that say something: ≥, ++, €, %, ?
+)
+_LIST_MARK: Final = re.compile(r"^\s*(?:[#*+>-]+|\d+[.)])\s+")
+_FILLERS: Final = frozenset("a an the also too please simply really actually basically indeed".split())
+_TURNS: Final = frozenset(
+    """
+    no not none never neither nor without except unless until instead rather only but however longer stop stopped
+    before after if when cannot can't don't doesn't didn't won't isn't aren't wasn't weren't shouldn't mustn't
+    was were had former formerly previously deprecated removed disabled obsolete wrong false outdated
+    may must should shall might could would cant dont hardly barely seldom nobody nothing lack lacks refuse fail fails
+    nicht kein keine nie ohne außer pas jamais plus sans sauf no nunca sin non mai senza não sem niet geen zonder нет не
+    """.split()
+)
+"""Words that turn round what is said, or say when it holds; a text with one more of them says something else."""
+_NEW_WORDS_LIMIT: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word or a sign: as it was written, folded, without its plural where it is no name; `capitals` for US and IT."""
+
+    said: str
+    folded: str
+    stem: str
+    capitals: bool
+
+    def like(self, other: _Word, *, cased: bool) -> bool:
+        if self.folded == other.folded:
+            return not cased or self.capitals == other.capitals
+        return bool(self.stem) and self.stem == other.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A text by what its sentences tell; made once for a text that is compared with many."""
+
+    sentences: tuple[tuple[_Word, ...], ...]
+    cased: bool
+
+    @property
+    def turns(self) -> frozenset[str]:
+        """The words among it that turn something round."""
+        return frozenset(word.folded for one in self.sentences for word in one if word.folded in _TURNS)
+
+
+def telling(text: str) -> Telling:
+    """Return what a text tells, sentence by sentence."""
+    text = nfkc(text).replace("’", "'")
+    cased = text not in (text.upper(), text.lower())
+    found = (_words(text[start:end], cased=cased) for start, end in sentences(text))
+    return Telling(tuple(one for one in found if one), cased=cased)
+
+
+def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
+    """Return whether `text` says nothing that `beside` does not say: no other word, number, sign or order.
+
+    Each of its sentences must be a sentence of the other, but for case, articles and the plural of what is no name;
+    what the other says besides may not turn it round.
+
+    >>> adds_nothing("The deploys happen on Friday.", "Deploys happen on Friday! Tell ops.")
+    True
+    >>> adds_nothing("Retries stop after 5.", "Retries stop after 6."), adds_nothing("Turn it on.", "Turn it off.")
+    (False, False)
+    """
+    mine = telling(text) if isinstance(text, str) else text
+    other = telling(beside) if isinstance(beside, str) else beside
+    cased = mine.cased and other.cased
+    rest = list(other.sentences)
+    for one in mine.sentences:
+        at = next((at for at, words in enumerate(rest) if _alike(one, words, cased=cased)), None)
+        if at is None:
+            return False
+        del rest[at]
+    return bool(mine.sentences) and not Telling(tuple(rest), cased).turns
+
+
+def says_the_same(text: str, beside: str) -> bool:
+    """Return whether two texts are near-duplicates, and the first adds nothing to the second."""
+    return jaccard(shingles(text), shingles(beside)) >= NEAR and adds_nothing(text, beside)
+
+
+def puts_otherwise(text: str, known: str) -> bool:
+    """Return whether `text` only puts in other words what is `known`: no other number, sign, name or negation, and
+    hardly another word.
+
+    >>> puts_otherwise("Deploys of the shop: Fly.", "We deploy with Fly. shop deploy tool")
+    True
+    >>> puts_otherwise("We deploy with Fly, as Anna pays for it.", "We deploy with Fly. shop deploy tool")
+    False
+    """  # fmt: skip
+    mine, other = telling(text), telling(known)
+    there = {key for one in other.sentences for word in one for key in (word.folded, _singular(word.folded))}
+    new: set[str] = set()
+    for one in mine.sentences:
+        for at, word in enumerate(one):
+            if word.folded in there or _singular(word.folded) in there:
+                continue
+            if word.folded in _TURNS:
+                return False
+            if word.folded in STOP_WORDS:
+                continue
+            name = at > 0 and mine.cased and word.said != word.said.lower()
+            if name or not word.folded.isalpha():
+                return False
+            new.add(word.folded)
+    return len(new) <= _NEW_WORDS_LIMIT
+
+
+def _words(text: str, *, cased: bool) -> tuple[_Word, ...]:
+    text = _LIST_MARK.sub("", text)
+    found: list[_Word] = []
+    for at, said in enumerate(_TOKEN.findall(text)):
+        folded = said.casefold()
+        if folded in _FILLERS and (said == folded or at == 0 or not cased):
+            continue  # the A of a plan A is no article
+        stem = _singular(folded) if said == folded else ""
+        found.append(_Word(said, folded, stem, capitals=len(said) > 1 and said.isupper()))
+    return tuple(found)
+
+
+def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> bool:
+    if len(mine) != len(other):
+        return False
+    # Near-duplicates mostly differ late: of a run or a number at the end.
+    for one, beside in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
+        if not one.like(beside, cased=cased):
+            return False
+    return True
+
+
+def _singular(word: str) -> str:
+    """Take the plural off; more would make one word of two."""
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if plural and word.isalpha() else word

@@ -1,0 +1,188 @@
+"""Summaries by extraction: the sentences that stand for the rest, in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from hexad.text.graphemes import cut
+from hexad.text.summary.code_outline import outline
+from hexad.text.summary.lexrank import most_central
+from hexad.text.summary.sentences import iter_sentences
+
+MICRO_LIMIT: Final = 160
+"""Characters of a micro summary: one or two sentences on one line."""
+SHORT_LIMIT: Final = 480
+"""Characters of a short summary: a short paragraph or a few list items."""
+LONG_LIMIT: Final = 1_600
+"""Characters of a long summary: an abstract."""
+MICRO_SENTENCES: Final = 2
+CONSIDERED_CHARACTERS: Final = 65_536
+CONSIDERED_SENTENCES: Final = 200
+"""What comes later in a text is not considered, so that the cost has a bound."""
+MISSES_LIMIT: Final = 2
+"""After so many sentences without room the summary is full: what still fitted would be an aside."""
+FEW_SENTENCES: Final = 3
+"""So many need no ranking: the first ones are the summary."""
+
+_ELLIPSIS: Final = "…"
+_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] )(?:\[[ xX]\] )?")
+_HEADING = re.compile(r"[ \t]*#{1,6} ")
+_DRESS = re.compile(r"(?m)^[ \t]*>[ \t]?|\*\*|__|`")
+_MARKUP = re.compile(r"[ \t]*(?:```|~~~|\||={3}|-{3}|\*{3})")
+# Where a text longer than its limit may be cut; a script without spaces is cut anywhere.
+_LAST_SPACE_SHARE: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summaries:
+    """Document 1's three summaries: 1-2 sentences, a short paragraph or list, a long-form abstract."""
+
+    micro: str
+    short: str
+    long: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence as it is shown, and whether it is an item of a list."""
+
+    text: str
+    is_item: bool
+
+
+def summaries(text: str, *, title: str | None = None) -> Summaries:
+    """Return three summaries made of the text's own sentences, the same on every machine.
+
+    At most 160, 480 and 1,600 characters, never cut inside a character; a cut sentence ends in "…". What is
+    short enough is its own summary. Sentences that have words in common with many others, that come early and
+    that share words with `title` win. Code is summarised by what its author says of it and by the names it
+    defines. The empty text gives the title, or nothing.
+    """
+    if len(text) > CONSIDERED_CHARACTERS:
+        text = cut(text, CONSIDERED_CHARACTERS)
+    whole = text.strip()
+    if not whole:
+        name = _fit(" ".join((title or "").split()), MICRO_LIMIT)
+        return Summaries(micro=name, short=name, long=name)
+    described = outline(whole, title=title) if "\n" in whole or "(" in whole else None
+    units = [_Unit(part, False) for part in described] if described else _units(whole)
+    if not units:  # nothing but headings, tables and rules
+        units = [_Unit(" ".join(whole.split()), False)]
+    order: Iterable[int] = range(len(units))
+    if len(units) > FEW_SENTENCES and not described:
+        order = most_central([unit.text for unit in units], title=title or "")
+    order = tuple(order)
+    return Summaries(
+        micro=_micro(units, order),
+        short=whole if len(whole) <= SHORT_LIMIT else _gather(units, order, SHORT_LIMIT),
+        long=whole if len(whole) <= LONG_LIMIT else _gather(units, order, LONG_LIMIT),
+    )
+
+
+def extract(text: str, limit: int) -> str:
+    """Return the sentences of `text` that say most, in their order, in at most `limit` characters.
+
+    What is short enough is returned as it is. Only so much of a long text is considered as for `summaries`.
+    """
+    whole = text.strip()
+    if len(whole) <= limit:
+        return whole
+    units = _units(cut(whole, CONSIDERED_CHARACTERS))
+    if not units:
+        return _fit(" ".join(whole.split()), limit)
+    order = range(len(units)) if len(units) <= FEW_SENTENCES else most_central([unit.text for unit in units])
+    return _gather(units, order, limit)
+
+
+def _units(text: str) -> list[_Unit]:
+    """Return the first sentences of a text without markup; headings only where there is nothing else."""
+    found: list[_Unit] = []
+    headings: list[_Unit] = []
+    for start, end in islice(iter_sentences(text), CONSIDERED_SENTENCES):
+        piece = text[start:end]
+        if _MARKUP.match(piece):
+            continue
+        if heading := _HEADING.match(piece):
+            headings.append(_Unit(_plain(piece[heading.end() :]), False))
+            continue
+        item = _ITEM.match(piece)
+        shown = _plain(piece[item.end() :] if item else piece)
+        if shown:
+            found.append(_Unit(shown, item is not None))
+    return found or [heading for heading in headings if heading.text]
+
+
+def _plain(piece: str) -> str:
+    if "*" in piece or "_" in piece or "`" in piece or ">" in piece:
+        piece = _DRESS.sub("", piece)
+    return " ".join(piece.split())
+
+
+def _micro(units: Sequence[_Unit], order: Sequence[int]) -> str:
+    """Return the best sentence, and the next best when both fit on the line."""
+    # The beginning of the best sentence says more than a lesser one that would fit whole.
+    chosen = order[:MICRO_SENTENCES]
+    if sum(len(units[at].text) + 1 for at in chosen) > MICRO_LIMIT + 1:
+        chosen = order[:1]
+    return _fit(" ".join(units[at].text for at in sorted(chosen)), MICRO_LIMIT)
+
+
+def _gather(units: Sequence[_Unit], order: Sequence[int], limit: int) -> str:
+    """Return the best sentences that fit into `limit` characters, in the order of the text."""
+    chosen: list[int] = []
+    room = limit
+    missed = 0
+    for at in order:
+        needed = len(units[at].text) + 3  # an item's mark and a line's end, at most
+        if needed <= room:
+            chosen.append(at)
+            room -= needed
+        elif chosen and (missed := missed + 1) == MISSES_LIMIT:
+            break
+    if not chosen:
+        return _fit(units[order[0]].text, limit)
+    return _render([units[at] for at in sorted(chosen)])
+
+
+def _render(units: Sequence[_Unit]) -> str:
+    """Join sentences by spaces; items of a list stand on lines of their own."""
+    shown = ""
+    previous: _Unit | None = None
+    for unit in units:
+        if previous is not None:
+            shown += "\n" if unit.is_item or previous.is_item else " "
+        shown += f"- {unit.text}" if unit.is_item else unit.text
+        previous = unit
+    return shown
+
+
+def clamp(text: str, limit: int) -> str:
+    """Return `text`, or its first whole sentences in at most `limit` characters; half a sentence ends in "…".
+
+    >>> clamp("Ship it. Then rest a while.", 12)
+    'Ship it.'
+    """
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    end = 0
+    for _, sentence_end in iter_sentences(text):
+        if sentence_end > limit:
+            break
+        end = sentence_end
+    return text[:end] if end else _fit(" ".join(text.split()), limit)
+
+
+def _fit(text: str, limit: int) -> str:
+    """Return `text`, or its beginning up to a word's end with "…" in at most `limit` characters."""
+    if len(text) <= limit:
+        return text
+    head = cut(text, limit - len(_ELLIPSIS))
+    space = head.rfind(" ")
+    if not text[len(head)].isspace() and space >= _LAST_SPACE_SHARE * len(head):
+        head = head[:space]
+    return head.rstrip(" ,;:.-\u2013\u2014(") + _ELLIPSIS

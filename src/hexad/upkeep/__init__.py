@@ -1,1 +1,0 @@
-"""What runs in the background or on request: tasks, reindexing, checks."""

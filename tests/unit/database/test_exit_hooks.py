@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+from hexad.database.exit_hooks import Turn, at_end, forget
+
+class Owner:
+    pass
+
+background, records, engine, forgotten = Owner(), Owner(), Owner(), Owner()
+
+def stop_background():
+    print("background")
+    at_end(Turn.ENGINE, engine, lambda: print("engine"))  # what it had in hand needed one
+
+at_end(Turn.RECORDS, records, lambda: print("records"))
+at_end(Turn.BACKGROUND, background, stop_background)
+at_end(Turn.ENGINE, forgotten, lambda: print("forgotten"))
+forget(Turn.ENGINE, forgotten)
+"""
+
+
+def test_what_begins_while_a_program_ends_is_ended_too_and_in_its_turn():
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (["background", "records", "engine"], "", 0) == (
+        done.stdout.split(),
+        done.stderr,
+        done.returncode,
+    )

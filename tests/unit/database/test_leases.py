@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hexad.core.clock import FrozenClock, SystemClock
+from hexad.database.leases import Lease, OpenLock, process_started
+from hexad.errors import StoreLocked
+
+LEASE = """
+    import sys
+    from pathlib import Path
+    from hexad.core.clock import SystemClock
+    from hexad.database.leases import Lease
+    lease = Lease(Path(sys.argv[1]) / "maintain.lock", clock=SystemClock(), purpose="nightly")
+    assert lease.try_acquire()
+    print("holding", flush=True)
+    sys.stdin.readline()
+"""
+OPEN = """
+    import sys
+    from pathlib import Path
+    from hexad.core.clock import SystemClock
+    from hexad.database.leases import OpenLock
+    lock = OpenLock(Path(sys.argv[1]), clock=SystemClock(), purpose="hexad serve")
+    print(lock.identity, flush=True)
+    sys.stdin.readline()
+"""
+ALONE = """
+    import sys
+    from pathlib import Path
+    from hexad.core.clock import SystemClock
+    from hexad.database.leases import OpenLock
+    lock = OpenLock(Path(sys.argv[1]), clock=SystemClock(), purpose="hexad encrypt")
+    with lock.alone("encrypt"):
+        print("holding", flush=True)
+        sys.stdin.readline()
+"""
+
+
+@contextmanager
+def process(code: str, directory: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), str(directory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout
+        line = child.stdout.readline().strip()
+        try:
+            yield child, line
+        finally:
+            child.kill()
+
+
+def make_lease(directory: Path) -> Lease:
+    return Lease(directory / "maintain.lock", clock=FrozenClock())
+
+
+def test_a_lease_is_held_by_one_and_free_after_release(tmp_path: Path) -> None:
+    first, second = make_lease(tmp_path), make_lease(tmp_path)
+
+    assert first.try_acquire()
+    assert first.try_acquire()
+    assert not second.try_acquire()
+    first.release()
+    assert second.try_acquire()
+    second.release()
+
+
+def test_the_holder_of_a_lease_can_be_read_from_its_file(tmp_path: Path) -> None:
+    lease = make_lease(tmp_path)
+
+    assert make_lease(tmp_path).holder() is None
+    with lease.held_for() as acquired:
+        holder = make_lease(tmp_path).holder()
+    assert acquired
+    assert holder is not None
+    assert (os.getpid(), datetime(2026, 1, 1, tzinfo=UTC), "maintenance") == (
+        holder.pid,
+        holder.since,
+        holder.purpose,
+    )
+    assert make_lease(tmp_path).holder() is None
+
+
+def test_a_killed_process_loses_its_lease_and_is_not_named_any_more(tmp_path: Path) -> None:
+    lease = make_lease(tmp_path)
+    with process(LEASE, tmp_path) as (child, _):
+        refused = lease.try_acquire()
+        holder = lease.holder()
+        child.kill()
+        child.wait()
+
+        assert not refused
+        assert holder is not None
+        assert (child.pid, "nightly") == (holder.pid, holder.purpose)
+    assert lease.holder() is None
+    assert lease.try_acquire()
+    lease.release()
+
+
+def test_a_number_that_was_given_to_another_process_is_not_the_holder(tmp_path: Path) -> None:
+    lease = make_lease(tmp_path)
+    assert lease.try_acquire()
+    path = tmp_path / "maintain.lock"
+    path.write_text(
+        path.read_text().replace(f"{os.getpid()}-{process_started(os.getpid())}-", f"{os.getpid()}-1-")
+    )
+
+    assert make_lease(tmp_path).holder() is None
+    lease.release()
+
+
+def test_a_process_has_a_start_and_an_ended_one_has_none() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+
+    assert process_started(os.getpid()) is not None
+    assert process_started(os.getpid()) == process_started(os.getpid())
+    assert process_started(child.pid) is None
+
+
+def test_everybody_who_has_the_store_open_is_listed_until_killed(tmp_path: Path) -> None:
+    mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with process(OPEN, tmp_path) as (child, identity):
+        both = {(holder.pid, holder.purpose) for holder in mine.holders()}
+        alive = mine.alive()
+        child.kill()
+        child.wait()
+
+        assert {(os.getpid(), "tests"), (child.pid, "hexad serve")} == both
+        assert identity in alive
+    assert [mine.identity] == mine.alive()
+    assert [mine.identity] == [path.name for path in (tmp_path / "openers").iterdir()]
+    mine.close()
+    mine.close()
+    assert [] == list((tmp_path / "openers").iterdir())
+
+
+def test_two_openings_of_one_process_are_two_holders(tmp_path: Path) -> None:
+    one = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
+    two = OpenLock(tmp_path, clock=SystemClock(), purpose="two")
+
+    assert {one.identity, two.identity} == set(one.alive())
+    two.close()
+    assert [one.identity] == one.alive()
+    one.close()
+
+
+def test_what_must_be_alone_is_refused_and_names_who_is_there(tmp_path: Path) -> None:
+    mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with process(OPEN, tmp_path) as (child, _):
+        with pytest.raises(StoreLocked, match=rf"Cannot encrypt: process {child.pid} \(hexad serve, since"):
+            with mine.alone("encrypt"):
+                pass
+        child.kill()
+        child.wait()
+    ran = False
+    with mine.alone("encrypt"):
+        ran = True
+
+    assert ran
+    mine.close()
+
+
+def test_a_refused_attempt_to_be_alone_keeps_the_store_open_for_oneself(tmp_path: Path) -> None:
+    one = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
+    two = OpenLock(tmp_path, clock=SystemClock(), purpose="two")
+    with pytest.raises(StoreLocked):
+        with one.alone("encrypt"):
+            pass
+
+    with pytest.raises(StoreLocked, match=r"\(one, since"):
+        with two.alone("encrypt"):
+            pass
+    one.close()
+    two.close()
+
+
+def test_nobody_can_open_a_store_that_somebody_has_for_itself(tmp_path: Path) -> None:
+    with process(ALONE, tmp_path) as (child, _):
+        with pytest.raises(StoreLocked, match=rf"process {child.pid} .* needs the store alone"):
+            OpenLock(tmp_path, clock=SystemClock(), purpose="tests", wait_s=0.1)
+        child.kill()
+        child.wait()
+    OpenLock(tmp_path, clock=SystemClock(), purpose="tests").close()

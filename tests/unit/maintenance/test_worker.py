@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from hexad.errors import ProviderError
+from hexad.maintenance import worker as module
+from hexad.maintenance.worker import Worker
+
+
+def test_it_runs_when_it_is_woken_and_goes_on_while_there_is_more() -> None:
+    left = [3]
+
+    def step(stop: Callable[[], bool]) -> bool:
+        left[0] -= 1
+        return left[0] > 0
+
+    worker = Worker(step)
+    assert worker.wait_idle(0), "nothing to do before it was ever woken"
+    worker.wake()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 0 == left[0]
+
+
+def test_stopping_ends_the_thread_and_waking_it_again_starts_none() -> None:
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        return False
+
+    worker = Worker(step)
+    worker.wake()
+    assert worker.wait_idle(60)
+    worker.stop()
+    worker.stop()
+    worker.wake()
+
+    assert worker.wait_idle(60)
+    assert [False] == [thread.is_alive() for thread in threads]
+
+
+def test_a_long_step_is_told_to_stop() -> None:
+    entered = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        entered.set()
+        while not stop():
+            threading.Event().wait(0.005)
+        return True
+
+    worker = Worker(step)
+    worker.wake()
+    assert entered.wait(60)
+    worker.stop()
+
+    assert [False] == [thread.is_alive() for thread in threads]
+
+
+def test_a_failing_step_is_tried_again_and_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "RETRY_S", 0.01)
+    tries: list[int] = []
+    succeeded = threading.Event()
+
+    def step(stop: Callable[[], bool]) -> bool:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ProviderError("The endpoint is down.")
+        succeeded.set()
+        return False
+
+    worker = Worker(step)
+    with caplog.at_level(logging.WARNING, logger="hexad"):
+        worker.wake()
+        assert succeeded.wait(60)
+        worker.stop()
+
+    assert 2 == sum("The endpoint is down." in record.message for record in caplog.records)
+
+
+def test_being_woken_during_a_step_is_not_forgotten() -> None:
+    runs: list[int] = []
+    entered, go_on = threading.Event(), threading.Event()
+
+    def step(stop: Callable[[], bool]) -> bool:
+        runs.append(1)
+        entered.set()
+        assert go_on.wait(60)
+        return False
+
+    worker = Worker(step)
+    worker.wake()
+    assert entered.wait(60)
+    worker.wake()
+    go_on.set()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 2 == len(runs)
+
+
+def test_a_step_that_ends_the_thread_does_not_end_background_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda given: ended.append(given.exc_type))
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            raise SystemExit(3)
+        return False
+
+    worker = Worker(step)
+    worker.wake()
+    assert worker.wait_idle(60), "nobody waits for a thread that is gone"
+    threads[0].join()
+    worker.wake()
+    assert worker.wait_idle(60)
+    worker.stop()
+
+    assert 2 == len(set(threads))
+    assert [SystemExit] == ended

@@ -1,0 +1,108 @@
+"""What the score promises whatever its weights are: order, sums, and which signals speak at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexad.search.recall.fusion import Candidate, Fusion, Spread, lexical_gap
+
+LONG = 100  # words: enough not to be held against a text
+
+candidates = st.lists(
+    st.builds(
+        Candidate,
+        bm25=st.just(0.0) | st.floats(1e-6, 30),
+        cosine=st.none() | st.floats(-1, 1),
+        neighbours=st.just(()),
+        session=st.none() | st.integers(1, 3),
+        speaker_named=st.booleans(),
+        asks=st.booleans(),
+        dated=st.booleans(),
+        crowding=st.floats(-1, 1),
+        words=st.integers(0, 200),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    candidates=candidates,
+    spread=st.none() | st.builds(Spread, st.floats(-0.2, 0.4), st.floats(0, 0.3)),
+    rows=st.integers(0, 5_000),
+)
+def test_parts_always_add_up_to_the_score(
+    candidates: list[Candidate], spread: Spread | None, rows: int
+) -> None:
+    fusion = Fusion(candidates, spread, rows=rows)
+
+    assert len(candidates) == len(fusion.scores)
+    for seat, score in enumerate(fusion.scores):
+        assert score == pytest.approx(sum(fusion.parts(seat).values()))
+
+
+def test_only_what_was_asked_speaks() -> None:
+    fusion = Fusion([Candidate(bm25=2.0, words=LONG)], None, rows=100)
+
+    assert ["lexical"] == list(fusion.parts(0))
+    assert 0.0 == fusion.peak
+
+
+def test_more_of_a_signal_is_a_higher_score() -> None:
+    plain = Candidate(bm25=2.0, cosine=0.3, words=LONG)
+    spread = Spread(0.1, 0.1)
+
+    def score(better: Candidate) -> tuple[float, float]:
+        fusion = Fusion([plain, better, Candidate(bm25=4.0, cosine=0.5, words=LONG)], spread, rows=100)
+        return fusion.scores[0], fusion.scores[1]
+
+    for better in (
+        plain._replace(bm25=3.0),
+        plain._replace(cosine=0.4),
+        plain._replace(speaker_named=True),
+        plain._replace(neighbours=(2,)),
+    ):
+        lower, higher = score(better)
+        assert lower < higher, better
+    for worse in (plain._replace(asks=True), plain._replace(words=2), plain._replace(crowding=0.1)):
+        higher, lower = score(worse)
+        assert lower < higher, worse
+
+
+def test_a_memory_whose_vector_is_on_its_way_stands_at_the_mean() -> None:
+    fusion = Fusion(
+        [Candidate(words=LONG), Candidate(cosine=0.1, words=LONG), Candidate(cosine=0.9, words=LONG)],
+        Spread(0.1, 0.2),
+        rows=100,
+    )
+
+    assert fusion.parts(0)["vector"] == pytest.approx(fusion.parts(1)["vector"])
+    assert fusion.scores[0] < fusion.scores[2]
+
+
+def test_turns_of_one_session_share_what_its_best_turn_says() -> None:
+    fusion = Fusion(
+        [
+            Candidate(bm25=9.0, session=1, words=LONG),
+            Candidate(session=1, words=LONG),
+            Candidate(session=2, words=LONG),
+        ],
+        None,
+        rows=100,
+    )
+
+    assert fusion.parts(0)["session"] == fusion.parts(1)["session"] > fusion.parts(2)["session"] == 0
+
+
+def test_without_candidates_there_is_nothing() -> None:
+    assert [] == Fusion([], Spread(0.0, 0.0), rows=0).scores
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([], 0.0), ([0.0, 0.0], 0.0), ([5.0], 1.0), ([4.0, 3.0, 2.0, 0.0], 0.5), ([2.0, 2.0, 2.0], 0.0), ([4.0, 3.0], 1.0)],
+)  # fmt: skip
+def test_the_gap_is_how_far_the_best_stands_above_a_rank(scores: list[float], expected: float) -> None:
+    assert expected == lexical_gap(scores, rank=3)

@@ -1,0 +1,48 @@
+"""What sentences decide, agree on and leave to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad.text.quality.commitments import SENTENCE_CHARS_LIMIT, statements
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("We decided to keep SQLite.", "decision"),
+        ("The team has agreed on weekly releases.", "decision"),
+        ("Let's go with Postgres for the orders.", "decision"),
+        ("We'll stick with REST for the api.", "decision"),
+        ("We picked ruff over flake8 for its speed.", "decision"),
+        ("Decision: the ledger is sealed at night.", "decision"),
+        ("We always hash tokens before storing them.", "convention"),
+        ("From now on every module has a docstring.", "convention"),
+        ("Convention: snake case for tables.", "convention"),
+        ("Never commit generated files.", "convention"),
+        ("TODO: add retries to the client.", "todo"),
+        ("We still need to write the migration.", "todo"),
+        ("Don't forget to rotate the keys.", "todo"),
+        ("The index still needs to be rebuilt.", "todo"),
+    ],
+)
+def test_a_sentence_that_binds_is_found(text, what):
+    assert [(what, text)] == [(one.what.value, one.text) for one in statements(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Did we decide to keep SQLite?",
+        "We have not decided on it yet.",
+        "Maybe we should go with Postgres.",
+        "The article says we always hash tokens.",
+        "If we decided to move, we would tell you.",
+        "> We decided to keep SQLite.",
+        "The build is green and the tests pass.",
+        "Never mind the warning above.",
+        "We decided to " + "x " * SENTENCE_CHARS_LIMIT,
+    ],
+)
+def test_a_sentence_that_binds_nobody_is_not(text):
+    assert [] == list(statements(text))
