@@ -37,10 +37,7 @@ PARTS = {
     "hexad": "public",
     **{f"hexad.{name}": name for name in ORDER},
     "hexad.config_template": "config",
-    "hexad.engine__asking": "engine",
-    "hexad.engine__records": "engine",
-    "hexad.engine__structured": "engine",
-    "hexad.services__deciding": "services",
+    "hexad.services": "services",
     "hexad.testing": "testing",
     "hexad.interfaces.cli": "cli",
     "hexad.interfaces": "interfaces",
@@ -69,7 +66,33 @@ TABLE_EXCEPTIONS = {
         "hexad.interfaces.cli.output.render",
         "hexad.core.invisible_text",
     ): "people are shown what models are, by the same rules",
-    **dict.fromkeys((("hexad.audit.batch_recorder", "hexad.experience.values.durability"), ("hexad.audit.batch_recorder", "hexad.experience.values.records"), ("hexad.audit.ledger", "hexad.experience.values.records"), ("hexad.audit.query", "hexad.experience.values.records"), ("hexad.audit.reader.log", "hexad.experience.values.records"), ("hexad.audit.values", "hexad.experience.values.records"), ("hexad.audit.writer", "hexad.experience.values.durability"), ("hexad.audit.writer", "hexad.experience.values.records"), ("hexad.config", "hexad.layers.user.settings"), ("hexad.config", "hexad.maintenance.consolidation.settings"), ("hexad.core.erasure", "hexad.memory.memory"), ("hexad.database.codec", "hexad.memory.memory"), ("hexad.database.encryption.state", "hexad.memory.memory"), ("hexad.database.erasure_book", "hexad.memory.memory"), ("hexad.database.meta", "hexad.memory.draft"), ("hexad.database.meta", "hexad.memory.memory"), ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"), ("hexad.experience.erasure.rows", "hexad.privacy.memory_rows"), ("hexad.honeycomb.service", "hexad.maintenance.jobs"), ("hexad.honeycomb.service", "hexad.services"), ("hexad.ingest.runner", "hexad.privacy.memory_rows"), ("hexad.ingest.service", "hexad.spaces.files.importer"), ("hexad.ingest.sources.checkout", "hexad.layers.session.working_set"), ("hexad.layers.context.layered_recall__layered", "hexad.services"), ("hexad.layers.context.service", "hexad.services"), ("hexad.layers.session.service", "hexad.services"), ("hexad.layers.user.confidence", "hexad.maintenance.consolidation.settings"), ("hexad.layers.user.database", "hexad.lifecycle.reencryption"), ("hexad.layers.user.service", "hexad.services"), ("hexad.maintenance.consolidation.service", "hexad.services"), ("hexad.maintenance.jobs", "hexad.engine__asking"), ("hexad.maintenance.jobs", "hexad.services"), ("hexad.maintenance.jobs", "hexad.services__deciding"), ("hexad.maintenance.status", "hexad.lifecycle.schema"), ("hexad.maintenance.status", "hexad.services"), ("hexad.memory.store", "hexad.honeycomb.tables.nodes"), ("hexad.memory.store", "hexad.search.vectors.table"), ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"), ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"), ("hexad.privacy.erasure", "hexad.services"), ("hexad.privacy.export", "hexad.services"), ("hexad.privacy.wipe", "hexad.services"), ("hexad.providers.budgets.metered_models", "hexad.search.recall.recaller"), ("hexad.redaction.masking", "hexad.experience.values.records"), ("hexad.redaction.policy", "hexad.privacy.report"), ("hexad.search.fulltext", "hexad.lifecycle.schema"), ("hexad.search.recall.recaller", "hexad.layers.feedback.boost"), ("hexad.search.recall.results", "hexad.layers.feedback.boost"), ("hexad.search.vectors.quantization", "hexad.honeycomb.values"), ("hexad.spaces.quarantine", "hexad.privacy.memory_rows"), ("hexad.text.chunking", "hexad.memory.source"), ("hexad.text.quality.noise", "hexad.ingest.write.salience")), "on its way down: cut by the next changes"),
+    **dict.fromkeys(
+        (
+            ("hexad.config", "hexad.layers.user.settings"),
+            ("hexad.config", "hexad.maintenance.consolidation.settings"),
+            ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"),
+            ("hexad.honeycomb.service", "hexad.services"),
+            ("hexad.ingest.service", "hexad.spaces.files.importer"),
+            ("hexad.layers.context.layered_recall", "hexad.services"),
+            ("hexad.layers.context.service", "hexad.services"),
+            ("hexad.layers.session.service", "hexad.services"),
+            ("hexad.layers.user.database", "hexad.lifecycle.reencryption"),
+            ("hexad.layers.user.service", "hexad.services"),
+            ("hexad.maintenance.consolidation.service", "hexad.services"),
+            ("hexad.maintenance.jobs", "hexad.services"),
+            ("hexad.maintenance.status", "hexad.lifecycle.schema"),
+            ("hexad.maintenance.status", "hexad.services"),
+            ("hexad.memory.store", "hexad.honeycomb.tables.nodes"),
+            ("hexad.memory.store", "hexad.search.vectors.table"),
+            ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"),
+            ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"),
+            ("hexad.privacy.erasure", "hexad.services"),
+            ("hexad.privacy.export", "hexad.services"),
+            ("hexad.privacy.wipe", "hexad.services"),
+            ("hexad.search.recall.recaller", "hexad.layers.feedback.boost"),
+        ),
+        "on its way down: cut by the next changes",
+    ),
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 _LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
@@ -77,107 +100,94 @@ _LATE_SESSION = "a recall from a cold start has no session"
 _LATE_CONSOLIDATION = "a recall from a cold start puts nothing in order"
 _LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("hexad.engine__asking", "hexad.layers.context.service"): _LATE_ROUTER,
-    ("hexad.engine__asking", "hexad.layers.context.api"): _LATE_ROUTER,
-    (
-        "hexad.engine__asking",
-        "hexad.layers.context.layered_recall__layered",
-    ): "only who names layers or a time pays for them",
-    ("hexad.engine__asking", "hexad.layers.router.plan"): _LATE_ROUTER,
-    ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
-    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"): "as `hexad.memory.store`",
-    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"): "as `hexad.memory.store`",
-    ("hexad.memory.store", "hexad.honeycomb.tables.nodes"): "a recall from a cold start needs no graph",
-    (
-        "hexad.maintenance.jobs",
-        "hexad.privacy.ledger_sync",
-    ): "only what governs a store writes notes for the ledger",
-    (
-        "hexad.engine",
-        "hexad.maintenance.quality.api",
-    ): "only an audit of all memories needs its rules and the readers of exports",
+    ("hexad.engine", "hexad.layers.context.api"): _LATE_ROUTER,
+    ("hexad.engine", "hexad.layers.context.layered_recall"): "only who names layers or a time pays for them",
+    ("hexad.engine", "hexad.layers.router.plan"): _LATE_ROUTER,
     (
         "hexad.engine",
         "hexad.maintenance.check",
     ): "knows every table and file of a store, which a recall does not",
     (
-        "hexad.search.recall.recaller",
-        "hexad.search.recall.overdue_facts",
-    ): "only where the time of a fact has come since the last upkeep",
+        "hexad.engine",
+        "hexad.maintenance.quality.api",
+    ): "only an audit of all memories needs its rules and the readers of exports",
+    ("hexad.engine", "hexad.privacy.export"): "only who asks for all that is held needs to know every table",
+    ("hexad.engine", "hexad.privacy.wipe"): "as the export of all that is held",
+    ("hexad.layers.session.service", "hexad.layers.session.api"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.layer"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.live_session"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.live_sessions"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.stream_search"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.texts"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.redaction.masking"): _LATE_SESSION,
+    ("hexad.layers.user.access", "hexad.redaction.redact"): "reading the layer of the person does without",
+    ("hexad.layers.user.service", "hexad.database.encryption.record"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.ingest.sources.checkout"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.access"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.api"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.database"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.layer"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.layers.user.publishing"): _LATE_USER,
+    ("hexad.layers.user.service", "hexad.redaction.redact"): _LATE_USER,
+    (
+        "hexad.lifecycle.opening",
+        "hexad.database.encryption.file_swap",
+    ): "only where a change of the encryption was interrupted",
+    ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
+    ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
+    ("hexad.maintenance.consolidation.service", "hexad.database.encryption.record"): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.layers.user.database"): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.layers.user.publishing"): _LATE_CONSOLIDATION,
+    ("hexad.maintenance.consolidation.service", "hexad.maintenance.consolidation.run"): _LATE_CONSOLIDATION,
+    (
+        "hexad.maintenance.consolidation.service",
+        "hexad.maintenance.consolidation.sessions",
+    ): _LATE_CONSOLIDATION,
+    (
+        "hexad.maintenance.consolidation.service",
+        "hexad.maintenance.consolidation.values",
+    ): _LATE_CONSOLIDATION,
+    (
+        "hexad.maintenance.jobs",
+        "hexad.experience.stream.log",
+    ): "a recall from a cold start needs no experience",
+    ("hexad.maintenance.jobs", "hexad.layers.context.service"): _LATE_ROUTER,
+    ("hexad.maintenance.jobs", "hexad.layers.governance.api"): _LATE_ROUTER,
+    ("hexad.maintenance.jobs", "hexad.layers.project.api"): _LATE_ROUTER,
+    ("hexad.maintenance.jobs", "hexad.layers.project.facts_api"): _LATE_ROUTER,
+    ("hexad.maintenance.jobs", "hexad.memory.tables.facts"): "a recall from a cold start does without",
+    (
+        "hexad.maintenance.jobs",
+        "hexad.privacy.ledger_sync",
+    ): "only what governs a store writes notes for the ledger",
+    ("hexad.memory.store", "hexad.honeycomb.tables.nodes"): "a recall from a cold start needs no graph",
+    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.link_evidence"): "as `hexad.memory.store`",
+    ("hexad.memory.tables.purge", "hexad.honeycomb.tables.nodes"): "as `hexad.memory.store`",
     (
         "hexad.search.recall.recaller",
         "hexad.layers.feedback.boost",
     ): "only where something was said of an answer",
     (
-        "hexad.services__deciding",
-        "hexad.memory.tables.facts",
-    ): "only upkeep looks for facts whose time has come",
-    (
-        "hexad.maintenance.consolidation.service",
-        "hexad.maintenance.consolidation.values",
-    ): _LATE_CONSOLIDATION,
-    ("hexad.maintenance.consolidation.service", "hexad.database.encryption.record"): _LATE_CONSOLIDATION,
-    ("hexad.maintenance.consolidation.service", "hexad.layers.user.database"): _LATE_CONSOLIDATION,
-    (
-        "hexad.maintenance.consolidation.service",
-        "hexad.maintenance.consolidation.sessions",
-    ): _LATE_CONSOLIDATION,
-    ("hexad.maintenance.consolidation.service", "hexad.maintenance.consolidation.run"): _LATE_CONSOLIDATION,
-    ("hexad.maintenance.consolidation.service", "hexad.layers.user.publishing"): _LATE_CONSOLIDATION,
-    (
-        "hexad.services__deciding",
-        "hexad.layers.project.facts_api",
-    ): "a recall from a cold start asks for no facts by their keys",
-    ("hexad.services__deciding", "hexad.layers.governance.api"): "as facts",
-    ("hexad.services__deciding", "hexad.layers.project.api"): "as facts",
-    ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
-    (
-        "hexad.lifecycle.opening",
-        "hexad.database.encryption.file_swap",
-    ): "only where a change of the encryption was interrupted",
-    ("hexad.engine__records", "hexad.privacy.wipe"): "as the export of all that is held",
-    (
-        "hexad.engine__records",
-        "hexad.privacy.export",
-    ): "only who asks for all that is held needs to know every table",
-    (
-        "hexad.maintenance.jobs",
-        "hexad.experience.stream.log",
-    ): "a recall from a cold start needs no experience",
-    ("hexad.services", "hexad.privacy.erasure"): "only who erases needs the ledger and every file of a store",
-    ("hexad.services", "hexad.experience.stream_database"): "a recall from a cold start needs no experience",
+        "hexad.search.recall.recaller",
+        "hexad.search.recall.overdue_facts",
+    ): "only where the time of a fact has come since the last upkeep",
     ("hexad.services", "hexad.experience.service"): "as the experience database itself",
-    ("hexad.services", "hexad.maintenance.status"): "only a look at the store's health asks for it",
-    ("hexad.services", "hexad.experience.service__compacting"): "as the experience database itself",
-    ("hexad.layers.user.service", "hexad.layers.user.api"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.layers.user.access"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.ingest.sources.checkout"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.layers.user.layer"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.database.encryption.record"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.layers.user.database"): _LATE_USER,
-    ("hexad.layers.user.service", "hexad.redaction.redact"): _LATE_USER,
-    ("hexad.layers.user.access", "hexad.redaction.redact"): "reading the layer of the person does without",
-    ("hexad.layers.user.service", "hexad.layers.user.publishing"): _LATE_USER,
-    ("hexad.layers.session.service", "hexad.layers.session.stream_search"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.api"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.live_sessions"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.live_session"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.layer"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.texts"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.redaction.masking"): _LATE_SESSION,
-    (
-        "hexad.services",
-        "hexad.spaces.service",
-    ): "a recall from a cold start needs no policies, no retention and no files",
+    ("hexad.services", "hexad.experience.stream_database"): "a recall from a cold start needs no experience",
     ("hexad.services", "hexad.honeycomb.service"): "a recall from a cold start needs no graph",
+    ("hexad.services", "hexad.ingest.service"): _LATE_WRITING,
+    ("hexad.services", "hexad.maintenance.status"): "only a look at the store's health asks for it",
+    ("hexad.services", "hexad.privacy.erasure"): "only who erases needs the ledger and every file of a store",
+    ("hexad.services", "hexad.redaction.redact"): _LATE_WRITING,
+    ("hexad.services", "hexad.spaces.bundles.builder"): "as the orderings of bundles",
     (
         "hexad.services",
         "hexad.spaces.bundles.orderings.all",
     ): "a recall from a cold start needs no ordering of bundles",
-    ("hexad.services", "hexad.spaces.bundles.builder"): "as the orderings of bundles",
     ("hexad.services", "hexad.spaces.bundles.project_context"): "as the orderings of bundles",
-    ("hexad.services", "hexad.redaction.redact"): _LATE_WRITING,
-    ("hexad.services", "hexad.ingest.service"): _LATE_WRITING,
+    (
+        "hexad.services",
+        "hexad.spaces.service",
+    ): "a recall from a cold start needs no policies, no retention and no files",
 }
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
@@ -235,7 +245,6 @@ SQL_PLACES = (
     "hexad.experience.erasure.rows",
     "hexad.experience.erasure.targets",
     "hexad.experience.events.grouping",
-    "hexad.experience.events.grouping__stream_event_ticks",
     "hexad.experience.events.reader",
     "hexad.experience.events.relation",
     "hexad.experience.query.activity",
@@ -243,8 +252,6 @@ SQL_PLACES = (
     "hexad.experience.query.sealed_counts",
     "hexad.experience.query.top_concepts",
     "hexad.experience.query.totals",
-    "hexad.experience.query.totals__session_totals",
-    "hexad.experience.query.totals__stream_runs",
     "hexad.experience.query.usage",
     "hexad.experience.query.window_steps",
     "hexad.experience.stream.columns",
@@ -257,19 +264,17 @@ SQL_PLACES = (
     "hexad.experience.stream.top_concepts_file",
     "hexad.experience.submissions.evidence_rows",
     "hexad.experience.tags.auto_tag_runs",
-    "hexad.experience.tiers.remembered_summaries__remembered",
+    "hexad.experience.tiers.remembered_summaries",
     "hexad.ingest.sources.sqlite_copy",
     "hexad.layers.feedback.table",
     "hexad.layers.session.table",
     "hexad.layers.session.texts",
     "hexad.lifecycle.reencryption",
     "hexad.lifecycle.schema",
-    "hexad.lifecycle.schema__layer_schema",
     "hexad.maintenance.consolidation.rows",
     "hexad.maintenance.row_checks",
     "hexad.privacy.holdings",
     "hexad.privacy.memory_rows",
-    "hexad.privacy.memory_rows__erased_words",
     "hexad.providers.budgets.table",
     "hexad.search.fulltext",
     "hexad.search.vectors.table",
@@ -303,8 +308,10 @@ WRITES = {
 }
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
+_ONE_CLASS = "what users hold is one class in one file, call after call"
+LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
 MANY_PARAMETERS = {
-    ("hexad.engine__asking", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
+    ("hexad.engine", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
 BROAD_EXCEPTS = {
@@ -313,7 +320,7 @@ BROAD_EXCEPTS = {
         "_run",
     ): "the outermost handler of the program: a person gets a sentence",
     (
-        "hexad.providers.embedders.base__wrapped",
+        "hexad.providers.embedders.base",
         "CallableEmbedder._embed_batch",
     ): "the caller's own function may raise anything",
     (
@@ -408,7 +415,7 @@ def test_files_are_written_by_storage_alone(modules):
 
 
 def test_modules_stay_short(modules):
-    report(shape.long_modules(modules, limit=MODULE_LINES))
+    report(shape.long_modules(modules, limit=MODULE_LINES, allowed=LONG_MODULES))
 
 
 def test_functions_stay_short(modules):

@@ -18,8 +18,8 @@ from hexad.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
 from hexad.audit.open import open_ledger
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
+from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import SystemClock
-from hexad.memory.draft import AuditEvent
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
 

@@ -10,7 +10,7 @@ import pytest
 
 from hexad import Conflict, FrozenClock, Hexad, InvalidInput, NotFound
 from hexad.errors import HexadError
-from hexad.lifecycle import schema__layer_schema as layer_schema
+from hexad.lifecycle import schema as layer_schema
 from opener import Opener
 
 SECRET = "sk-" + "live" + "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"  # a made-up key

@@ -211,7 +211,7 @@ def test_metadata_names_project_and_space(hx: Hexad) -> None:
 def test_importance_is_the_argument_else_the_metadata(
     hx: Hexad,
     argument: float | None,
-    metadata: dict[str, hexad.memory.memory.JSONValue] | None,
+    metadata: dict[str, hexad.core.json_types.JSONValue] | None,
     expected: float,
 ) -> None:
     assert expected == hx.remember("A text.", importance=argument, metadata=metadata).importance

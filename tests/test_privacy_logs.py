@@ -74,7 +74,7 @@ def _otel(monkeypatch: pytest.MonkeyPatch):
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from hexad.core import tracing__telemetry as telemetry
+    from hexad.core import tracing as telemetry
 
     exporter = InMemorySpanExporter()
     provider = sdk.TracerProvider()

@@ -9,8 +9,9 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.contract import MemoryItem, MemoryQuery
 from hexad.layers.session.working_set import TURNS_KEPT
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 

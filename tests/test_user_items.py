@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hexad import Hexad
-from hexad.layers.contract import MemoryItem, MemoryQuery, QueryClass, TaskType
+from hexad.layers.contract import MemoryItem, MemoryQuery, TaskType
+from hexad.memory.layer_names import QueryClass
 from hexad.memory.query import Filters
 from user_projects import learned, open_project
 

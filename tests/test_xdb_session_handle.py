@@ -7,8 +7,7 @@ import inspect
 import pytest
 
 from hexad import Hexad
-from hexad.experience.api import Xdb
-from hexad.experience.api__xdb_session import BoundSession
+from hexad.experience.api import BoundSession, Xdb
 
 OF_A_SESSION = sorted(
     name

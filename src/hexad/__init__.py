@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from hexad.core.actor import Actor
     from hexad.core.clock import Clock, FrozenClock, SystemClock
+    from hexad.core.durability import StreamDurability
     from hexad.core.erasure import ErasureReceipt, parse_receipt
+    from hexad.core.event_types import EventType
     from hexad.core.ids import IdSource, TimeSortedIds
     from hexad.core.tracing import Span, listen
     from hexad.database.encryption.state import EncryptionProgress, EncryptionReport, EncryptionState
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
         DocumentVersion,
         WorkingCopy,
     )
-    from hexad.experience.values.durability import StreamDurability
     from hexad.experience.values.pressure import (
         Amount,
         CompressionReport,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     )
     from hexad.experience.values.records import (
         CompressionLevel,
-        EventType,
         Fidelity,
         SessionInfo,
         StreamReport,
@@ -98,16 +98,15 @@ if TYPE_CHECKING:
         Safety,
     )
     from hexad.ingest.report import IngestReport, Progress
+    from hexad.ingest.sources.checkout import Workplace
     from hexad.layers.contract import (
         EvidenceBlock,
         FusedContext,
         LayerPlan,
         LeftOut,
         MemoryItem,
-        MemoryLayer,
         MemoryQuery,
         Plan,
-        QueryClass,
         ScoredItem,
         TaskType,
         Weights,
@@ -126,21 +125,18 @@ if TYPE_CHECKING:
         Substep,
         TaskEnd,
         WorkingSet,
-        Workplace,
     )
     from hexad.layers.user.values import (
         Expertise,
+        LearnedChange,
+        LearningReport,
         Pattern,
         Preference,
         ProjectException,
-        Suppression,
-        UserRule,
-    )
-    from hexad.layers.user.values__user_answers import (
-        LearnedChange,
-        LearningReport,
         ResolvedPreference,
         Suggestion,
+        Suppression,
+        UserRule,
     )
     from hexad.lifecycle.init_and_encrypt import decrypt, encrypt, encryption_state, init, rekey
     from hexad.lifecycle.opening import open
@@ -155,10 +151,10 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality.api import export_quality
     from hexad.maintenance.quality.values import Flaw, MemoryQuality, QualityFinding
     from hexad.maintenance.reindex import ReindexReport
-    from hexad.maintenance.status__status import MaintenanceReport, StoreStatus
+    from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.decision import Decision, Why
-    from hexad.memory.draft import Spend
     from hexad.memory.fact import Fact, FactChange, Review
+    from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
     from hexad.memory.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
     from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced
@@ -166,7 +162,7 @@ if TYPE_CHECKING:
     from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
     from hexad.privacy.export import export_json
     from hexad.privacy.report import ExportItem, Scope, WipeReport
-    from hexad.providers.budgets.spending import BudgetLine, Spent
+    from hexad.providers.budgets.spending import BudgetLine, Spend, Spent
     from hexad.providers.embedders.base import Embedder
     from hexad.providers.generators.base import Generator, Prompt, Reply
     from hexad.redaction.injection.detector import instructions_in
@@ -187,91 +183,93 @@ __version__: Final = "0.1.0"
 
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
+    "hexad.core.actor": ("Actor",),
     "hexad.core.clock": ("Clock", "FrozenClock", "SystemClock"),
-    "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
+    "hexad.core.durability": ("StreamDurability",),
+    "hexad.core.erasure": ("ErasureReceipt", "parse_receipt"),
+    "hexad.core.event_types": ("EventType",),
+    "hexad.core.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.core.tracing": ("Span", "listen"),
+    "hexad.database.encryption.state": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (
-        "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput", "InvalidMemory",
-        "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound", "ProviderError",
-        "QuotaExceeded", "StorageFailure", "StoreLocked",
+        "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput",
+        "InvalidMemory", "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound",
+        "ProviderError", "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
-    "hexad.privacy.export": ("export_json",),
-    "hexad.core.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.experience.tiers.compression": ("compress_records",),
     "hexad.experience.values.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
-    "hexad.core.actor": ("Actor",),
-    "hexad.honeycomb.scoring": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
-    "hexad.spaces.bundles.bundle": ("Bundle", "KindList", "ProjectContext"),
-    "hexad.maintenance.consolidation.values": (
-        "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "LayerSize",
-        "LeftAlone",
-    ),
-    "hexad.memory.draft": ("Spend",),
     "hexad.experience.values.concepts": ("PackReport",),
-    "hexad.memory.decision": ("Decision", "Why"),
+    "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
     "hexad.experience.values.documents": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
-    "hexad.experience.values.durability": ("StreamDurability",),
-    "hexad.database.encryption.state": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
-    "hexad.core.erasure": ("ErasureReceipt", "parse_receipt"),
-    "hexad.experience.values.records": (
-        "CompressionLevel", "EventType", "Fidelity", "SessionInfo", "StreamReport",
-        "TimestepRecord",
-    ),
-    "hexad.memory.fact": ("Fact", "FactChange", "Review"),
-    "hexad.layers.feedback.values": ("Feedback", "Verdict"),
-    "hexad.layers.project.values": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
-    "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
-    "hexad.experience.tiers.compression": ("compress_records",),
-    "hexad.honeycomb.values": (
-        "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece", "Safety",
-    ),
-    "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
     "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
-    "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
-    "hexad.ingest.report": ("IngestReport", "Progress"),
-    "hexad.memory.memory": (
-        "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
+    "hexad.experience.values.records": (
+        "CompressionLevel", "Fidelity", "SessionInfo", "StreamReport", "TimestepRecord",
     ),
-    "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
-    "hexad.layers.contract": (
-        "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryLayer", "MemoryQuery", "Plan",
-        "QueryClass", "ScoredItem", "TaskType", "Weights",
-    ),
-    "hexad.maintenance.quality.api": ("export_quality",),
-    "hexad.redaction.injection.detector": ("instructions_in",),
-    "hexad.maintenance.quality.values": ("Flaw", "MemoryQuality", "QualityFinding"),
-    "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
-    "hexad.layers.router.query_language": ("QueryText", "parse_query_text"),
-    "hexad.memory.source": ("Skip",),
-    "hexad.spaces.files.report": (
-        "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
-    ),
-    "hexad.providers.budgets.spending": ("BudgetLine", "Spent"),
-    "hexad.maintenance.status__status": ("MaintenanceReport", "StoreStatus"),
     "hexad.experience.values.tags": (
         "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
     ),
     "hexad.experience.values.tiers": (
-        "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow", "EventRecord",
-        "Submission", "SubmissionStatus", "TimeWindow",
+        "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow",
+        "EventRecord", "Submission", "SubmissionStatus", "TimeWindow",
     ),
+    "hexad.honeycomb.scoring": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
+    "hexad.honeycomb.values": (
+        "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece",
+        "Safety",
+    ),
+    "hexad.ingest.report": ("IngestReport", "Progress"),
+    "hexad.ingest.sources.checkout": ("Workplace",),
+    "hexad.layers.contract": (
+        "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryQuery", "Plan",
+        "ScoredItem", "TaskType", "Weights",
+    ),
+    "hexad.layers.feedback.values": ("Feedback", "Verdict"),
+    "hexad.layers.project.values": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
+    "hexad.layers.router.query_language": ("QueryText", "parse_query_text"),
     "hexad.layers.session.working_set": (
-        "Boundary", "Edit", "OpenFile", "Resumable", "ScratchNote", "SessionState", "SessionTurn", "Substep", "TaskEnd",
-        "WorkingSet", "Workplace",
+        "Boundary", "Edit", "OpenFile", "Resumable", "ScratchNote", "SessionState", "SessionTurn", "Substep",
+        "TaskEnd", "WorkingSet",
     ),
     "hexad.layers.user.values": (
-        "Expertise", "Pattern", "Preference", "ProjectException", "Suppression", "UserRule",
+        "Expertise", "LearnedChange", "LearningReport", "Pattern", "Preference", "ProjectException",
+        "ResolvedPreference", "Suggestion", "Suppression", "UserRule",
     ),
-    "hexad.layers.user.values__user_answers": ("LearnedChange", "LearningReport", "ResolvedPreference", "Suggestion"),
-    "hexad.core.tracing": ("Span", "listen"),
+    "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
     "hexad.lifecycle.opening": ("open",),
+    "hexad.maintenance.consolidation.values": (
+        "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope",
+        "LayerSize", "LeftAlone",
+    ),
+    "hexad.maintenance.quality.api": ("export_quality",),
+    "hexad.maintenance.quality.values": ("Flaw", "MemoryQuality", "QualityFinding"),
+    "hexad.maintenance.reindex": ("ReindexReport",),
+    "hexad.maintenance.status": ("MaintenanceReport", "StoreStatus"),
+    "hexad.memory.decision": ("Decision", "Why"),
+    "hexad.memory.fact": ("Fact", "FactChange", "Review"),
+    "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
+    "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
+    "hexad.memory.memory": (
+        "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
+    ),
+    "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
+    "hexad.memory.source": ("Skip",),
+    "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
+    "hexad.privacy.export": ("export_json",),
+    "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
+    "hexad.providers.budgets.spending": ("BudgetLine", "Spend", "Spent"),
     "hexad.providers.embedders.base": ("Embedder",),
     "hexad.providers.generators.base": ("Generator", "Prompt", "Reply"),
-    "hexad.spaces.bundles.orderings.external": ("ExternalOrdering",),
+    "hexad.redaction.injection.detector": ("instructions_in",),
+    "hexad.spaces.bundles.bundle": ("Bundle", "KindList", "ProjectContext"),
     "hexad.spaces.bundles.hook": ("ContextHook",),
+    "hexad.spaces.bundles.orderings.external": ("ExternalOrdering",),
+    "hexad.spaces.files.report": (
+        "ExportReport", "FileConflict", "FolderReport", "ReadReport", "RestoreReport", "Verified",
+    ),
     "hexad.spaces.files.signed_export": ("verify_export",),
-    "hexad.maintenance.reindex": ("ReindexReport",),
 }  # fmt: skip
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from hexad.core.arguments import (
+    all_flags_checked,
     parse_choice,
     parse_place,
     parse_text,
@@ -21,26 +22,887 @@ from hexad.core.arguments import (
 )
 from hexad.core.clock import Clock
 from hexad.core.closing import Closing
-from hexad.engine__asking import RoutedCalls
-from hexad.engine__records import RecordCalls
-from hexad.engine__structured import StructuredCalls
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
+from hexad.core.tracing import span
+from hexad.database.codec import to_micros
+from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.maintenance.consolidation.service import ConsolidationCalls
 from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
-from hexad.maintenance.status__status import MaintenanceReport, StoreStatus
+from hexad.maintenance.status import MaintenanceReport, StoreStatus
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Citation, JSONValue, Memory, Relevance, Trust
+from hexad.memory.link import LINK_KIND_DEFAULT, Link, check_link_kind
+from hexad.memory.memory import QUARANTINE, Citation, Memory, Relevance, Status, Trust
+from hexad.memory.query import Filters, Hits
+from hexad.memory.tables.duplicates import NEAR_DUPLICATE
+from hexad.memory.tables.rows import ORDERS
 from hexad.providers.embedders.base import Embedder
+from hexad.search.recall.options import RecallOptions
 from hexad.services import Parts
-from hexad.services__deciding import KnowledgeCalls
 from hexad.spaces.access import require_owner
+from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
+from hexad.spaces.bundles.hook import ContextHook, Topic
+from hexad.spaces.bundles.options import (
+    GivenOptions,
+    check_deadline,
+    check_project,
+    check_topic,
+    parse_bundle_options,
+)
+from hexad.text.normalize import slug, slugs
 
 if TYPE_CHECKING:
+    from hexad.core.erasure import ErasureReceipt
     from hexad.experience.api import Xdb
     from hexad.honeycomb.api import HoneycombFacade
+    from hexad.ingest.structured.calls import OptionsText, RawOptions, StructuredOptions
+    from hexad.layers.contract import FusedContext, MemoryItem, Plan, ScoredItem
+    from hexad.layers.feedback.values import Feedback
+    from hexad.layers.governance.api import GovernanceFacade
+    from hexad.layers.project.api import ProjectFacade
+    from hexad.layers.project.facts_api import FactsFacade
+    from hexad.layers.session.api import SessionFacade
+    from hexad.layers.user.api import UserFacade
     from hexad.maintenance.quality.values import MemoryQuality
+    from hexad.privacy.report import ExportItem, WipeReport
     from hexad.spaces.api import SpacesFacade
     from hexad.spaces.quarantine import QuarantineFacade
+
+
+class KnowledgeCalls:
+    """The part of `Hexad` that is about layers of their own: facts, decisions, project, session, user."""
+
+    _parts: Parts
+
+    @property
+    def facts(self) -> FactsFacade:
+        """Facts over time: what holds, what held at a time, what was learned since."""
+        return self._parts.facts
+
+    @property
+    def governance(self) -> GovernanceFacade:
+        """Decisions with their reasons: append-only, told as prior context with their age."""
+        return self._parts.governance
+
+    @property
+    def project(self) -> ProjectFacade:
+        """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
+        return self._parts.project
+
+    @property
+    def session(self) -> SessionFacade:
+        """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
+        return self._parts.session
+
+    @property
+    def user(self) -> UserFacade:
+        """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
+        return self._parts.user
+
+
+@all_flags_checked
+class RoutedCalls:
+    """The part of `Hexad` that answers questions."""
+
+    _parts: Parts
+
+    def recall(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
+        self,
+        query: str,
+        *,
+        space: str | Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        layers: Iterable[str] | None = None,
+        limit: int = 10,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        semantic: bool | None = None,
+        follow_links: bool = False,
+        association: float = 0.0,
+        feedback: bool = True,
+    ) -> Hits:
+        """Return what best answers `query`, best first; empty when nothing is relevant.
+
+        `space` None means all spaces; `tags` must all be there; `path` is a prefix of whole parts or a pattern
+        with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
+        `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
+        insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
+        some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
+        are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
+        of its neighbours in the honeycomb; off by default, for it helps some collections and not others. `feedback`
+        False leaves out what was said of earlier answers.
+
+        `layers` None is what memories are of: `project`, `governance` (decisions) and `vector` (what was ingested).
+        Named, `session` and `user` answer too, with hits that are no memories: `expand` takes them, `get` does not.
+        `as_of` gives what held at a time: facts with the value of then, also one that was superseded since
+        (docs/facts.md).
+
+        Raises `NotFound` when `space` was never created, `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", kind="decision")
+        ...     [hit.text for hit in hx.recall("when do we deploy?")]
+        ['Deploys happen on Tuesday.']
+        """
+        spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
+        for name in spaces or ():
+            self._parts.stores.spaces.get(name)
+        options = RecallOptions(
+            filters=Filters(
+                spaces=spaces,
+                kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
+                tags=None if tags is None else slugs(word_list(tags, "tags")),
+                path=parse_text(path, "path"),
+                since=parse_time(since, "since"),
+                until=parse_time(until, "until"),
+                roles=self._parts.stores.roles,
+            ),
+            limit=limit,
+            max_tokens=max_tokens,
+            explain=explain,
+            semantic=semantic,
+            follow_links=follow_links,
+            association=association,
+            feedback=feedback,
+        )
+        when = parse_time(as_of, "as_of")
+        with span("search_memory", limit=limit):
+            if layers is None and when is None:
+                hits = self._parts.recaller.recall(query, options)
+            else:
+                from hexad.layers.context.layered_recall import Narrower, recall_layered
+
+                narrower = Narrower(layers=layers, as_of=when)
+                hits = recall_layered(self._parts, query, options, narrower)
+        self._parts.wake()
+        return hits
+
+    def plan(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 2_000,
+        layers: Iterable[str] | None = None,
+        deterministic: bool = False,
+        model: str | None = None,
+        plain: bool = True,
+    ) -> Plan:
+        """Return what a question is and how `context` would answer it: layers, weights, tokens and deadlines.
+
+        Rules decide, with reasons; `model` asks a text generator instead (`"default"`, or `provider:MODEL`), and the
+        rules again where it has no answer. `notes` says which filters a plain sentence is understood to carry; `plain`
+        False leaves its words as they are. Raises `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     plan = hx.plan("How is the address book structured?")
+        ...     plan.query_class.value, plan.task_type.value
+        ('architectural', 'explain')
+        """
+        from hexad.layers.context.api import Narrowed
+
+        return self._parts.router.plan(
+            query,
+            max_tokens=max_tokens,
+            layers=layers,
+            deterministic=deterministic,
+            model=model,
+            narrowed=Narrowed(plain=plain),
+        )
+
+    def context(
+        self,
+        task: str,
+        max_tokens: int = 2_000,
+        layers: Iterable[str] | None = None,
+        deterministic: bool = False,
+        *,
+        format: str | None = None,
+        details: bool = True,
+        space: str | Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        wait: bool = False,
+        model: str | None = None,
+        plain: bool = True,
+    ) -> FusedContext:
+        """Return what all layers know of a task, for a model: at most `max_tokens`, as data, with ids to cite.
+
+        All layers are asked at once, each for 50 ms and 150 ms in all; `late`, `failed` and `absent` name those that
+        gave nothing. `wait` waits for each of them; `deterministic` does too, and then the same state gives the same
+        bytes. `task` is a sentence, or the query language (`layer:project kind:decision since:2w "auth"`:
+        docs/context.md). A sentence that asks for records may carry filters too ("decisions about auth since last
+        week"): `notes` says how it was understood, filters that leave nothing are left out, and `plain` False takes
+        its words as they are. `layers` None asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the
+        smaller of the first two; `details` False keeps to summaries. `dropped` says what was left out, why, and what
+        it would have cost.
+
+        Raises `InvalidInput` for a value that cannot be used, `NotFound` for a space that was never created.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.")
+        ...     [block.text for block in hx.context("when do we deploy?").system_items]
+        ['Deploys happen on Tuesday.']
+        """
+        from hexad.layers.context.api import Narrowed, parse_layers
+        from hexad.layers.router.plan import Wanted
+
+        found = self._parts.router.context(
+            task,
+            wanted=Wanted(
+                max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
+            ),
+            narrowed=Narrowed(space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain),
+            form=format,
+            details=details,
+            model=model,
+        )
+        self._parts.wake()
+        return found
+
+    def query(
+        self,
+        text: str,
+        *,
+        limit: int = 20,
+        layers: Iterable[str] | None = None,
+        deterministic: bool = False,
+        plain: bool = True,
+    ) -> tuple[ScoredItem, ...]:
+        """Return the items of all layers that answer best: scored, without duplicates, contradictions resolved.
+
+        `text` is a sentence, or the query language; `plain` as in `context`, and `plan` says what is understood. Each
+        score is the sum of its parts. Raises as `context` does.
+        """
+        from hexad.layers.context.api import Narrowed, parse_layers
+        from hexad.layers.router.plan import Wanted
+
+        wanted = Wanted(layers=parse_layers(layers), deterministic=deterministic)
+        return self._parts.router.query(text, wanted=wanted, narrowed=Narrowed(plain=plain), limit=limit)
+
+    def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
+        """Return the whole of what a context showed in short: a block, an item, a hit of a recall, or an id.
+
+        `max_tokens` cuts its text, and a note says so. Raises `NotFound` for an id that is not there.
+        """
+        self._parts.base.db.require_open()
+        return self._parts.router.expand(what, max_tokens=max_tokens)
+
+    def feedback(
+        self, what: object, verdict: str, *, query: str | None = None, note: str | None = None
+    ) -> Feedback:
+        """Say that an answer was `helpful` or `wrong`, and return what was noted; later answers heed it.
+
+        `what` is a hit, an item or block of a context, or an id. With the `query` that it answered it counts for
+        questions like that one, and for the weight of its layer where such questions are asked; without, for every
+        question by half. It moves a memory by at most a tenth of the best score. `wrong` makes what was inferred less
+        sure and marks all else for a review (`hx.facts.needs_review`); nothing is deleted. Of what is no memory only
+        its layer is noted. The same again is noted once; another verdict on the same takes its place.
+
+        Raises `NotFound` for an id that is not there, `InvalidInput` for another verdict.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.")
+        ...     said = hx.feedback(memory.id, "wrong", query="when do we deploy?")
+        ...     said.effect, [review.memory_id == memory.id for review in hx.facts.needs_review()]
+        ('marked for a review', [True])
+        """
+        return self._parts.opinions.give(what, verdict, query=query, note=note)
+
+    def feedbacks(self, what: object | None = None, *, limit: int | None = None) -> list[Feedback]:
+        """Return what was said of answers, the last first; `what` narrows it to one memory.
+
+        Whoever has a role is shown its own. Raises as `feedback` does.
+        """
+        return self._parts.opinions.given(what, limit=limit)
+
+    def retract_feedback(self, id: str) -> Feedback:
+        """Take back what was said, by its id, and return it: answers are as if it had never been said.
+
+        Raises `NotFound` for an id that is not there.
+        """
+        return self._parts.opinions.retract(id)
+
+
+class StructuredCalls:
+    """The part of `Hexad` that document 1 names."""
+
+    _parts: Parts
+
+    # Bundles ----------------------------------------------------------------------------------------------------
+
+    def recall_context(self, space: str, topic: str, options: GivenOptions = None, **more: object) -> Bundle:
+        """Return what a space knows about a topic: sections in order, the same bytes for the same state.
+
+        Options as keywords, as a mapping, or as JSON text: `limit` (5), `raw_limit` (2), `include_raw`,
+        `include_metadata`, `prefer_kinds`, `prefer_tags`, `require_high_relevance`, `freeze_clock`, `backend`,
+        `order`, `path`, `max_tokens`, `follow_links`, `digest`; docs/bundles.md explains each. What was replaced or
+        left out stands in `notes`.
+
+        Raises `NotFound` when `space` was never created, `InvalidInput` for an option that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Retries stop after five.", space="shop", path="shop/gateway/retries")
+        ...     print(hx.recall_context("shop", "retries", limit=3).global_summary)
+        Context bundle for 'retries' (1 items):
+        • shop/gateway/retries — Retries stop after five.
+        """
+        chosen = parse_bundle_options(options, more)
+        with span("recall_context", space=space, limit=chosen.limit) as seen:
+            bundle = self._parts.bundles.context(space, topic, chosen)
+            seen.update(backend=bundle.backend, items_returned=len(bundle.sections))
+        self._parts.wake()
+        return bundle
+
+    def recall_kind(self, space: str, kind: str, options: GivenOptions = None, **more: object) -> KindList:
+        """Return a space's memories of one kind, in order; a sequence of sections. Options of `recall_context`.
+
+        Raises `NotFound` when `space` was never created, `InvalidInput` for an option that cannot be used.
+        """
+        chosen = parse_bundle_options(options, more)
+        with span("recall_kind", space=space, limit=chosen.limit) as seen:
+            found = self._parts.bundles.kind(space, kind, chosen)
+            seen.update(backend=found.backend, items_returned=len(found))
+        self._parts.wake()
+        return found
+
+    def use_context(
+        self,
+        project: str,
+        topic: Topic,
+        options: GivenOptions = None,
+        *,
+        deadline_ms: int | None = None,
+        **more: object,
+    ) -> ContextHook:
+        """Return the hook before an agent's step: a project's bundle, and the text to place before the step.
+
+        `project` is a space, else the `metadata.project` of one or more spaces. Read it as a value, enter it with
+        `with`, or decorate the step's function with it; then `topic` may be a function of that function's arguments.
+        Options of `recall_context`. What is not ready `deadline_ms` after the recall began is left out, and
+        `notes` says so. Recalling raises `NotFound` when there is no such project; options that cannot be used raise
+        `InvalidInput` here.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Retries stop after five.", space="shop", id="mem_retries")
+        ...     with hx.use_context("shop", "retries") as context:
+        ...         "[mem_retries]" in context.prepend("Fix the gateway.")
+        True
+        """
+        chosen = parse_bundle_options(options, more)
+        check_project(project)
+        check_deadline(deadline_ms)
+        if not callable(topic):
+            check_topic(topic)
+
+        def recall(about: str) -> ProjectContext:
+            with span("use_context", project=project, limit=chosen.limit) as seen:
+                context = self._parts.contexts.recall(project, about, chosen, deadline_ms=deadline_ms)
+                seen.update(backend=context.bundle.backend, items_returned=len(context.bundle.sections))
+            self._parts.wake()
+            return context
+
+        return ContextHook(recall, topic)
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    def remember_structured(
+        self,
+        space: str,
+        payload: Mapping[str, JSONValue] | str,
+        options: OptionsText = None,
+        **given: Unpack[StructuredOptions],
+    ) -> Memory:
+        """Store a record as you made it: document 1's MemoryObject as a mapping or JSON text, or `Memory.to_dict()`.
+
+        What is missing is filled from `raw`: summaries, tags as sorted slugs, hash, chunks; without `raw` the longest
+        summary is the text. A record that is there is changed: the one with the payload's `id`, else the one of
+        this space with the same path, kind and content. Then what the payload leaves out stays, the pin and
+        `created_at` first of all; the same payload again changes nothing. A space that is missing is made.
+
+        Options, as keywords or as a mapping or JSON text: `project` (where the metadata name none) and `freeze_clock`.
+        `memory.receipt` says what was done. Raises `InvalidMemory` for a field that cannot be stored and for what is
+        no JSON, with line and column, `Conflict` for an id of another space; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember_structured("runtime", '{"raw": "Ship on Monday.", "tags": ["Release Plan"]}')
+        ...     memory.summary_micro, memory.tags, memory.receipt.outcome.value
+        ('Ship on Monday.', ('release-plan',), 'created')
+        """
+        self._parts.handouts.flush()
+        memory = self._parts.writing.intake.structured(space, payload, options, given)
+        self._parts.wake()
+        return memory
+
+    def remember_raw(
+        self, space: str, kind: str, raw: str, options: OptionsText = None, **given: Unpack[RawOptions]
+    ) -> Memory:
+        """Store a text and infer what is open: path, the three summaries, tags and relevance.
+
+        The text generator is asked; without one, when it fails, and when its answer cannot be used twice, the text
+        is read by rules. `memory.receipt.semantic` is the model or `"local"`, `memory.receipt.notes` say why. Secrets
+        are taken out before anything is sent. A text that the space has is not sent again.
+
+        Options, as keywords or as document 1's mapping or JSON text: `model`, `temperature`, `max_tokens`, `path_hint`
+        (the path, or where it begins; a folder when it ends in `/`), `project`, `topic` (the path's last part),
+        `tags` (they stay, others are added), `metadata`, `auto_pin` (True pins; False keeps rules and the model from
+        it), `relevance`, `trust`, `id`, `source_id` (a known one changes its memory), `freeze_clock`, and `strict`:
+        raise the provider's error and store nothing.
+
+        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded` for a
+        text over 1 MiB, with `strict` also `ProviderError` and `BudgetExceeded`; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, generator=None) as hx:
+        ...     memory = hx.remember_raw("ops", "decision", "We decided to seal the ledger each night.", project="shop")
+        ...     memory.path, memory.relevance.value, memory.receipt.semantic
+        ('shop/decision/decided-seal-ledger-night', 'high', 'local')
+        """
+        self._parts.handouts.flush()
+        memory = self._parts.writing.intake.raw(space, kind, raw, options, given)
+        self._parts.wake()
+        return memory
+
+    # Links ------------------------------------------------------------------------------------------------------
+
+    def link(self, source: str, target: str, *, kind: str = LINK_KIND_DEFAULT) -> Link:
+        """Link two memories by id or path, also of different spaces; returns the link.
+
+        `kind` says how, read from source to target (`related`, `based-on`, …). Drawn again, it is the same link.
+        A recall follows links only when asked (`follow_links`), and only to what the actor may see.
+
+        Raises `NotFound` for a memory that is not there, `Conflict` for a path that memories of several spaces have,
+        `InvalidInput` for a kind that cannot be used or a memory linked with itself.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     rule = hx.remember("Secrets live in the vault.", space="platform")
+        ...     step = hx.remember("The release reads the signing key.", space="release")
+        ...     _ = hx.link(step.id, rule.id, kind="based-on")
+        ...     [linked.memory.raw for linked in hx.recall("signing key", space="release", follow_links=True).linked]
+        ['Secrets live in the vault.']
+        """
+        stores = self._parts.stores
+        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
+        with stores.db.transaction():
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
+            if source_no == target_no:
+                raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
+            now = self._parts.clock.now()
+            stores.links.put(source_no, target_no, kind, at=now)
+            stores.honeycomb.relate(source_no, target_no, kind, at=to_micros(now))
+            target_id = stores.memories.by_no([target_no])[target_no].id
+            links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
+        return next(link for link in links if link.kind == kind and link.target.id == target_id)
+
+    def unlink(self, source: str, target: str, *, kind: str | None = None) -> int:
+        """Remove the link from `source` to `target`, of one kind or of all; returns how many there were.
+
+        Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
+        """
+        stores = self._parts.stores
+        with stores.db.transaction():
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
+            removed = stores.links.remove(source_no, target_no, kind)
+            if removed:  # what else speaks for a connection is looked at anew
+                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
+        self._parts.wake()
+        return removed
+
+    def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
+        """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""
+        stores = self._parts.stores
+        with stores.db.read():
+            no = stores.memories.resolve(id_or_path, space=space)
+            return [link for _, link in stores.links.of([no])]
+
+
+@all_flags_checked
+class RecordCalls:
+    """The part of `Hexad` that is about single memories."""
+
+    _parts: Parts
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Return one memory, whatever its status. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            no = memories.resolve(id_or_path, space=space)
+            return memories.by_no([no])[no]
+
+    def memories(
+        self,
+        *,
+        space: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        text: str | None = None,
+        pinned: bool | None = None,
+        status: str | None = "active",
+        order: str = "updated",
+        limit: int | None = 50,
+        offset: int = 0,
+    ) -> list[Memory]:
+        """Return memories, the last changed first; `status` None means any, `limit` None all.
+
+        `text` are words that all occur somewhere in the memory, as they are written but for their case: a look, not
+        a recall. `order` is `updated`, `created` (both newest first), `path`, `relevance` or `kind`; `offset` leaves
+        out the first ones.
+
+        Raises `NotFound` for a space that was never created, `InvalidInput` for another value.
+        """
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        parse_whole(offset, "offset", least=0)
+        if order not in ORDERS:
+            raise InvalidInput(f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.")
+        filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.read():
+            numbers = memories.numbers(
+                filters, status=chosen, order=order, limit=-1 if limit is None else limit, offset=offset
+            )
+            found = memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def count(
+        self,
+        *,
+        space: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        path: str | None = None,
+        text: str | None = None,
+        pinned: bool | None = None,
+        status: str | None = "active",
+    ) -> int:
+        """Return how many memories `memories` would list without a limit. Raises what it raises."""
+        filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
+        return self._parts.stores.memories.count_where(filters, status=chosen)
+
+    def _listed(
+        self,
+        space: str | None,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        path: str | None,
+        text: str | None,
+        pinned: bool | None,
+        status: str | None,
+    ) -> tuple[Filters, Status | None]:
+        if space is not None:
+            self._parts.stores.spaces.get(space)
+        filters = Filters(
+            spaces=None if space is None else (space,),
+            kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
+            tags=None if tags is None else slugs(word_list(tags, "tags")),
+            path=parse_text(path, "path"),
+            text=None if (words := parse_text(text, "text")) is None else tuple(words.split()),
+            pinned=pinned,
+            roles=self._parts.stores.roles,
+        )
+        return filters, None if status is None else parse_choice(Status, status, "status")
+
+    def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
+        """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
+        memories = self._parts.stores.memories
+        no = memories.resolve(id_or_path, space=space)
+        return [
+            {"version": version, "replaced_at": format_time(at), "raw": raw}
+            for version, at, raw in memories.history(no)
+        ]
+
+    def export(
+        self, scope: str | None = None, *, session: str | None = None, subject: str | None = None
+    ) -> Iterator[ExportItem]:
+        """Iterate over everything that is held about a scope, or about a person: what a request for access asks for.
+
+        `scope` is `"project"`, all of the store (the default), or `"session"` with its id: the memories of that
+        conversation, what was recorded of it, with its tags and comments, and its part of the honeycomb. `subject`
+        takes a person instead: memories, sessions and documents that name them among their `data_subjects`. Each item
+        names the list that it belongs to (`memories`, `links`, `sessions`, …) and is JSON; the first one says what is
+        left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
+
+        `"user"` is what the user layer holds of whoever opened the store: preferences, patterns, rules, what projects
+        published.
+
+        Raises `NotFound` for a session that there is not, `InvalidInput` for another scope or one beside a `subject`,
+        `AccessDenied` for an actor from whom anything is hidden.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ann leads the release.", data_subjects=["ann"])
+        ...     [item.section for item in hx.export(subject="ann")]
+        ['export', 'memories']
+        """
+        from hexad.privacy.export import export
+
+        return export(self._parts, scope, session=session, subject=subject)
+
+    def write_export(
+        self,
+        file: Path | str,
+        scope: str | None = None,
+        *,
+        session: str | None = None,
+        subject: str | None = None,
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Mapping[str, int]:
+        """Write `export` as one JSON file for its owner alone (mode 0600); returns how many items each list has.
+
+        The file is in plain text, also of an encrypted store: it is for somebody to read. Raises what `export` does,
+        `Conflict` for a file that is there, unless `force` replaces it.
+        """
+        from hexad.privacy.export import export, write_export
+
+        items = export(self._parts, scope, session=session, subject=subject)
+        return write_export(self._parts, file, items, force=force, progress=progress)
+
+    def decrypted(self, file: Path | str) -> Iterator[bytes]:
+        """Iterate over the content of an encrypted file of this store, piece by piece; nothing is written.
+
+        It reads working copies, space files, exports, evidence and segments, wherever they lie by now. Keys and the
+        ledger it does not read. Raises `AccessDenied` for an actor from whom anything is hidden, `NotFound`,
+        `InvalidInput` for a file that is not encrypted, `IntegrityError` for one that these keys do not open.
+        """
+        from hexad.privacy.export import decrypted
+
+        return decrypted(self._parts, file)
+
+    def memories_in(
+        self, scope: str, *, session: str | None = None, limit: int = 50, offset: int = 0
+    ) -> list[Memory]:
+        """Return the memories of a scope, whatever their status, the last changed first. Raises as `export` does."""
+        from hexad.privacy.export import memories
+
+        return memories(self._parts, scope, session=session, limit=limit, offset=offset)
+
+    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
+        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
+        stores = self._parts.stores
+        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
+
+    # Changing ---------------------------------------------------------------------------------------------------
+
+    @overload
+    def forget(self, id_or_path: str, *, space: str | None = None) -> Memory: ...
+    @overload
+    def forget(
+        self,
+        *,
+        space: str | None = None,
+        source: str | None = None,
+        tag: str | None = None,
+        path: str | None = None,
+        session: str | None = None,
+        subject: str | None = None,
+        before: datetime | str | None = None,
+        purge: bool = False,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ErasureReceipt: ...
+    @overload
+    def forget(
+        self, id_or_path: str, *, space: str | None = None, purge: Literal[True], confirm: bool = False,
+        dry_run: bool = False,
+    ) -> ErasureReceipt: ...  # fmt: skip
+    @overload
+    def forget(
+        self, id_or_path: str, *, space: str | None = None, purge: bool = False, dry_run: Literal[True]
+    ) -> ErasureReceipt: ...
+    def forget(
+        self,
+        id_or_path: str | None = None,
+        *,
+        space: str | None = None,
+        source: str | None = None,
+        tag: str | None = None,
+        path: str | None = None,
+        session: str | None = None,
+        subject: str | None = None,
+        before: datetime | str | None = None,
+        purge: bool = False,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Memory | ErasureReceipt:
+        """Archive what is named or selected: gone from recall, recoverable with `restore`; or purge it for good.
+
+        One id or path alone archives that memory and returns it. Everything else returns a receipt. What is selected
+        is all for which everything given holds: memories of a `space`, of a `source` (its name, an item of it, or a
+        prefix of items that ends in `/`), with a `tag`, at or below a `path`, of a `session`, about a person
+        (`subject`), or from before a moment. `tag`, `session`, `subject` and `before` also reach recorded experience
+        and documents, and `session` and `subject` sessions of the honeycomb, none of which can be archived: they go
+        with `purge` alone. What an actor may not see, it does not erase. docs/erasure.md says what goes where.
+
+        `purge` removes everything that belongs to it, in every file of the store, and what was made of it alone; the
+        receipt names the memories that rest on it besides. It needs `allow_delete` in the policies of the spaces, or
+        `confirm` from the store's owner; for what is in no space, `confirm`. What another process still holds is
+        `pending` in the receipt and `maintain` completes it. `dry_run` only says what would happen. `progress` is told
+        how many memories are done.
+
+        Raises `NotFound`, `Conflict` for a path that memories of several spaces have where no space is given,
+        `InvalidInput` for a selection that cannot be used or says nothing, `AccessDenied`, `StoreLocked` while
+        somebody else erases.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ada asked for a refund.", data_subjects=["ada@example.org"])
+        ...     receipt = hx.forget(subject="ada@example.org", purge=True, confirm=True)
+        ...     receipt.count("memories"), receipt.pending, receipt.verify()
+        (1, (), True)
+        """
+        conditions = {
+            "source": source, "tag": tag, "path": path, "session": session, "subject": subject, "before": before,
+        }  # fmt: skip
+        selects = any(value is not None for value in conditions.values())
+        if id_or_path is not None and not (selects or purge or dry_run):
+            return self._change(
+                id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
+            )
+        return self._parts.erasing.forget(
+            {"id": id_or_path, "space": space, **conditions},
+            purge=purge,
+            confirm=confirm,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def erasures(self, *, limit: int | None = None) -> list[ErasureReceipt]:
+        """Return what the store knows of what was forgotten by selection, the newest first: counts, and what waits.
+
+        What was selected, and the key to prove it, only the receipts hold that were given out.
+        """
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        return self._parts.erasing.receipts(limit=-1 if limit is None else limit)
+
+    def wipe(
+        self,
+        scope: str,
+        *,
+        session: str | None = None,
+        confirm: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> WipeReport:
+        """Remove all of a scope of `export` for good, and return the receipts that say what.
+
+        `"session"` is what `forget(session=…, purge=True)` does. `"project"` does that with every session and every
+        space, and removes documents, tags and nodes of the honeycomb; spaces stay, empty, with their policies. The
+        ledger keeps its records without their contents, and what the project published to the user layer goes. `"user"`
+        removes what that holds of whoever opened the store. It is for the store's owner, who has to `confirm`;
+        `dry_run` only says what would go.
+
+        Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
+        """
+        from hexad.privacy.wipe import wipe
+
+        return wipe(self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress)
+
+    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for
+        a review or was rejected in one: only `hx.quarantine.release` lets it in.
+        """
+        memory = self._change(id_or_path, space, self._bring_back, archived=True)
+        self._parts.wake()
+        return memory
+
+    def _bring_back(self, no: int) -> None:
+        memory = self._parts.stores.memories.by_no([no])[no]
+        note = memory.metadata.get(QUARANTINE)
+        if (
+            isinstance(note, Mapping)
+            and memory.status is not Status.ACTIVE
+            and note.get("verdict") != "released"
+        ):
+            stands = "was rejected" if "verdict" in note else "waits for a review"
+            raise Conflict(
+                f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
+            )
+        self._parts.catalog.restore(no, at=self._parts.clock.now())
+        self._parts.settle_fact(no)
+
+    def pin(self, *names: str, space: str | None = None) -> Memory:
+        """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
+
+        Of several memories at one path it is the active one that was changed last. `updated_at` becomes now.
+        Raises `NotFound` with document 1's words, and `Conflict` for a path of several spaces without a space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ship on green.", space="runtime", path="release/rule")
+        ...     hx.pin("runtime", "release/rule").pinned
+        True
+        """
+        return self._set_pin(names, space, pinned=True)
+
+    def unpin(self, *names: str, space: str | None = None) -> Memory:
+        """Unpin a memory, named as for `pin`. Raises what `pin` does."""
+        return self._set_pin(names, space, pinned=False)
+
+    def tag(
+        self,
+        id_or_path: str,
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        space: str | None = None,
+    ) -> Memory:
+        """Add tags to a memory and take tags away; everything else of it stays. Returns the memory as it is then.
+
+        A tag that is there already, or gone already, is no error. Raises what `forget` does, and `InvalidInput` for
+        a tag without a letter or digit.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", tags=["release", "draft"])
+        ...     hx.tag(memory.id, add=["Ops Team"], remove=["draft"]).tags
+        ('ops-team', 'release')
+        """
+        added, removed = word_list(add, "add"), word_list(remove, "remove")
+        now, retagger = self._parts.clock.now(), self._parts.writing.retagger
+        return self._change(
+            id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
+        )
+
+    def _set_pin(self, names: tuple[str, ...], space: str | None, *, pinned: bool) -> Memory:
+        if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
+            raise InvalidInput(
+                f"{names!r} does not name one memory; give its id or path, or space and id or path."
+            )
+        if len(names) == 2:
+            space = names[0]
+        memories, now = self._parts.stores.memories, self._parts.clock.now()
+        return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
+
+    def _change(
+        self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
+    ) -> Memory:
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.transaction():
+            no = memories.resolve_one(id_or_path, space=space, archived=archived)
+            change(no)
+            return memories.by_no([no])[no]
 
 
 class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, ConsolidationCalls, Closing):

@@ -13,18 +13,18 @@ from hexad import __version__
 from hexad.config import Settings
 from hexad.core.actor import Actor
 from hexad.core.clock import Clock
+from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource
+from hexad.core.json_types import JSONValue
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, cipher_of
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import STORE_ID
-from hexad.experience.values.durability import StreamDurability
 from hexad.experience.values.lenses import parse_lenses
 from hexad.maintenance.jobs import Upkeep
 from hexad.maintenance.worker import Worker
-from hexad.memory.memory import JSONValue
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metered_models import MeteredModels, query_embedder
 from hexad.providers.budgets.metering import MeteredGenerator
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hexad.experience.service import Experiencing
     from hexad.honeycomb.service import Honeycombing
     from hexad.ingest.service import Writing
-    from hexad.maintenance.status__status import StoreStatus
+    from hexad.maintenance.status import StoreStatus
     from hexad.privacy.erasure import Erasing
     from hexad.redaction.redact import RedactionRules
     from hexad.spaces.bundles.builder import Bundles
@@ -212,8 +212,7 @@ class Parts(Upkeep):
     @cached_property
     def experiencing(self) -> Experiencing:
         """The experience database; loaded now, because nothing else needs it."""
-        from hexad.experience.service import Program, build_experiencing
-        from hexad.experience.service__compacting import CompactingNeeds
+        from hexad.experience.service import CompactingNeeds, Program, build_experiencing
         from hexad.experience.stream_database import ExperienceNeeds
 
         base = self.base

@@ -370,7 +370,11 @@ def test_reading_and_look_alikes_are_no_file_writes(tree, code):
 def test_a_long_module_is_reported(tree):
     modules = tree(low="a = 1\n" * 5, mid="a = 1\n" * 6)
 
-    assert ["app.mid:1: has 6 lines; at most 5"] == said(shape.long_modules(modules, limit=5))
+    assert ["app.mid:1: has 6 lines; at most 5"] == said(shape.long_modules(modules, limit=5, allowed={}))
+    assert [] == shape.long_modules(modules, limit=5, allowed={"app.mid": "one idea"})
+    assert ["app.mid:1: has at most 6 lines or is gone; take it off the list"] == said(
+        shape.long_modules(modules, limit=6, allowed={"app.mid": "one idea"})
+    )
 
 
 def test_a_long_function_is_reported_and_its_docstring_is_not_counted(tree):

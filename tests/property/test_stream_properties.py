@@ -18,7 +18,7 @@ from example_counts import examples
 from hexad import EventType, FrozenClock, Hexad, TimestepRecord
 from hexad.core.tick_ranges import Ranges, union
 from hexad.core.tick_ranges import holds as covers
-from hexad.experience.events.grouping__stream_event_ticks import EventPlace
+from hexad.experience.events.grouping import EventPlace
 from hexad.experience.query import spans as stream_spans
 from hexad.experience.query import top_concepts as stream_tops
 from hexad.experience.stream import segment_files, segment_upkeep

@@ -14,9 +14,9 @@ from hexad.audit.open import OpenLedger
 from hexad.audit.reviewers import REFUSED, SYSTEM, Reviewers
 from hexad.audit.values import NewAuditRecord, Reviewer
 from hexad.config import load_settings
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption import cipher as crypto
 from hexad.errors import AccessDenied
-from hexad.memory.memory import JSONValue
 from hexad.redaction.masking import Masking
 from hexad.redaction.redact import project_rules
 

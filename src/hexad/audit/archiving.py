@@ -24,11 +24,11 @@ from hexad.audit.merkle import cover, root_of
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import Archive, NewAuditRecord
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.encryption import cipher as crypto
 from hexad.database.leases import Lease
 from hexad.errors import Conflict, IntegrityError, NotFound
-from hexad.memory.memory import JSONValue
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

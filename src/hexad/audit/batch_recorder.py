@@ -10,11 +10,11 @@ from typing import Any, Final, Protocol
 from hexad.audit.values import NewAuditRecord
 from hexad.core.clock import Clock
 from hexad.core.closing import Closing
+from hexad.core.durability import StreamDurability
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
 from hexad.database.commit_queue import CommitInDoubt
 from hexad.errors import InvalidInput, StorageFailure
-from hexad.experience.values.durability import StreamDurability
-from hexad.experience.values.records import EventType
-from hexad.memory.memory import JSONValue
 
 RECORDER_BATCH: Final = 1_000
 RECORDER_DELAY_S: Final = 0.1

@@ -10,7 +10,7 @@ from json import encoder
 from typing import Any, Final
 
 from hexad.audit.values import NewAuditRecord
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 _VERSION: Final = 1
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from hexad.audit.ledger import Ledger
 from hexad.audit.reviewers import SYSTEM
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 Work = Mapping[str, JSONValue]
 """What is to be destroyed, by `session`, perhaps with `ticks`, by `subject`, or with `everything`."""

@@ -14,9 +14,9 @@ from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import Incident, Mark, NewAuditRecord, Span
 from hexad.core.arguments import parse_time, quoted
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import from_micros, to_micros
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue
 
 INCIDENT: Final = "incident"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

@@ -22,11 +22,11 @@ from hexad.audit.merkle import TILE_LEVEL, Frontier, fold, leaf_hash
 from hexad.audit.payload import ONE_USE, Subject, ref_of, seal, secrets_of
 from hexad.audit.query import EVENTS, LedgerQuery, conditions
 from hexad.audit.values import GENESIS, AuditRecord, NewAuditRecord
+from hexad.core.event_types import EventType
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.errors import IntegrityError, LedgerBroken
-from hexad.experience.values.records import EventType
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

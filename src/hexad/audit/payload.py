@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from hexad.audit.canonical_json import SALTED_END, canonical, sealed
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from hexad.core.event_types import EventType
 from hexad.database.codec import to_micros
 from hexad.database.connection import SQLValue
-from hexad.experience.values.records import EventType
 
 TIMESTEP: Final = "timestep"
 EVENTS: Final = "kind <> 'timestep'"

@@ -16,9 +16,9 @@ from hexad.audit.ledger import Ledger
 from hexad.audit.values import AuditRecord, NewAuditRecord, Reviewer
 from hexad.core.arguments import parse_time, quoted
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import from_micros, to_micros
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
-from hexad.memory.memory import JSONValue
 
 ADDED: Final = "reviewer.added"
 REVOKED: Final = "reviewer.revoked"

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from hexad.experience.values.records import EventType
-from hexad.memory.memory import JSONValue
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
 
 GENESIS: Final = "genesis"
 """What stands for the hash before the first record."""

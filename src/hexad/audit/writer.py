@@ -16,13 +16,13 @@ from hexad.audit.query import TIMESTEP
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.core.arguments import parse_choice, parse_time, quoted, value_list
+from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.closing import Closing
+from hexad.core.durability import StreamDurability
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
-from hexad.experience.values.durability import StreamDurability
-from hexad.experience.values.records import EventType
-from hexad.memory.draft import AuditEvent
-from hexad.memory.memory import JSONValue
 
 _STR: Final = frozenset((str,))
 _FLOAT: Final = frozenset((float,))

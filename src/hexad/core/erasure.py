@@ -15,8 +15,9 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from hexad.core.arguments import parse_time, quoted
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue, format_time
 
 _TEXTS: Final = ("space", "source", "tag", "path", "session", "subject")
 _LONGEST: Final = 4_096
@@ -394,3 +395,28 @@ def _settled(receipt: ErasureReceipt) -> dict[str, JSONValue]:
 def _mac(key: bytes, said: Mapping[str, JSONValue]) -> str:
     text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+
+
+_MASK: Final = "erased:"
+
+
+def masked_item(key: bytes, name: str) -> str:
+    """Return what stands for an erased name: nobody without the key can tell which it was."""
+    return _MASK + hmac.new(key, name.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+
+
+def is_masked(name: str) -> bool:
+    """Whether a name stands for an erased one."""
+    return name.startswith(_MASK)
+
+
+def ledger_work(
+    *,
+    session: str | None = None,
+    ticks: Sequence[tuple[int, int]] | None = None,
+    subject: str | None = None,
+    everything: bool = False,
+) -> dict[str, JSONValue]:
+    """Return how it is written down which contents the ledger has to destroy."""
+    listed = None if ticks is None else [list[JSONValue](one) for one in ticks]
+    return {"session": session, "ticks": listed, "subject": subject, "everything": everything}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import IntegrityError
-from hexad.memory.memory import Citation, JSONValue
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -64,26 +64,3 @@ def load_objects(texts: Sequence[str]) -> list[dict[str, JSONValue]]:
 def load_strings(text: object) -> tuple[str, ...]:
     """Return the JSON list of strings of a column."""
     return () if text == "[]" else tuple(parse(text))
-
-
-def dump_citations(citations: Sequence[Citation]) -> str:
-    """Return citations as a JSON list of objects without empty fields."""
-    rows: list[Mapping[str, JSONValue]] = [
-        {
-            key: value
-            for key, value in (
-                ("path", citation.path),
-                ("symbol", citation.symbol),
-                ("content_hash", citation.content_hash),
-                ("commit", citation.commit),
-            )
-            if value is not None
-        }
-        for citation in citations
-    ]
-    return dump(rows)
-
-
-def load_citations(text: object) -> tuple[Citation, ...]:
-    """Return what `dump_citations` encoded."""
-    return () if text == "[]" else tuple(Citation(**row) for row in parse(text))

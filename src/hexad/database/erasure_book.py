@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
-from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, parse_selection
+from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, ledger_work, parse_selection
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database, SQLValue
 from hexad.database.meta import Meta
-from hexad.memory.memory import JSONValue, format_time
 
 ERASURE: Final = "erasure"
 """The kind of the note, and of the record that the ledger makes of it."""
@@ -348,18 +349,69 @@ class Erasures:
             )
 
 
-def ledger_work(
-    *,
-    session: str | None = None,
-    ticks: Sequence[tuple[int, int]] | None = None,
-    subject: str | None = None,
-    everything: bool = False,
-) -> dict[str, JSONValue]:
-    """Return how it is written down which contents the ledger has to destroy."""
-    listed = None if ticks is None else [list[JSONValue](one) for one in ticks]
-    return {"session": session, "ticks": listed, "subject": subject, "everything": everything}
-
-
 def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:
     said = dict.fromkeys((cast("str", place), cast("str", reason)) for place, reason in rows)
     return tuple(Pending(place=place, reason=reason) for place, reason in said)
+
+
+ERASURE_DDL: Final = """
+CREATE TABLE erasures (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  purge INTEGER NOT NULL,
+  selection_mac TEXT NOT NULL,
+  mac TEXT,                                -- of the receipt that was given out; NULL where none was
+  selection TEXT,                          -- JSON while it is under way, to go on after a kill; NULL once it is done
+  last_memory INTEGER NOT NULL,            -- memories with higher numbers came later and are not meant
+  log_no INTEGER,                          -- its note in `maintenance_log`; NULL while it is under way
+  ledger_seq INTEGER                       -- its record on the ledger; NULL while it is not there
+) STRICT;
+CREATE INDEX erasures_under_way ON erasures(no) WHERE selection IS NOT NULL;
+
+CREATE TABLE erasure_counts (
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  place TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (erasure_no, place)
+) WITHOUT ROWID, STRICT;
+
+-- Memories that rest on what went and stay.
+CREATE TABLE erasure_flags (
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  memory_id TEXT NOT NULL,
+  PRIMARY KEY (erasure_no, memory_id)
+) WITHOUT ROWID, STRICT;
+
+-- What is left to do, with what is needed to do it; the row goes when it is done.
+CREATE TABLE erasure_pending (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  erasure_no INTEGER NOT NULL REFERENCES erasures(no),
+  place TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  work TEXT NOT NULL                       -- JSON
+) STRICT;
+CREATE INDEX erasure_pending_by_erasure ON erasure_pending(erasure_no);
+
+-- What an erasure looks for among all memories; most have neither.
+CREATE INDEX memories_by_data_subject ON memories(data_subjects) WHERE data_subjects <> '[]';
+CREATE INDEX memories_superseding ON memories(supersedes) WHERE supersedes IS NOT NULL;
+
+-- A store that was never written without `secure_delete` has nothing to clean up before its first purge.
+INSERT INTO meta(key, value) SELECT 'cleaned_free_pages', 'new' WHERE NOT EXISTS (SELECT 1 FROM memories)
+  AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS (SELECT 1 FROM sessions)
+  AND NOT EXISTS (SELECT 1 FROM documents);
+"""
+
+NAMING_DDL: Final = """
+-- Memories whose notes name another one, which an erasure may take; few do.
+CREATE INDEX memories_judged_of ON memories(metadata ->> '$.quarantine.of')
+  WHERE metadata ->> '$.quarantine.of' IS NOT NULL;
+CREATE INDEX memories_beside ON memories(metadata ->> '$.beside') WHERE metadata ->> '$.beside' IS NOT NULL;
+CREATE INDEX memory_versions_judged_of ON memory_versions(metadata ->> '$.quarantine.of')
+  WHERE metadata ->> '$.quarantine.of' IS NOT NULL;
+CREATE INDEX memory_versions_beside ON memory_versions(metadata ->> '$.beside')
+  WHERE metadata ->> '$.beside' IS NOT NULL;
+"""

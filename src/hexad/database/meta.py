@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.core.audit_notes import AuditEvent
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
-from hexad.memory.draft import AuditEvent
-from hexad.memory.memory import JSONValue
 
 STORE_ID: Final = "store_id"
 EMBEDDER: Final = "embedder"

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.recording.intake import name
-from hexad.experience.values.records import TICK_LIMIT, EventType
+from hexad.experience.values.records import TICK_LIMIT
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hexad.core.arguments import quoted
-from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.arguments import all_texts_checked, quoted
+from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput
 from hexad.experience.arguments import whole_number
 from hexad.experience.recording.moments import moment
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
 from hexad.experience.tagging import Tagging
-from hexad.experience.values.records import EventType, Fidelity, TimestepRecord, timestep_id
+from hexad.experience.values.records import Fidelity, TimestepRecord, timestep_id
 from hexad.experience.values.tags import Comment, Tag, TagApplication
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hexad.core.arguments import parse_text
 from hexad.core.clock import Clock
+from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
@@ -17,13 +18,12 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import EXPORTS, STREAM, StoreKeys, cipher_of
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.context.window_accounts import Accounts
-from hexad.experience.events.grouping__stream_event_ticks import EventPlace, event_places, events_at
+from hexad.experience.events.grouping import EventPlace, event_places, events_at
 from hexad.experience.events.reader import EventReader
 from hexad.experience.events.text_search import recall_text
 from hexad.experience.query.activity import ActivityQuestion, activity
 from hexad.experience.query.reader import StreamReader
-from hexad.experience.query.totals__session_totals import session_totals
-from hexad.experience.query.totals__stream_presence import was_recorded
+from hexad.experience.query.totals import session_totals, was_recorded
 from hexad.experience.recording.batches import batches, held_together
 from hexad.experience.recording.inputs import Rows, chunks
 from hexad.experience.recording.intake import Intake
@@ -41,7 +41,6 @@ from hexad.experience.tags.visibility import Sight
 from hexad.experience.tiers.contract import window_tokens
 from hexad.experience.values.activity import ActivityBucket
 from hexad.experience.values.contract import LifecycleContract
-from hexad.experience.values.durability import StreamDurability
 from hexad.experience.values.lenses import LensRules
 from hexad.experience.values.pressure import Amount
 from hexad.experience.values.records import (

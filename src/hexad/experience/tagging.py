@@ -10,8 +10,8 @@ from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, union
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
-from hexad.experience.events.grouping__stream_event_ticks import EventPlace
-from hexad.experience.query.totals__stream_presence import last_recorded
+from hexad.experience.events.grouping import EventPlace
+from hexad.experience.query.totals import last_recorded
 from hexad.experience.stream_database import Experience
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.cold_tags import ColdTags

@@ -2,17 +2,586 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
-from hexad.core.arguments__checked import all_flags_checked
-from hexad.errors import InvalidInput
-from hexad.honeycomb.api__honeycomb_context import ContextCalls
-from hexad.honeycomb.api__honeycomb_nodes import NodeCalls
-from hexad.honeycomb.arguments import given_rule
+from hexad.core.arguments import all_flags_checked, parse_choice, quoted
+from hexad.core.clock import Clock
+from hexad.core.numbers import whole_number
+from hexad.database.codec import from_micros, to_micros
+from hexad.errors import InvalidInput, NotFound, ProviderError
+from hexad.honeycomb.arguments import (
+    given_node,
+    given_pairs,
+    given_rule,
+    given_scope,
+    given_session,
+    given_share,
+    given_text,
+    given_vector,
+    given_whole,
+)
+from hexad.honeycomb.circuit_breaker import CircuitBreaker
+from hexad.honeycomb.graph.adjacency import Layout
 from hexad.honeycomb.graph.statistics import graph_numbers
-from hexad.honeycomb.values import HoneycombRules, HoneycombStats
+from hexad.honeycomb.scoring import combined_relevance, temporal_decay
+from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
+from hexad.honeycomb.tables.nodes import NodeRow
+from hexad.honeycomb.values import (
+    RELATION_DEFAULT,
+    RELEVANCE_THRESHOLD,
+    HoneycombEdge,
+    HoneycombNode,
+    HoneycombRules,
+    HoneycombStats,
+    JitContext,
+    JitPiece,
+    Safety,
+    check_relation,
+)
+from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds
+from hexad.honeycomb.walk.seeds import Begin
+from hexad.honeycomb.walk.state import Entry, WalkOptions
+from hexad.honeycomb.walk.walker import JitWalker, edge_of
+from hexad.memory.store import Stores
+from hexad.search.recall.options import check_query
+from hexad.search.vectors.quantization import EmbeddingFormat, cosine_of, decode
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(slots=True, kw_only=True)
+class RulesInForce:
+    """The rules of an open store: from its settings, until `configure` replaces them."""
+
+    current: HoneycombRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoneycombNeeds:
+    """What the facade is handed. `embed` and `embed_query` are None where the store is open without an embedder."""
+
+    stores: Stores
+    clock: Clock
+    rules: RulesInForce
+    layout: Layout
+    walker: JitWalker
+    breaker: CircuitBreaker
+    seeds: Callable[[str, str | None], Begin]
+    note: Callable[[Sequence[JitPiece]], None]
+    memory_threshold: Callable[[], float]
+    mask: Callable[[str], str]
+    secret_in: Callable[[str], str | None]
+    check_owner: Callable[[str], None]
+    check_for_good: Callable[[str], None]
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
+    embed_query: Callable[[str, str | None], NDArray[np.float32]] | None
+
+
+@dataclass(slots=True, kw_only=True)
+class NeedsInForce:
+    """What the facade works on, until the store is given another embedder: who holds the facade goes on with it."""
+
+    current: HoneycombNeeds
+
+
+class HoneycombParts:
+    """What every call works on."""
+
+    def __init__(self, needs: NeedsInForce) -> None:
+        self._in_force = needs
+        self._stores = needs.current.stores  # they stay
+        self._nodes = needs.current.stores.honeycomb
+
+    @property
+    def _needs(self) -> HoneycombNeeds:
+        return self._in_force.current
+
+    @property
+    def rules(self) -> HoneycombRules:
+        """Weights, half-lives and limits, as they are in force for this open store."""
+        return self._needs.rules.current
+
+    def _now(self) -> int:
+        return to_micros(self._needs.clock.now())
+
+    def _session(self, session: str | None) -> str | None:
+        """Return the name of a session, None for the one without; raises `InvalidInput`."""
+        name = given_session(session)
+        return None if name is None else self._public_name(name, "session")
+
+    def _public_name(self, name: str, what: str) -> str:
+        """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
+        rule = self._needs.secret_in(name)
+        if rule is not None:
+            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
+        return name
+
+    def _named(self, node: int | str) -> int | None:
+        """Return the id that a caller means, None where nothing has it that may be seen."""
+        if isinstance(node, str):
+            try:
+                return self._stores.memories.resolve(node, space=None)
+            except NotFound:
+                return None
+        number = whole_number(node)
+        if number is None:
+            raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
+        return number if -(1 << 63) <= number < 1 << 63 else None
+
+    def _node(self, node: int | str) -> int:
+        """Return the id of a node that is there; raises `NotFound`."""
+        node_id = self._named(node)
+        return self._there(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
+
+    @staticmethod
+    def _there(node_id: int | None, named: int | str, visible: Container[int]) -> int:
+        """Return an id that is among the visible ones; raises `NotFound`."""
+        if node_id is None or node_id not in visible:
+            raise NotFound(
+                f"Node {quoted(named)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
+                "has its vector (`hexad maintain`)."
+            )
+        return node_id
+
+    def _vectors(self, rows: Mapping[int, NodeRow]) -> dict[int, NDArray[np.float32]]:
+        """Return the embeddings of those of these nodes that have one."""
+        own = [node for node, row in rows.items() if not row.is_memory]
+        memories = [node for node, row in rows.items() if row.is_memory]
+        found = self._stores.vectors.of_memories(memories) if memories else {}
+        for one in self._nodes.embeddings_of(own) if own else ():
+            if one.dimensions:
+                found[one.node_id] = decode(one.embedding, one.format, one.scale)
+        return found
+
+    def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
+        """Return edges whose other end may be seen."""
+        visible = self._nodes.visible([row.to_id for row in rows])
+        return tuple(edge_of(row) for row in rows if row.to_id in visible)
+
+
+MAX_TOKENS: Final = 2_000
+WALKS: Final = ("breadth", "best")
+
+
+class ContextCalls(HoneycombParts):
+    """The part of `hx.honeycomb` that walks, and says when somebody walks in circles."""
+
+    # Context ----------------------------------------------------------------------------------------------------
+
+    def find_most_relevant(
+        self, query: str | Iterable[float], *, limit: int = 1, scope: str = "all"
+    ) -> list[tuple[int, float]]:
+        """Return the active nodes nearest to a text or a vector with their cosines, the nearest first.
+
+        Raises what `jit_context` does.
+        """
+        most = given_whole(limit, "limit")
+        return self._needs.walker.nearest(self._query(query), limit=most, scope=given_scope(scope))
+
+    def jit_context(
+        self,
+        query: str | Iterable[float] | None = None,
+        max_tokens: int = MAX_TOKENS,
+        *,
+        start: int | str | None = None,
+        entries: int = 1,
+        threshold: float | None = None,
+        overflow: bool = True,
+        walk: str | None = None,
+        scope: str = "all",
+        space: str | None = None,
+        session: str | None = None,
+    ) -> JitContext:
+        """Return the texts that a walk from where `query` points brings together, joined with spaces.
+
+        `walk="breadth"` begins at the `entries` nodes nearest to the query, or at `start`, and goes level by level, the
+        strongest edges first; pieces are compared with the query either way. `"best"` begins at what `recall` finds and
+        takes what is found and well connected before what is merely connected. None is `"best"` for a text asked of
+        memories alone, else `"breadth"`.
+
+        Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
+        `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
+        answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
+        `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
+        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the
+        walk into overflow rings. `scope` is `all`, `nodes` (of `add_node`) or `memories`, `space` bounds the memories.
+
+        The walk is an `access` of the node that it begins at in `session`, and `safety` says what the loop breaker
+        makes of it; the context is there all the same.
+
+        Raises `InvalidInput` for a value that cannot be used, `ProviderError` for a text as query without an embedder,
+        `NotFound` for a start or a space that is not there.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     comb = hx.honeycomb
+        ...     first, second = comb.add_nodes([("Rust is fast.", [1, 0]), ("Cargo builds it.", [0.9, 0.1])])
+        ...     _ = comb.insert(first, second)
+        ...     comb.jit_context([1, 0], max_tokens=100).text
+        'Rust is fast. Cargo builds it.'
+        """
+        max_tokens, entries = given_whole(max_tokens, "max_tokens"), given_whole(entries, "entries")
+        kinds, session = given_scope(scope), self._session(session)
+        space_no = None if space is None else self._stores.spaces.get(space).no
+        best = self._is_best(walk, query, start, kinds)
+        vector: Sequence[float] | None = None
+        notes: tuple[str, ...] = ()
+        if start is not None:
+            vector = None if query is None else self._query(query)
+            with self._stores.db.read():
+                begin = [Entry(self._node(start), 1.0)]
+                notes = self._beyond(begin[0].node, scope, kinds, space, space_no)
+        elif query is None:
+            raise InvalidInput("There is nowhere to begin; give a query, or start=…")
+        elif best:
+            begin, notes, vector = self._needs.seeds(cast("str", query), space)
+        else:
+            vector = self._query(query)
+            nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
+            begin = [Entry(*one) for one in nearest]
+            notes = () if begin or isinstance(query, str) else _near_nothing(vector)
+        options = WalkOptions(
+            max_tokens=max_tokens,
+            thresholds=self._thresholds(threshold, kinds),
+            descend=overflow,
+            best_first=best,
+            bounds=Bounds(scope=kinds, space_no=space_no),
+        )
+        # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
+        # is no node yet is no place to walk in circles at.
+        counted = begin[:1] if best else begin
+        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
+        worst = next((code for code in codes if code not in (Safety.OK, Safety.INVALID_NODE)), Safety.OK)
+        context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
+        self._needs.note(context.pieces)
+        return context
+
+    def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
+        if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
+            raise InvalidInput(f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.")
+        able = isinstance(query, str) and start is None and MEMORIES in kinds
+        if walk == "best" and not able:
+            raise InvalidInput(
+                f"walk = 'best' goes by what recall finds among memories, and {_hindrance(query, start)}, or walk = "
+                "'breadth'."
+            )
+        if walk is not None or not able:
+            return walk == "best"
+        return OWN not in kinds or not self._nodes.has_own()
+
+    # Safety -----------------------------------------------------------------------------------------------------
+
+    def start_session(self, session: str | None = None) -> None:
+        """Begin a session, or begin it anew: its time and its accesses count from now."""
+        self._needs.breaker.start(self._session(session))
+
+    def access(self, node: int | str, *, session: str | None = None) -> Safety:
+        """Note that a node was looked at in a session, and return what the loop breaker says then."""
+        node_id = self._named(node)
+        return (
+            Safety.INVALID_NODE
+            if node_id is None
+            else self._needs.breaker.access(node_id, self._session(session))
+        )
+
+    def check_safety(self, node: int | str, *, session: str | None = None) -> Safety:
+        """Return OK, LOOP_DETECTED (looked at more than 3 times in 10 s), SESSION_EXPIRED (after 3600 s) or
+        INVALID_NODE. Nothing is counted and nothing is blocked.
+        """  # fmt: skip
+        node_id = self._named(node)
+        return (
+            Safety.INVALID_NODE
+            if node_id is None
+            else self._needs.breaker.check(node_id, self._session(session))
+        )
+
+    # Inside ---------------------------------------------------------------------------------------------------
+
+    def _query(self, query: str | Iterable[float]) -> Sequence[float]:
+        if not isinstance(query, str):
+            return given_vector(query, "query")
+        if not query.strip():
+            raise InvalidInput("The query says nothing; give a text or a vector.")
+        check_query(query)
+        if self._needs.embed_query is None:
+            raise ProviderError(
+                "A text was given as query, and no embedder is open to compare it by. Give a vector, or open the store "
+                "with an embedder."
+            )
+        row: list[float] = self._needs.embed_query(query, None).tolist()
+        return row
+
+    def _beyond(
+        self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
+    ) -> tuple[str, ...]:
+        """Say why a walk may not even enter the node at which it begins."""
+        row = self._nodes.of([node]).get(node)
+        if row is None:
+            return ()  # a memory that is no node yet
+        if (MEMORIES if row.is_memory else OWN) not in kinds:
+            return (f"Node {node} is outside of scope = {quoted(scope)}.",)
+        if row.is_memory and space_no not in (None, row.space_no):
+            return (f"Node {node} is outside of space = {quoted(space)}.",)
+        return ()
+
+    def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
+        if given is not None:
+            fixed = given_share(given, "threshold")
+            return dict.fromkeys(sorted(kinds), fixed)
+        found: dict[str, float] = {}
+        if MEMORIES in kinds:
+            found[MEMORIES] = self._needs.memory_threshold()
+        if OWN in kinds:
+            found[OWN] = RELEVANCE_THRESHOLD
+        return found
+
+
+def _hindrance(query: object, start: object) -> str:
+    """Say what keeps a walk from being the best first, and the way out."""
+    if start is not None:
+        return f"start = {quoted(start)} begins elsewhere; leave it out and give a text as query"
+    if query is None:
+        return "there is no query; give a text"
+    if not isinstance(query, str):
+        return "query is a vector; give a text"
+    return "scope = 'nodes' leaves them out; choose 'all' or 'memories'"
+
+
+def _near_nothing(vector: Sequence[float]) -> tuple[str, ...]:
+    """Say why no node is near a vector."""
+    if not any(vector):
+        return ("The query is a vector of zeros, which is near nothing.",)
+    return (f"No active node in scope has an embedding of {len(vector):,} numbers.",)
+
+
+_MASKED: Final = 64
+"""A text that is so many times too long is not looked through for secrets that might make it shorter."""
+_AT_ONCE: Final = 256
+"""Pairs whose nodes and embeddings are read together."""
+
+
+class NodeCalls(HoneycombParts):
+    """The part of `hx.honeycomb` that is about nodes and edges."""
+
+    # Nodes ------------------------------------------------------------------------------------------------------
+
+    def add_node(
+        self, text: str, embedding: Iterable[float] | None = None, *, format: str = EmbeddingFormat.FLOAT32
+    ) -> int:
+        """Store a text of at most 8 KiB with its embedding and return its id; secrets are taken out first.
+
+        Without `embedding` the store's embedder makes one; a store without an embedder keeps none, and walks reach
+        the node over edges alone. `format` is float32, float16 or int8. Raises `InvalidInput` for a value that cannot
+        be used, `LimitExceeded` for a text that is too long and at capacity, where nothing is evicted.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     rust, python = hx.honeycomb.add_node("Rust", [1, 0]), hx.honeycomb.add_node("Python", [0.6, 0.8])
+        ...     round(hx.honeycomb.insert(rust, python).relevance_score, 2)
+        0.72
+        """
+        return self.add_nodes([(text, embedding)], format=format)[0]
+
+    def add_nodes(
+        self,
+        nodes: Iterable[tuple[str, Iterable[float] | None]],
+        *,
+        format: str = EmbeddingFormat.FLOAT32,
+    ) -> list[int]:
+        """Store many texts with their embeddings in one transaction, all or none; returns their ids in order.
+
+        Raises what `add_node` does.
+        """
+        given = given_pairs(nodes, "nodes", of="a text, and a vector or None")
+        kind = parse_choice(EmbeddingFormat, format, "format")
+        names = [("text", "embedding")]
+        if len(given) > 1:
+            names = [(f"nodes[{place}].text", f"nodes[{place}].embedding") for place in range(len(given))]
+        vectors = [
+            None if vector is None else given_vector(cast("Iterable[float]", vector), name)
+            for (_, vector), (_, name) in zip(given, names, strict=False)
+        ]
+        limit = self.rules.max_data_bytes
+        texts = [
+            given_text(
+                self._needs.mask(given_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
+            )
+            for (text, _), (name, _) in zip(given, names, strict=False)
+        ]  # all of them before any is embedded, and paid for
+        missing = [place for place, vector in enumerate(vectors) if vector is None]
+        if missing and self._needs.embed is not None:
+            rows = self._needs.embed([texts[place] for place in missing])
+            for place, row in zip(missing, rows, strict=True):
+                vectors[place] = row.tolist()
+        new = [
+            given_node(text, vector, kind, name)
+            for text, vector, (_, name) in zip(texts, vectors, names, strict=False)
+        ]
+        with self._stores.db.transaction():
+            return self._nodes.add(new, at=self._now(), limit=self.rules.max_nodes)
+
+    def get(self, node: int | str, *, session: str | None = None) -> HoneycombNode:
+        """Return a node with its rings and with what `session` did with it; a memory is named by its id, too.
+
+        Raises `NotFound` for a node that is not there.
+        """
+        session = self._session(session)
+        with self._stores.db.read():
+            node_id = self._node(node)
+            row = self._nodes.of([node_id])[node_id]
+            said = self._nodes.texts([node_id])[node_id]
+            content = self._nodes.contents([node_id]).get(node_id)
+            vector = self._vectors({node_id: row}).get(node_id)
+            main = self._nodes.main([node_id]).get(node_id, [])
+            overflow = self._nodes.overflow([node_id]).get(node_id, [])
+        access = self._needs.breaker.of(node_id, session)
+        return HoneycombNode(
+            id=node_id,
+            data=said.text,
+            vector_embedding=() if vector is None else tuple(vector.tolist()),
+            embedding_format=EmbeddingFormat.FLOAT16 if content is None else EmbeddingFormat(content.format),
+            neighbors=self._seen(main),
+            fractal_layer=_by_ring(self._seen(overflow)),
+            created_at=from_micros(row.created_at),
+            is_active=bool(row.active),
+            memory_id=said.memory_id,
+            access_count_session=0 if access is None else access.looks,
+            access_time_first=None if access is None else from_micros(access.first_at),
+            last_accessed_timestamp=None if access is None else from_micros(access.last_at),
+        )
+
+    def remove(self, node: int) -> None:
+        """Remove a node of `add_node` with its edges; the strongest overflow edges take the seats that come free.
+
+        Raises `NotFound`, `InvalidInput` for a memory, which `hx.forget` takes out, and `AccessDenied` for an actor
+        with a role: it is for good, and the node belongs to no space whose policy might allow it.
+        """
+        with self._stores.db.transaction():
+            node_id = self._node(node)
+            if self._nodes.of([node_id])[node_id].is_memory:
+                raise InvalidInput(
+                    f"Node {node_id} is a memory: `hx.forget` takes it out of recall and walks."
+                )
+            self._needs.check_for_good(f"removing node {node_id}")
+            self._nodes.remove([node_id])
+
+    def deactivate(self, node: int | str) -> None:
+        """Keep walks out of a node; it stays with all its edges. Raises `NotFound`."""
+        self._set_active(node, active=False)
+
+    def activate(self, node: int | str) -> None:
+        """Let walks enter a node again. Raises `NotFound`."""
+        self._set_active(node, active=True)
+
+    # Edges ------------------------------------------------------------------------------------------------------
+
+    def insert(
+        self, focus: int | str, node: int | str, *, relation: str | None = None, score: float | None = None
+    ) -> HoneycombEdge:
+        """Connect `focus` to `node` and return the edge as it stands then.
+
+        The score is `calculate_relevance` of the two, now, unless given. With six stronger edges at `focus` the new
+        one goes to overflow; with a weaker one among them that one does. The same pair is the same edge: a higher
+        score strengthens it, which may bring it back into the main ring. `relation` None is `related`, or stays. A
+        link that was derived is the caller's from then on, with this score.
+
+        Raises `NotFound` for a node that is not there, `InvalidInput` for a node connected with itself, embeddings
+        that cannot be compared where no score is given, and other values.
+        """
+        return self.insert_many([(focus, node)], relation=relation, score=score)[0]
+
+    def insert_many(
+        self,
+        pairs: Iterable[tuple[int | str, int | str]],
+        *,
+        relation: str | None = None,
+        score: float | None = None,
+    ) -> list[HoneycombEdge]:
+        """Connect many pairs in order, in one transaction, all or none. Raises what `insert` does."""
+        given = given_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
+        name = None if relation is None else self._public_name(check_relation(relation), "relation")
+        fixed = None if score is None else given_share(score, "score")
+        with self._stores.db.transaction():
+            edges = self._new_edges(cast("list[tuple[int, int]]", given), name, fixed)
+            made = self._nodes.edges.insert(edges, at=self._now())
+            return [edge_of(row) for row in self._nodes.placed(made)]
+
+    def neighbors(self, node: int | str) -> list[HoneycombEdge]:
+        """Return the edges of a node's main ring, the strongest first. Raises `NotFound`."""
+        with self._stores.db.read():
+            node_id = self._node(node)
+            return list(self._seen(self._nodes.main([node_id]).get(node_id, [])))
+
+    def overflow(self, node: int | str) -> list[HoneycombEdge]:
+        """Return the edges of all overflow rings of a node, ring by ring. Raises `NotFound`."""
+        with self._stores.db.read():
+            node_id = self._node(node)
+            return list(self._seen(self._nodes.overflow([node_id]).get(node_id, [])))
+
+    # Inside ---------------------------------------------------------------------------------------------------
+
+    def _set_active(self, node: int | str, *, active: bool) -> None:
+        with self._stores.db.transaction():
+            self._nodes.set_active(self._node(node), active=active)
+
+    def _new_edges(
+        self, pairs: Sequence[tuple[int | str, int | str]], relation: str | None, score: float | None
+    ) -> list[NewEdge]:
+        now, made = self._needs.clock.now(), []
+        for first in range(0, len(pairs), _AT_ONCE):
+            some = pairs[first : first + _AT_ONCE]
+            ids = [self._named(node) for pair in some for node in pair]
+            rows = self._nodes.of({node_id for node_id in ids if node_id is not None})
+            vectors = self._vectors(rows) if score is None else {}
+            for at, pair in enumerate(some):
+                focus, node = (self._there(ids[2 * at + end], pair[end], rows) for end in (0, 1))
+                if focus == node:
+                    raise InvalidInput(f"Node {focus} cannot be connected with itself; give another one.")
+                created = from_micros(rows[node].created_at)
+                made.append(
+                    NewEdge(
+                        from_id=focus,
+                        to_id=node,
+                        score=self._relevance(focus, node, vectors, created, now) if score is None else score,
+                        relation=relation,
+                        default_relation=RELATION_DEFAULT,
+                    )
+                )
+        return made
+
+    def _relevance(
+        self, focus: int, node: int, rows: Mapping[int, NDArray[np.float32]], created: datetime, now: datetime
+    ) -> float:
+        for one in (focus, node):
+            if one not in rows:
+                raise InvalidInput(f"Node {one} has no embedding to compare; give score=… from 0 to 1.")
+        if len(rows[focus]) != len(rows[node]):
+            raise InvalidInput(
+                f"Node {focus} has {len(rows[focus])} dimensions and node {node} {len(rows[node])}; only embeddings "
+                "of one length can be compared. Give score=… from 0 to 1."
+            )
+        rules = self.rules
+        return combined_relevance(
+            cosine_of(rows[focus], rows[node]),
+            temporal_decay(created, now, half_life=rules.half_life),
+            cosine_weight=rules.cosine_weight,
+            decay_weight=rules.decay_weight,
+        )
+
+
+def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...], ...]:
+    rings: dict[int, list[HoneycombEdge]] = {}
+    for edge in edges:
+        rings.setdefault(edge.ring, []).append(edge)
+    return tuple(tuple(rings[ring]) for ring in sorted(rings))
+
 
 HUBS_SHOWN: Final = 10
 

@@ -10,9 +10,9 @@ from hexad.core.arguments import parse_whole, quoted
 from hexad.core.numbers import finite_numbers, listed, real_number, whole_number
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.honeycomb.tables.nodes import NewNode
-from hexad.honeycomb.values import DIMENSIONS_LIMIT, SESSION_LIMIT, EmbeddingFormat
+from hexad.honeycomb.values import DIMENSIONS_LIMIT, SESSION_LIMIT
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN
-from hexad.search.vectors.quantization import encode, largest, smallest
+from hexad.search.vectors.quantization import EmbeddingFormat, encode, largest, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -33,10 +33,15 @@ from hexad.spaces.bundles.orderings.entity_map import entity_tokens
 from hexad.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Row = NDArray[np.float32]
+
 
 BATCH_MEMORIES: Final = 64
 NEAREST: Final = 6
@@ -336,3 +341,8 @@ def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
     if bond.order:
         return NEXT if bond.order * way > 0 else PREVIOUS
     return BY_WORD if bond.words > cosine else SIMILAR
+
+
+def link_lease(directory: Path, *, clock: Clock) -> Lease:
+    """Return the right to make links in a store, which at most one process has."""
+    return Lease(directory / "link.lock", clock=clock, purpose="linking")

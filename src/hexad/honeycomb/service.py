@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 from hexad.database.change_counters import ChangeReader
 from hexad.errors import InvalidInput
-from hexad.honeycomb.api import HoneycombFacade
-from hexad.honeycomb.api__honeycomb_parts import HoneycombNeeds, NeedsInForce, RulesInForce
+from hexad.honeycomb.api import HoneycombFacade, HoneycombNeeds, NeedsInForce, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
 from hexad.honeycomb.graph.adjacency import Layout
 from hexad.honeycomb.graph.calibration import Calibration
 from hexad.honeycomb.graph.entry_points import EntryIndex
-from hexad.honeycomb.link_job import LinkJob
+from hexad.honeycomb.link_job import LinkJob, link_lease
 from hexad.honeycomb.values import HoneycombRules, JitPiece
 from hexad.honeycomb.walk.seeds import seeds_of
 from hexad.honeycomb.walk.walker import JitWalker
-from hexad.maintenance.jobs import link_lease
 from hexad.providers.budgets.metered_models import query_embedder
 from hexad.redaction.masking import Masking
 from hexad.search.recall.recall_log import Handouts

@@ -9,9 +9,11 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 from hexad.honeycomb.scoring import COSINE_WEIGHT, DECAY_WEIGHT, HALF_LIFE, check_weights
-from hexad.memory.memory import JSONValue, format_time
+from hexad.search.vectors.quantization import EmbeddingFormat
 
 NEIGHBORS_MOST: Final = 6
 DATA_BYTES_LIMIT: Final = 8 << 10
@@ -29,14 +31,6 @@ RELATION_LIMIT: Final = 64
 SESSION_LIMIT: Final = 200
 RELATION_BACK: Final = ":back"
 """What the type of the edge against a relation's direction ends with."""
-
-
-class EmbeddingFormat(StrEnum):
-    """How a node's embedding is stored."""
-
-    FLOAT32 = "float32"
-    FLOAT16 = "float16"
-    INT8 = "int8"
 
 
 class PieceForm(StrEnum):

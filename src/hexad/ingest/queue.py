@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import cast
 
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
 from hexad.ingest.report import IngestOptions, IngestReport
 from hexad.ingest.runner import Ingestor
-from hexad.memory.memory import JSONValue
 from hexad.memory.store import Stores
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hexad.memory.memory import JSONValue, Trust
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Trust
 from hexad.memory.source import Skip
 
 

@@ -14,29 +14,52 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.clock import Clock
+from hexad.core.erasure import is_masked, masked_item
 from hexad.core.ids import content_hash
+from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.ingest.imports.linking import Linking, claimed, repeats
+from hexad.ingest.imports.linking import Linking, claimed, repeats, said_of
 from hexad.ingest.imports.read import count_things, read_foreign
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
-from hexad.ingest.runner__counting import SKIPS_LISTED, counted
-from hexad.ingest.sources.detect import FOREIGN, SourceKind, SourceSpec, detect
+from hexad.ingest.sources.detect import SourceSpec, detect
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.read import ReadOptions, read
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft, MemoryWriter
-from hexad.memory.memory import JSONValue, Memory, Status, Trust, least_trust
+from hexad.memory.memory import Memory, Outcome, Status, Trust, least_trust
 from hexad.memory.policy import parse_stored
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import FOREIGN, Item, Known, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
 from hexad.memory.tables.sources import ItemState
-from hexad.privacy.memory_rows import is_masked, masked_item
 from hexad.redaction.policy import SENSITIVE
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Catalog
+
+SKIPS_LISTED: Final = 1_000
+"""Places that a report names with a reason, at most."""
+
+
+def counted(report: IngestReport, item: Item, memory: Memory, *, listed: bool) -> None:
+    """Count an item that was written; `listed` names those that the store says already."""
+    receipt = memory.receipt
+    assert receipt is not None
+    if receipt.outcome is Outcome.CREATED:
+        report.created += 1
+    elif receipt.outcome is Outcome.UPDATED:
+        report.updated += 1
+    elif receipt.outcome is Outcome.UNCHANGED:
+        report.unchanged += 1
+    else:
+        report.repeated += 1
+        if listed and len(report.repeats) < SKIPS_LISTED:
+            report.repeats.append(Skip(source_id=item.source_id or "", reason=said_of(memory)))
+    report.redacted += receipt.redacted
+    report.quarantined += memory.status is Status.QUARANTINED
+    report.near_duplicates += bool(receipt.near_duplicates)
+
 
 BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.runner import Ingestor
@@ -20,7 +21,6 @@ from hexad.ingest.write.extraction.extractor import Extractor, SpaceGenerator
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.retag import Retagger
-from hexad.memory.memory import JSONValue
 from hexad.memory.store import Stores
 from hexad.redaction.redact import RedactionRules, rules_from_policy
 from hexad.search.indexer import Catalog

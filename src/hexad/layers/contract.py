@@ -6,31 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 from hexad.core.arguments import quoted
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import Citation, JSONValue, Trust, format_time
+from hexad.memory.layer_names import MemoryLayer, QueryClass
+from hexad.memory.memory import Citation, Trust
 from hexad.memory.query import Filters
-
-
-class MemoryLayer(StrEnum):
-    """The layers in order of authority: what an earlier one says weighs more."""
-
-    SESSION = "session"
-    PROJECT = "project"
-    USER = "user"
-    GOVERNANCE = "governance"
-    GRAPH = "graph"
-    VECTOR = "vector"
-
-    @property
-    def rank(self) -> int:
-        """Where it stands in authority: 0 for the session, 5 for what was ingested."""
-        return _RANKS[self]
-
-
-_RANKS: Final = {layer: at for at, layer in enumerate(MemoryLayer)}
 
 
 class TaskType(StrEnum):
@@ -41,17 +25,6 @@ class TaskType(StrEnum):
     DESIGN = "design"
     REFACTOR = "refactor"
     RESEARCH = "research"
-
-
-class QueryClass(StrEnum):
-    """What kind of thing is asked about."""
-
-    PROCEDURAL = "procedural"
-    FACTUAL = "factual"
-    ARCHITECTURAL = "architectural"
-    USER = "user"
-    HISTORICAL = "historical"
-    GENERAL = "general"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

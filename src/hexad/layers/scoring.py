@@ -8,7 +8,8 @@ from math import exp, floor, log
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.layers.contract import MemoryItem, MemoryLayer, ScoredItem, Weights
+from hexad.layers.contract import MemoryItem, ScoredItem, Weights
+from hexad.memory.layer_names import MemoryLayer
 
 HALF_LIFE_DAYS: Final = 30.0
 AUTHORITY: Final[Mapping[MemoryLayer, float]] = {

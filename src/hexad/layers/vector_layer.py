@@ -10,15 +10,17 @@ from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.contract import MemoryItem, MemoryQuery
 from hexad.layers.router.plan import LIMIT_BESIDE
 from hexad.layers.scoring import relevance_of
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Memory
 from hexad.memory.query import Filters, Hit
 from hexad.memory.tables.memories import Memories
+from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.recall.options import RecallOptions
 from hexad.search.recall.query_terms import understand
-from hexad.search.recall.recaller import QueryEmbedder, Recaller
+from hexad.search.recall.recaller import Recaller
 from hexad.text.graphemes import cut
 from hexad.text.summary.sentences import sentences
 from hexad.text.tokens import CHARACTERS_PER_TOKEN

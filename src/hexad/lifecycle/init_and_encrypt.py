@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, Settings, load_settings
 from hexad.config_template import TEMPLATE
-from hexad.core.arguments__checked import flags_checked
+from hexad.core.arguments import flags_checked
 from hexad.core.clock import Clock, SystemClock
 from hexad.database.encryption.inventory import state_of
 from hexad.database.encryption.key_providers import (

@@ -21,8 +21,9 @@ from hexad.config import (
 from hexad.core.actor import Actor, parse_actor
 from hexad.core.arguments import parse_path
 from hexad.core.clock import Clock, SystemClock
+from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource, TimeSortedIds
-from hexad.core.tracing__telemetry import attach
+from hexad.core.tracing import attach
 from hexad.database import migrations
 from hexad.database.commit_queue import Durability
 from hexad.database.connection import Database
@@ -33,15 +34,14 @@ from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import STORE_ID
 from hexad.engine import Hexad
 from hexad.errors import IntegrityError, InvalidInput, NotFound
-from hexad.experience.values.durability import StreamDurability
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import MIGRATIONS, require_current
 from hexad.memory.store import Stores
-from hexad.privacy.report import parse_pii
 from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
+from hexad.redaction.policy import parse_pii
 from hexad.search.embedding_job import check_embedder
 from hexad.search.fulltext import FullText
 from hexad.services import Base, Parts, Place

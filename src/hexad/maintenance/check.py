@@ -14,14 +14,14 @@ from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.encryption.store_files import own_files
 from hexad.experience.documents.working_copies import check_copies
 from hexad.experience.stream.check import check_stream
-from hexad.experience.tables.cold_ranges__cold_check import check_cold
+from hexad.experience.tables.cold_ranges import check_cold
 from hexad.experience.tables.documents import Documents, check_documents
 from hexad.layers.session.table import check_working_sets
 from hexad.maintenance.row_checks import check_rows, check_vectors
 from hexad.memory.policy import parse_stored
 from hexad.memory.policy_match import audience
 from hexad.memory.store import Stores
-from hexad.memory.tables.decisions__decision_check import check_decisions
+from hexad.memory.tables.decisions import check_decisions
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import EMBED
 

@@ -9,29 +9,136 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hexad.database.leases import Lease
 from hexad.database.task_queue import LINK
-from hexad.engine__asking import RouterUpkeep
+from hexad.honeycomb.link_job import link_lease
 from hexad.layers.session.service import SessionUpkeep
 from hexad.layers.user.service import UserUpkeep
 from hexad.maintenance.consolidation.service import ConsolidationUpkeep
-from hexad.services__deciding import ProjectKnowledge
+from hexad.search.indexer import Catalog
+from hexad.search.recall.recaller import Recaller
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hexad.core.clock import Clock
     from hexad.experience.service import Experiencing
     from hexad.honeycomb.service import Honeycombing
+    from hexad.ingest.service import Writing
+    from hexad.layers.context.api import Contexts
+    from hexad.layers.feedback.api import FeedbackDesk
+    from hexad.layers.governance.api import GovernanceFacade
+    from hexad.layers.project.api import ProjectFacade
+    from hexad.layers.project.facts_api import FactsFacade
     from hexad.memory.store import Stores
     from hexad.privacy.erasure import Erasing
     from hexad.providers.embedders.base import Embedder
     from hexad.services import Base, Place
+    from hexad.spaces.bundles.project_context import ProjectContexts
 
 
-def link_lease(directory: Path, *, clock: Clock) -> Lease:
-    """Return the right to make links in a store, which at most one process has."""
-    return Lease(directory / "link.lock", clock=clock, purpose="linking")
+class ProjectKnowledge:
+    """The part of `Parts` that has to do with facts and decisions."""
+
+    base: Base
+    catalog: Catalog
+    recaller: Recaller
+    if TYPE_CHECKING:
+        wake: Callable[[], None]
+
+        @cached_property
+        def writing(self) -> Writing:
+            """The write path."""
+
+        def _mask(self, text: str) -> str:
+            """Return a text without secrets."""
+
+    def settle_fact(self, no: int) -> None:
+        """Let a memory that is back in recall stand among the facts of its key, in the caller's transaction."""
+        memory = self.base.stores.memories.by_no([no])[no]
+        if memory.subject is not None or memory.attribute is not None:
+            self.writing.writer.settle(memory, now=self.base.clock.now())
+
+    def settle_due_facts(self) -> None:
+        """Let facts that were to come take the place of those before, where their time has come."""
+        from hexad.memory.tables.facts import Facts
+
+        if self.base.db.readonly:
+            return
+        keys = Facts(self.base.db).contested(space=None)
+        if keys:
+            self.writing.writer.settle_due(keys, now=self.base.clock.now())
+
+    @cached_property
+    def facts(self) -> FactsFacade:
+        """Facts over time."""
+        from hexad.layers.project.facts_api import FactsFacade, FactsNeeds
+
+        return FactsFacade(FactsNeeds(stores=self.base.stores, clock=self.base.clock, mask=self._mask))
+
+    @cached_property
+    def governance(self) -> GovernanceFacade:
+        """Decisions and why they were made."""
+        from hexad.layers.governance.api import GovernanceFacade, GovernanceNeeds
+
+        base = self.base
+        return GovernanceFacade(
+            GovernanceNeeds(
+                stores=base.stores,
+                catalog=self.catalog,
+                recaller=self.recaller,
+                writer=lambda: self.writing.writer,
+                clock=base.clock,
+                root=base.place.directory.parent,
+                wake=self.wake,
+            )
+        )
+
+    @cached_property
+    def project(self) -> ProjectFacade:
+        """Facts about the project."""
+        from hexad.layers.project.api import ProjectFacade, ProjectNeeds
+
+        base = self.base
+        return ProjectFacade(
+            ProjectNeeds(
+                stores=base.stores,
+                catalog=self.catalog,
+                writer=lambda: self.writing.writer,
+                governance=self.governance,
+                clock=base.clock,
+                root=base.place.directory.parent,
+                name=base.project,
+                wake=self.wake,
+            )
+        )
+
+
+class RouterUpkeep:
+    """The part of `Parts` that has to do with contexts."""
+
+    if TYPE_CHECKING:
+
+        @cached_property
+        def contexts(self) -> ProjectContexts:
+            """What stands before an agent's step."""
+
+    @cached_property
+    def router(self) -> Contexts:
+        """What asks all layers; loaded now, because a recall does without."""
+        from hexad.layers.context.service import build_contexts
+
+        return build_contexts(self)  # type: ignore[arg-type]  # `Parts` is the only one that has this part
+
+    @cached_property
+    def opinions(self) -> FeedbackDesk:
+        """What was said of answers; loaded now, because a recall does without."""
+        from hexad.layers.context.service import build_feedback
+
+        return build_feedback(self)  # type: ignore[arg-type]  # as above
+
+    def _finish_contexts(self) -> None:
+        if "contexts" in self.__dict__:
+            self.contexts.close()
+        if "router" in self.__dict__:
+            self.router.close()
 
 
 class Upkeep(SessionUpkeep, UserUpkeep, RouterUpkeep, ProjectKnowledge, ConsolidationUpkeep):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.memory.memory import JSONValue, Status
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Catalog, sign

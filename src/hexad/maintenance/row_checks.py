@@ -9,9 +9,9 @@ from typing import Final, cast
 from hexad.core.ids import content_hash
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
-from hexad.experience.tables.tag_schema__tag_check import TAG_PROMISES
-from hexad.experience.tables.windows__window_check import WINDOW_PROMISES
-from hexad.honeycomb.tables.schema__honeycomb_check import HONEYCOMB_PROMISES
+from hexad.experience.tables.tag_schema import TAG_PROMISES
+from hexad.experience.tables.windows import WINDOW_PROMISES
+from hexad.honeycomb.tables.schema import HONEYCOMB_PROMISES
 
 _LISTED: Final = 20
 _JSON_COLUMNS: Final = ("tags", "citations", "data_subjects", "metadata")

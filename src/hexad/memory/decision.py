@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue, Memory, Status, Trust, format_time
+from hexad.memory.memory import Memory, Status, Trust
 
 DECISION: Final = "decision"
 """The kind of a memory that is a decision."""

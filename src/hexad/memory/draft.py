@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from hexad.memory.memory import Citation, JSONValue, Memory, Relevance, Status, Trust, Turn
-from hexad.memory.source import Section
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Citation, Memory, Relevance, Status, Trust, Turn
+from hexad.text.chunking import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,48 +85,8 @@ class Draft:
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spend:
-    """What a call to a model costs, estimated or measured; `usd` None where no price is known."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = None
-
-
-class BudgetBook(Protocol):
-    """Keeps calls to models within what a space and the project allow (document 1, section 7)."""
-
-    def reserve(
-        self, *, space: str | None, provider: str, model: str, operation: str, estimate: Spend
-    ) -> int:
-        """Set the estimate aside before a call and return its number; raises `BudgetExceeded`."""
-
-    def settle(self, number: int, actual: Spend) -> None:
-        """Put what the call cost in the place of its estimate."""
-
-    def release(self, number: int) -> None:
-        """Give back what was set aside for a call that was never made."""
-
-
 class MemoryWriter(Protocol):
     """The one way in: redaction, the gate, and one transaction for all drafts of a call."""
 
     def write(self, drafts: Sequence[Draft]) -> list[Memory]:
         """Store the drafts and return their memories in order, each with its receipt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvent:
-    """Something that a reviewer must be able to see later."""
-
-    what: str
-    at: datetime
-    detail: Mapping[str, JSONValue] = field(default_factory=dict)
-
-
-class AuditSink(Protocol):
-    """Where events for the ledger go."""
-
-    def record(self, event: AuditEvent) -> None:
-        """Keep `event` for good."""

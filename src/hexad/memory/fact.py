@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from hexad.memory.memory import JSONValue, Status, Trust, format_time
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
+from hexad.memory.memory import Status, Trust
 
 KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
 """Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""

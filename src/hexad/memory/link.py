@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue, Memory, format_time
+from hexad.memory.memory import Memory
 
 LINK_KIND_DEFAULT: Final = "related"
 LINK_KIND_LIMIT: Final = 64

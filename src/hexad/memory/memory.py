@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-JSONValue = None | bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"]
-JSONObject = Mapping[str, JSONValue]
+from hexad.core.json_types import JSONObject, JSONValue
+from hexad.core.times import format_time
 
 MEMORY_BYTES_LIMIT: Final = 1 << 20
 """Largest text of one memory in bytes of UTF-8; longer sources are stored in numbered parts."""
@@ -229,8 +229,3 @@ class Memory:
             },
             "evidence": self.evidence,
         }
-
-
-def format_time(time: datetime) -> str:
-    """Return RFC 3339 in UTC with `Z`; fractions of a second only where there are any."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import Final, cast
 
 from hexad.core.actor import check_role
+from hexad.core.json_types import JSONValue
 from hexad.errors import HexadError, InvalidSpace
-from hexad.memory.memory import JSONValue, Relevance
+from hexad.memory.memory import Relevance
 from hexad.memory.write_protection import Protection, parse_protection
 
 RULES_LIMIT: Final = 200

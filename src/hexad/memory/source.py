@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from typing import Final
 
-from hexad.memory.memory import Citation, JSONValue, Turn
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A span of an item's text that its reader knows as a unit: a heading's body, a definition, a cell.
-
-    Offsets are in characters, lines count from 1. Sections of one item do not overlap and are in order.
-    """
-
-    start: int
-    end: int
-    first_line: int
-    last_line: int
-    heading: str = ""
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Citation, Turn
+from hexad.text.chunking import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +79,36 @@ class Unchanged:
 
     source_id: str
     fingerprint: str | None = None
+
+
+class SourceKind(StrEnum):
+    """What a source is, which says who reads it."""
+
+    TEXT = "text"
+    FILE = "file"
+    FOLDER = "folder"
+    CONVERSATION = "conversation"
+    DOCUMENTS = "documents"
+    GIT = "git"
+    MEM0 = "mem0"
+    CLAUDE_MEM = "claude-mem"
+    MEMPALACE = "mempalace"
+    MEMORY_MD = "memory-md"
+    SERVER_MEMORY = "server-memory"
+
+
+FOREIGN: Final = frozenset(
+    {
+        SourceKind.MEM0,
+        SourceKind.CLAUDE_MEM,
+        SourceKind.MEMPALACE,
+        SourceKind.MEMORY_MD,
+        SourceKind.SERVER_MEMORY,
+    }
+)
+
+
+_OF_A_PLACE: Final = frozenset({SourceKind.MEMORY_MD, SourceKind.SERVER_MEMORY})
+
+
+KEPT_BY: Final = FOREIGN - _OF_A_PLACE

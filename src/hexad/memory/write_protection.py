@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidSpace
-from hexad.memory.memory import JSONValue, Trust
+from hexad.memory.memory import Trust
 
 OFF: Final = "none"
 _RULES_LIMIT: Final = 200

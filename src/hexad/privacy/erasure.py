@@ -25,27 +25,28 @@ from hexad.core.erasure import (
     Plan,
     Realm,
     Selection,
+    ledger_work,
     parse_selection,
     selection_mac,
 )
 from hexad.core.ids import IdSource
+from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log, span
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
-from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures, ledger_work
+from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.honeycomb.tables.visits import HoneycombAccesses
 from hexad.ingest.overview import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
-from hexad.memory.memory import JSONValue
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.privacy.layer_eraser import LayerEraser
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents
 from hexad.privacy.memory_eraser import MemoryEraser
-from hexad.privacy.memory_rows__erased_words import clear_borders
+from hexad.privacy.memory_rows import clear_borders
 from hexad.spaces.purger import Purger
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
 from hexad.core.arguments import parse_path, parse_whole, quoted
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.encryption.cipher import (
     AUDIT_DB,
     CACHE,
@@ -28,7 +30,7 @@ from hexad.experience.values.records import Fidelity, StepQuery
 from hexad.honeycomb.tables.visits import HoneycombAccesses
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
-from hexad.memory.memory import JSONValue, Memory, format_time
+from hexad.memory.memory import Memory
 from hexad.privacy.export_sections import SECTIONS
 from hexad.privacy.holdings import Held, Holdings
 from hexad.privacy.report import ExportItem, Scope, parse_scope

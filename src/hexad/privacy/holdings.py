@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import dump, from_micros, parse
 from hexad.database.connection import Database, SQLValue
-from hexad.memory.memory import JSONValue, Memory, format_time
+from hexad.memory.memory import Memory
 from hexad.memory.tables.memories import Memories
 from hexad.privacy.export_sections import OF_MEMORIES, Section
 

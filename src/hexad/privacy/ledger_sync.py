@@ -14,13 +14,13 @@ from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.erasure_book import ERASURE, Erasures
 from hexad.database.meta import STORE_ID, Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import HexadError
-from hexad.memory.memory import JSONValue
 
 _BATCH: Final = 1_000
 MOVED: Final = "audit_moved"

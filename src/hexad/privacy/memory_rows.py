@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final, cast
 
-from hexad.core.erasure import Selection
+from hexad.core.erasure import Selection, masked_item
 from hexad.database.change_counters import bump
 from hexad.database.codec import to_micros
 from hexad.database.connection import Connection, Database, SQLValue
@@ -19,7 +18,6 @@ EXPERIENCE: Final = "experience"
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _DERIVED: Final = "link:derived-from"
 _DEPENDS: Final = ("link:depends-on", "link:depends_on", "link:based-on", "link:based_on")
-_MASK: Final = "erased:"
 _NAMING: Final = ("$.quarantine.of", "$.beside", "$.consolidated.remains")
 """Where the notes of a memory name another one."""
 _COUNTED: Final = (
@@ -347,11 +345,39 @@ class ErasedMemories:
             yield numbers[start : start + size]
 
 
-def masked_item(key: bytes, name: str) -> str:
-    """Return what stands for an erased name: nobody without the key can tell which it was."""
-    return _MASK + hmac.new(key, name.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+_INDEXES: Final = ("chunk_fts", "compressed_fts", "document_fts")
 
 
-def is_masked(name: str) -> bool:
-    """Whether a name stands for an erased one."""
-    return name.startswith(_MASK)
+def clear_borders(db: Database) -> int:
+    """Put words that are left in the place of those that nothing says; returns how many borders that changed."""
+    return sum(_clear(db, index) for index in _INDEXES)
+
+
+def _clear(db: Database, index: str) -> int:
+    changed = 0
+    with db.transaction() as con:
+        con.execute(f"CREATE VIRTUAL TABLE temp.words_left USING fts5vocab(main, {index}, instance)")
+        rows = con.execute(f"SELECT segid, term FROM {index}_idx ORDER BY segid, term").fetchall()
+        borders = cast("list[tuple[int, bytes]]", rows)
+        ends = [*borders[1:], (-1, b"")]
+        for (segment, border), (of_next, end) in zip(borders, ends, strict=False):
+            if len(border) < 2:
+                continue
+            # The first byte says of which index of prefixes the word is; there is one index, of whole words.
+            found = con.execute(
+                "SELECT CAST(term AS BLOB) FROM temp.words_left WHERE term >= CAST(? AS TEXT) LIMIT 1",
+                (border[1:],),
+            ).fetchone()
+            left = border[:1] + cast("bytes", found[0]) if found is not None else None
+            if left is not None and left.startswith(border):
+                continue  # something says it, or a word that begins like it
+            if left is None or (of_next == segment and left >= end):
+                con.execute("DROP TABLE temp.words_left")
+                con.execute(f"INSERT INTO {index}({index}) VALUES('rebuild')")
+                return changed + 1
+            con.execute(
+                f"UPDATE {index}_idx SET term = ? WHERE segid = ? AND term = ?", (left, segment, border)
+            )
+            changed += 1
+        con.execute("DROP TABLE temp.words_left")
+    return changed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from hexad.experience.values.records import EventType
+from hexad.core.event_types import EventType
 from hexad.redaction.redact import RedactionRules, find, redact
 
 _PASSES_LIMIT: Final = 4

@@ -12,9 +12,20 @@ import apsw
 from hexad.database.change_counters import ChangeReader, bump
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
-from hexad.lifecycle.schema import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql
+
+CHUNK_FTS_DDL: Final = """
+CREATE VIRTUAL TABLE chunk_fts USING fts5(
+  body, context, identifiers,
+  content='chunk_texts', content_rowid='no', tokenize="porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE chunk_terms USING fts5vocab('chunk_fts', 'row');
+"""
+
+
+CHUNK_FTS_FORGETS: Final = "INSERT INTO chunk_fts(chunk_fts, rank) VALUES('secure-delete', 1)"
+
 
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""

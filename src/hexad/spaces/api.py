@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,29 +12,74 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.actor import Actor
-from hexad.core.arguments import parse_time
-from hexad.core.arguments__checked import all_flags_checked
+from hexad.core.arguments import all_flags_checked, parse_time
+from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.files import remove_abandoned, unlink
 from hexad.errors import AccessDenied, Conflict, InvalidInput, InvalidSpace, NotFound
-from hexad.memory.draft import AuditEvent, AuditSink
-from hexad.memory.memory import JSONValue, Relevance
+from hexad.memory.memory import Relevance
 from hexad.memory.policy import Policies, check_names, parse_policies, parse_stored
 from hexad.memory.policy_match import audience
 from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
 from hexad.memory.store import Stores
-from hexad.memory.tables.spaces import Space
-from hexad.memory.tables.spaces__space_summaries import SpaceSummaries, SpaceSummary
+from hexad.memory.tables.spaces import Space, SpaceSummaries, SpaceSummary
 from hexad.memory.tables.visibility import JudgedRow
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.spaces.access import require_whole
-from hexad.spaces.api__space_metadata import SpaceMetadataCalls
-from hexad.spaces.files.api import FilesNeeds
+from hexad.spaces.files.api import FilesNeeds, SpaceFileCalls
 from hexad.spaces.files.document import space_file
 from hexad.spaces.objects import given_object
 from hexad.spaces.purger import PURGE_BATCH, Purger
 from hexad.spaces.retention import GcOptions, Retention
 from hexad.text.paths import validate_space
+
+
+class SpaceMetadataCalls(SpaceFileCalls):
+    """Sets what a space that is there says of itself."""
+
+    @abstractmethod
+    def get(self, name: str) -> SpaceInfo:
+        """Return one space."""
+
+    def set_metadata(
+        self, name: str, metadata: Mapping[str, JSONValue] | str, *, merge: bool = False
+    ) -> SpaceInfo:
+        """Set the metadata of a space that is there, and return it; `merge` changes only what is given.
+
+        `metadata` is an object or JSON; with `merge`, null takes a name out. `project` is that of what is written into
+        the space from then on, and joins the space to that project's `use_context`. Secrets are taken out as of every
+        text. Raises `InvalidSpace` for what cannot be stored, `NotFound`, and `AccessDenied` for an actor who may not
+        see the whole space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Retries stop after five.", space="docs")
+        ...     hx.spaces.set_metadata("docs", {"project": "shop"}).metadata
+        {'project': 'shop'}
+        """
+        given = given_object(metadata, "metadata")
+        if "reset" in given:
+            raise InvalidSpace(
+                "Invalid space metadata 'reset': it empties a space where one is created; use another name."
+            )
+        files = self._files
+        at = files.clock.now()
+        with files.stores.db.transaction():
+            space = files.stores.spaces.get(name)
+            require_whole(files.actor, parse_stored(space.policies), space=name, doing="its metadata")
+            if merge:
+                given = {
+                    key: value for key, value in {**space.metadata, **given}.items() if value is not None
+                }
+                given = given_object(given, "metadata")
+            masked = files.importer().masked(given, space.policies)
+            files.stores.spaces.set_metadata(name, masked, at=at)
+            files.audit.record(
+                AuditEvent(what="set_metadata", at=at, detail={"space": name, "names": sorted(masked)})
+            )
+        return self.get(name)
+
 
 _TRIES: Final = 3
 """How often a space is made or emptied anew because somebody else made or deleted it at the same moment."""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidSpace
-from hexad.memory.memory import JSONValue
 from hexad.spaces.files.reader import depth, read_json
 
 OBJECT_BYTES_LIMIT: Final = 64 << 10

@@ -8,13 +8,15 @@ from typing import Final
 
 from hexad.core.actor import Actor
 from hexad.core.arguments import parse_whole
+from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import Clock
+from hexad.core.erasure import masked_item
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
-from hexad.memory.draft import AuditEvent, AuditSink
-from hexad.memory.memory import QUARANTINE, JSONValue, Memory, Status, format_time
+from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.privacy.memory_rows import masked_item
 from hexad.search.indexer import Catalog
 
 RELEASED: Final = "released"

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import AccessDenied
-from hexad.memory.draft import AuditEvent, AuditSink
-from hexad.memory.memory import JSONValue, Status
+from hexad.memory.memory import Status
 from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.policy_match import lifetime
 from hexad.memory.space import GcReport

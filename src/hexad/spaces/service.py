@@ -11,12 +11,12 @@ from pathlib import Path
 
 from hexad.core.actor import Actor
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption.cipher import EXPORTS, StoreKeys
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.encryption.store_files import own_files
 from hexad.database.leases import Lease
 from hexad.database.meta import MaintenanceLog
-from hexad.memory.memory import JSONValue
 from hexad.memory.store import Stores
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.search.fulltext import FullText

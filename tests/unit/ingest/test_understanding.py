@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.watch import split_glob
 from hexad.ingest.write.enrich import importance_of, new_chunks, understand
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
-from hexad.memory.memory import JSONValue, Turn
-from hexad.memory.source import Section
+from hexad.memory.memory import Turn
+from hexad.text.chunking import Section
 
 SECRET = "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 

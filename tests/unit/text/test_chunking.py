@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.errors import InvalidInput
-from hexad.memory.source import Section
-from hexad.text.chunking import LineIndex, chunk, estimate_pieces
+from hexad.text.chunking import LineIndex, Section, chunk, estimate_pieces
 
 FAMILY = "👨‍👩‍👧‍👦"
 PARTS = st.one_of(

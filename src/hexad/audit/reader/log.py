@@ -34,11 +34,11 @@ from hexad.core.arguments import (
 )
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.closing import Closing
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.experience.values.records import EventType
-from hexad.memory.memory import JSONValue
 
 QUERY_LIMIT: Final = 100_000
 EXPORT_PAGE: Final = 1_000

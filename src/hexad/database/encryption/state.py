@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

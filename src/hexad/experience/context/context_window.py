@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.experience.context.compaction_draft import Drafter
 from hexad.experience.context.compactor import Compactor
@@ -15,7 +16,6 @@ from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tags.visibility import Sight
 from hexad.experience.values.tags import check_ticks
 from hexad.experience.values.tiers import CompactionRecord, ContextEvent, ContextWindow
-from hexad.memory.memory import JSONValue
 
 NO_SESSION: Final[Mapping[str, JSONValue]] = {"error": "No active session"}
 _TOKENS_LIMIT: Final = 1 << 40

@@ -7,8 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from hexad.core.arguments import parse_choice, parse_offset, parse_text, subject_list, word_list
-from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.arguments import (
+    all_texts_checked,
+    parse_choice,
+    parse_offset,
+    parse_text,
+    subject_list,
+    word_list,
+)
 from hexad.core.ids import IdSource, content_hash
 from hexad.database.connection import Database
 from hexad.database.encryption.store_files import OwnFiles

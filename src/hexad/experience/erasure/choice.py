@@ -13,7 +13,7 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.experience.erasure.rows import ColdRow, StreamErasureRows
 from hexad.experience.query.reader import StreamReader
-from hexad.experience.query.totals__stream_runs import tick_runs
+from hexad.experience.query.totals import tick_runs
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final, cast
 
 from hexad.core.erasure import ErasureBook, Selection
+from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Database, SQLValue
 from hexad.experience.documents.working_copies import unlink_copy
 from hexad.experience.values.documents import FOLDERS, DocumentType
-from hexad.memory.memory import JSONValue
 from hexad.text.normalize import slug
 
 DOCUMENTS: Final = "documents"

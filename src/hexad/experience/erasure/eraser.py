@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hexad.core.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection
+from hexad.core.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection, ledger_work
 from hexad.core.ids import IdSource
+from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
+from hexad.core.times import format_time
 from hexad.database.connection import Database
-from hexad.database.erasure_book import ledger_work
 from hexad.errors import StorageFailure, StoreLocked
 from hexad.experience.documents.repository import DocumentRepository
 from hexad.experience.erasure.choice import Choice, Chooser
@@ -25,7 +26,6 @@ from hexad.experience.stream_database import Experience
 from hexad.experience.submissions.evidence import EvidencePackages
 from hexad.experience.tables.tag_applications import TagApplications
 from hexad.experience.tagging import StreamEvents
-from hexad.memory.memory import JSONValue, format_time
 from hexad.privacy.memory_rows import ErasedMemories
 
 _ATTEMPTS: Final = 8

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.core.erasure import masked_item
 from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.codec import dump, parse, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.experience.values.records import CompressionLevel
-from hexad.privacy.memory_rows import masked_item
 
 _REPLY: Final = int(CompressionLevel.REPLY)
 _MADE_BY: Final = "caller:experience"
@@ -272,12 +272,6 @@ class StreamErasureRows:
             )
 
 
-def erased_ticks(db: Database) -> int:
-    """Return how many ticks were ever erased: while that is the same, nothing that was read of the stream is gone."""
-    row = db.query_one("SELECT coalesce(sum(last_tick - first_tick + 1), 0) FROM stream_erased")
-    return cast("int", row[0]) if row else 0
-
-
 def _cold_row(row: Row) -> ColdRow:
     level = CompressionLevel(cast("int", row[2]))
     sources = parse(row[5])
@@ -296,3 +290,42 @@ def _cold_row(row: Row) -> ColdRow:
         tokens=cast("int", row[8]),
         sessions=tuple(covered),
     )
+
+
+STREAM_ERASURE_DDL: Final = """
+-- Ticks that were there and were erased for good: disjoint ranges, both ends included, none of them in `stream_cold`.
+CREATE TABLE stream_erased (
+  session_no INTEGER NOT NULL REFERENCES sessions(no),
+  first_tick INTEGER NOT NULL,
+  last_tick INTEGER NOT NULL,
+  PRIMARY KEY (session_no, first_tick)
+) WITHOUT ROWID, STRICT;
+
+-- Those of them that a log or a segment may still hold: no answer has them, and they go when no file does.
+CREATE TABLE stream_erasing (
+  session_no INTEGER NOT NULL REFERENCES sessions(no),
+  first_tick INTEGER NOT NULL,
+  last_tick INTEGER NOT NULL,
+  PRIMARY KEY (session_no, first_tick)
+) WITHOUT ROWID, STRICT;
+
+-- Sessions of which nothing is left but the number: it is not given again, nor are their ticks.
+CREATE TABLE erased_sessions (
+  session_no INTEGER PRIMARY KEY REFERENCES sessions(no),
+  erasure TEXT NOT NULL
+) STRICT;
+
+-- The people whose data it is.
+CREATE TABLE session_subjects (
+  session_no INTEGER NOT NULL REFERENCES sessions(no),
+  subject TEXT NOT NULL,
+  PRIMARY KEY (session_no, subject)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX session_subjects_back ON session_subjects(subject);
+CREATE TABLE document_subjects (
+  document_id TEXT NOT NULL,               -- also of one that was removed and may be brought back
+  subject TEXT NOT NULL,
+  PRIMARY KEY (document_id, subject)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX document_subjects_back ON document_subjects(subject);
+"""

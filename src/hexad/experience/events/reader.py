@@ -22,13 +22,12 @@ from hexad.experience.query.records import scored
 from hexad.experience.stream.duckdb_engine import Duck
 from hexad.experience.stream.event_texts_file import KIND
 from hexad.experience.stream.filters import TickRanges, row_filter
-from hexad.experience.stream.frames import KIND_CODES
 from hexad.experience.stream.manifest import Manifest
 from hexad.experience.stream.rows import flat
 from hexad.experience.tables.cold_records import Compressed, Match
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
-from hexad.experience.values.records import TICK_LIMIT, CompressionLevel, StepQuery
+from hexad.experience.values.records import KIND_CODES, TICK_LIMIT, CompressionLevel, StepQuery
 from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, folded
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hexad.database.codec import from_micros
-from hexad.experience.stream.frames import KINDS
 from hexad.experience.stream.grouping_sql import BREAK
-from hexad.experience.values.records import Fidelity, timestep_id
+from hexad.experience.values.records import KINDS, Fidelity, timestep_id
 from hexad.experience.values.tiers import CompressedRecord, EventRecord
 from hexad.text.search_terms import folded
 

@@ -14,22 +14,62 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.tick_ranges import Ranges
 from hexad.database.connection import Database
 from hexad.errors import StorageFailure
 from hexad.experience.events.reader import EventReader
 from hexad.experience.events.records import Event, event_of
-from hexad.experience.events.text_cache__event_joining import FEW, joined
 from hexad.experience.query.reader import Sources, StreamReader
 from hexad.experience.stream.filters import TickRanges
-from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, STARTS, Frames
+from hexad.experience.stream.grouping_sql import BREAK, OUTPUT
 from hexad.experience.stream.log import log_states
 from hexad.experience.stream.manifest import Manifest
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
 from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, folded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+FEW: Final = 2_000
+_COLUMNS: Final = ("tick", "ts", "kind", "flags", "tokens", "role", "event", "content")
+_LAST_TICK, _FIRST_AT, _LAST_AT, _TEXT, _TOKENS, _TIMESTEPS = 5, 6, 7, 8, 9, 10
+
+
+def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, ...]]:
+    """Return the events of a session's rows as the relation of events has them, by first tick.
+
+    What belongs together is what the statements of `stream_keys` say.
+    """
+    steps = sorted(zip(*(table[name].tolist() for name in _COLUMNS), strict=True), key=lambda step: step[0])
+    found: dict[tuple[str | None, int], list[Any]] = {}
+    kinds: dict[tuple[str | None, int], int] = {}
+    run = 0
+    before: tuple[int, str | None, str | None, int] = (-1, None, None, 0)
+    for tick, at, kind, flags, tokens, role_there, event_there, content in steps:
+        role = role_there if flags & HAS_ROLE else None
+        event = event_there if flags & HAS_EVENT else None
+        goes_on = kind == OUTPUT and (kind, event, role) == before[:3] and event is None
+        if not goes_on or flags & STARTS or before[3] & ENDS:
+            run += 1
+        before = (kind, event, role, flags)
+        key = (event, run if event is None else 0)
+        one = found.get(key)
+        if one is None:
+            found[key] = [session, event, kind, role, tick, tick, at, at, [content], tokens, 1]
+        else:
+            one[_LAST_TICK] = tick
+            one[_FIRST_AT], one[_LAST_AT] = min(one[_FIRST_AT], at), max(one[_LAST_AT], at)
+            one[_TEXT].append(content if kinds[key] == kind else BREAK + content)
+            one[_TOKENS] += tokens
+            one[_TIMESTEPS] += 1
+        kinds[key] = kind
+    return [(*one[:_TEXT], "".join(one[_TEXT]), *one[_TOKENS:]) for one in found.values()]
+
 
 KEPT_CHARS: Final = 32_000_000
 """A stream with more text than this is not kept: it is asked anew for each word."""

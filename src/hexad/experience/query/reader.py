@@ -19,12 +19,19 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.errors import NotFound, StorageFailure
 from hexad.experience.query import top_concepts as stream_tops
-from hexad.experience.query.records import ConceptNumbers, cold_timestep, timestep
+from hexad.experience.query.records import cold_timestep, timestep
 from hexad.experience.query.sealed_counts import SealedCounts
 from hexad.experience.query.spans import Part, parts_of
 from hexad.experience.query.top_concepts import Reading, plan_reading
 from hexad.experience.stream.duckdb_engine import Duck
-from hexad.experience.stream.filters import TickRanges, conditions_of, placed, row_filter, tagged_places
+from hexad.experience.stream.filters import (
+    ConceptNumbers,
+    TickRanges,
+    conditions_of,
+    placed,
+    row_filter,
+    tagged_places,
+)
 from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.log import list_logs, read_log
 from hexad.experience.stream.manifest import Manifest, Segment, Side

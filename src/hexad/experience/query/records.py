@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
+from hexad.core.event_types import EventType
 from hexad.database.codec import from_micros
-from hexad.experience.stream.frames import ENDS, KINDS, STARTS
-from hexad.experience.stream.manifest import Manifest
-from hexad.experience.values.records import EventType, Fidelity, TimestepRecord, timestep_id
+from hexad.experience.stream.filters import ConceptNumbers
+from hexad.experience.stream.frames import ENDS, STARTS
+from hexad.experience.values.records import KINDS, Fidelity, TimestepRecord, timestep_id
 from hexad.experience.values.tiers import CompressedRecord
 
-_PROVISIONAL: Final = 3_000_000_000
 """From here on are the numbers of concepts that no segment holds yet; they are worth nothing outside one query."""
-
-
-class ConceptNumbers:
-    """The numbers of concepts in one query: each is looked up once, so that it cannot change on the way."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self._numbers: dict[str, int] = {}
-        self._ids: dict[int, str] = {}
-
-    def numbers(self, ids: Sequence[str]) -> list[int]:
-        """Return the number of each concept, a provisional one where it has none."""
-        for one in ids:
-            if one not in self._numbers:
-                known = self._manifest.concept_number(one)
-                number = _PROVISIONAL + len(self._numbers) if known is None else known
-                self._numbers[one], self._ids[number] = number, one
-        return [self._numbers[one] for one in ids]
-
-    def id(self, number: int) -> str:
-        """Return the concept of a number."""
-        return self._ids.get(number) or self._manifest.concept_id(number) or f"#{number}"
 
 
 def timestep(

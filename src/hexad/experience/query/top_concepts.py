@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.experience.query.records import ConceptNumbers
 from hexad.experience.query.spans import Part
+from hexad.experience.stream.filters import ConceptNumbers
 from hexad.experience.values.records import StepQuery
 
 if TYPE_CHECKING:

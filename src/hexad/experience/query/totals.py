@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from hexad.core import tick_ranges as ticks
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import from_micros
+from hexad.database.connection import Database
 from hexad.experience.query.reader import Asked, StreamReader
-from hexad.experience.values.records import StepQuery
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.manifest import Manifest
+from hexad.experience.tables.cold_ranges import ColdRanges
+from hexad.experience.tables.sessions import Sessions
+from hexad.experience.values.pressure import Amount
+from hexad.experience.values.records import TICK_LIMIT, StepQuery
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +96,107 @@ def _totals(asked: Asked) -> list[tuple[Any, ...]]:
         " GROUP BY ALL ORDER BY p.first_tick",
         list(asked.params),
     ).fetchall()
+
+
+def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
+    """Return for each session that has any: `records` in full detail and COLD, the timesteps and tokens they stand for.
+
+    COLD records of a day or more are of several sessions and count for none.
+    """
+    counts: Counter[tuple[int, str]] = Counter()
+    for number, timesteps, tokens in reader.ask(StepQuery(), _counted, light=True):
+        counts[number, "records"] += timesteps
+        counts[number, "timesteps"] += timesteps
+        counts[number, "tokens"] += tokens
+    rows = db.query(
+        "SELECT session_no, count(*), sum(timesteps), sum(token_count) FROM compressed_records"
+        " WHERE session_no IS NOT NULL GROUP BY session_no"
+    )
+    for number, records, timesteps, tokens in cast("list[tuple[int, int, int, int]]", rows):
+        counts[number, "records"] += records
+        counts[number, "timesteps"] += timesteps
+        counts[number, "tokens"] += tokens
+    names = Sessions(db).names(number for number, _ in counts)
+    return {
+        name: Amount(
+            records=counts[number, "records"],
+            timesteps=counts[number, "timesteps"],
+            tokens=counts[number, "tokens"],
+        )
+        for number, name in names.items()
+    }
+
+
+def _counted(asked: Asked) -> Sequence[tuple[int, int, int]]:
+    if asked.steps is None:
+        return ()
+    rows = asked.cursor.execute(
+        f"SELECT session, count(*), sum(tokens) FROM (SELECT session, tokens {asked.steps}) GROUP BY session",
+        asked.params,
+    ).fetchall()
+    return [(int(number), int(timesteps), int(tokens)) for number, timesteps, tokens in rows]
+
+
+def was_recorded(
+    reader: StreamReader, manifest: Manifest, cold: ColdRanges, session_id: str, tick: int
+) -> bool:
+    """Return whether a session has a tick, also one that a COLD record stands for, but none that was erased; raises
+    `NotFound` for an unknown session.
+    """  # fmt: skip
+    question = StepQuery(session_id=session_id, ticks=(tick, tick), limit=1)
+    sources = reader.sources(question)
+    session = sources.session
+    if session is None:
+        return False
+    if ticks.holds(sources.gone.get(session, ()), tick):
+        return bool(cold.cold(session, (tick, tick)))
+    if _in_logs(sources.logs, session, tick):
+        return True
+    if not sources.paths:
+        return False
+    # Most segments have every tick between their first and their last of a session.
+    return manifest.has_all(session, tick) or bool(reader.query(question))
+
+
+def last_recorded(reader: StreamReader, cold: ColdRanges, session_id: str, number: int) -> int:
+    """Return the last tick that a session has, also one that left the stream; 0 where nothing was recorded."""
+    everything = (0, TICK_LIMIT)
+    found = range_totals(reader, {session_id: (everything,)})
+    return max(
+        [one.ticks[1] for one in found] + [end for _, end in cold.ranges(number, everything)], default=0
+    )
+
+
+def _in_logs(logs: Sequence[Frames], session: int, tick: int) -> bool:
+    for log in logs:
+        for frame in log.frames:
+            numbers: dict[str, NDArray[Any]] = frame.numbers
+            if ((numbers["tick"] == tick) & (numbers["session"] == session)).any():
+                return True
+    return False
+
+
+_RUNS: Final = (
+    "SELECT session, min(tick), max(tick), min(ts), max(ts) FROM (SELECT session, tick, ts,"
+    " tick - row_number() OVER (PARTITION BY session ORDER BY tick) AS run FROM (SELECT session, tick, ts {steps})"
+    " WHERE {when}) GROUP BY session, run ORDER BY session, 2"
+)
+
+TickRun = tuple[int, int, int, int, int]
+"""A session's number, the first and the last tick, the earliest and the latest time."""
+
+
+def tick_runs(
+    reader: StreamReader, question: StepQuery, *, dated: tuple[int, int] | None = None
+) -> list[TickRun]:
+    """Return the ticks for which a question holds, by session; with `dated`, in microseconds, only those of timesteps
+    dated up to the first or after the second.
+    """  # fmt: skip
+    when = "true" if dated is None else f"(ts <= {dated[0]:d} OR ts > {dated[1]:d})"
+
+    def read(asked: Asked) -> list[tuple[Any, ...]]:
+        if asked.steps is None:
+            return []
+        return asked.cursor.execute(_RUNS.format(steps=asked.steps, when=when), list(asked.params)).fetchall()
+
+    return cast("list[TickRun]", reader.ask(question, read, light=True))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.event_types import EventType
 from hexad.database.codec import from_micros
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.recording.intake import Intake
@@ -22,17 +23,8 @@ from hexad.experience.recording.moments import (
 )
 from hexad.experience.recording.recorder import Moment
 from hexad.experience.stream.columns import Chunk
-from hexad.experience.stream.frames import (
-    ENDS,
-    HAS_EVENT,
-    HAS_ROLE,
-    HAS_TOKEN,
-    KIND_CODES,
-    NO_TIME,
-    STARTS,
-    Batch,
-)
-from hexad.experience.values.records import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
+from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, NO_TIME, STARTS, Batch
+from hexad.experience.values.records import CONTENT_BYTES_LIMIT, KIND_CODES, TOP_ACTIVATIONS
 
 if TYPE_CHECKING:
     import numpy as np

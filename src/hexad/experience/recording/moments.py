@@ -11,12 +11,13 @@ from numbers import Real
 from typing import Any, Final
 
 from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.event_types import EventType
 from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.recording.intake import Intake
 from hexad.experience.recording.recorder import Moment
-from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, KIND_CODES, STARTS
-from hexad.experience.values.records import CONTENT_BYTES_LIMIT, TOP_ACTIVATIONS, EventType
+from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, STARTS
+from hexad.experience.values.records import CONTENT_BYTES_LIMIT, KIND_CODES, TOP_ACTIVATIONS
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 KIND_BY_WORD: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}

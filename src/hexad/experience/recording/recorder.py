@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.clock import Clock
+from hexad.core.durability import StreamDurability
 from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import FileCipher
@@ -18,7 +19,6 @@ from hexad.errors import InvalidInput, StorageFailure
 from hexad.experience.stream.frames import Batch, StepFields
 from hexad.experience.stream.log import LogWriter, RowsInDoubt
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.values.durability import StreamDurability
 
 GROUP_RECORDS: Final = 4_096
 GROUP_CHARS: Final = 4 << 20

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
-from hexad.experience.query.records import ConceptNumbers
-from hexad.experience.stream.frames import KIND_CODES
+from hexad.experience.stream.manifest import Manifest
 from hexad.experience.stream.rows import Keep
 from hexad.experience.tables.cold_ranges import range_columns
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.values.records import StepQuery
+from hexad.experience.values.records import KIND_CODES, StepQuery
 from hexad.text.search_terms import folded
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_PROVISIONAL: Final = 3_000_000_000
+
+
+class ConceptNumbers:
+    """The numbers of concepts in one query: each is looked up once, so that it cannot change on the way."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._numbers: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+
+    def numbers(self, ids: Sequence[str]) -> list[int]:
+        """Return the number of each concept, a provisional one where it has none."""
+        for one in ids:
+            if one not in self._numbers:
+                known = self._manifest.concept_number(one)
+                number = _PROVISIONAL + len(self._numbers) if known is None else known
+                self._numbers[one], self._ids[number] = number, one
+        return [self._numbers[one] for one in ids]
+
+    def id(self, number: int) -> str:
+        """Return the concept of a number."""
+        return self._ids.get(number) or self._manifest.concept_id(number) or f"#{number}"
+
 
 _BLOCK_BITS: Final = 12
 _BLOCKS_LIMIT: Final = 200_000

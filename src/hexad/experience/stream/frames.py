@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.database.encryption.cipher import TAG_BYTES
 from hexad.errors import IntegrityError
-from hexad.experience.values.records import EventType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +46,6 @@ _FRAME_HEAD: Final = struct.Struct("<4sIIIII")
 
 STARTS, ENDS, HAS_TOKEN, HAS_ROLE, HAS_EVENT = 1, 2, 4, 8, 16
 NO_TIME: Final = -(1 << 63)
-KINDS: Final = tuple(EventType)
-KIND_CODES: Final[Mapping[EventType, int]] = {kind: code for code, kind in enumerate(KINDS)}
 
 # The columns of a frame in their order, one item a row each; activations, contents and new strings follow them.
 _COLUMNS: Final = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hexad.experience.stream.frames import ENDS, KIND_CODES, STARTS
-from hexad.experience.values.records import EventType
+from hexad.core.event_types import EventType
+from hexad.experience.stream.frames import ENDS, STARTS
+from hexad.experience.values.records import KIND_CODES
 
 OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
 # An event is all timesteps of its id. Without one a message, a call or a response is an event of its own, and

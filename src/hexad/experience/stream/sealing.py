@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.clock import Clock
+from hexad.core.event_types import EventType
 from hexad.database import files
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
@@ -26,7 +27,7 @@ from hexad.database.leases import Lease
 from hexad.errors import IntegrityError
 from hexad.experience.stream.duckdb_engine import Duck
 from hexad.experience.stream.filters import placed
-from hexad.experience.stream.frames import HAS_EVENT, KIND_CODES, Frames
+from hexad.experience.stream.frames import HAS_EVENT, Frames
 from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
 from hexad.experience.stream.manifest import Manifest
 from hexad.experience.stream.rows import RELATION, flat
@@ -40,7 +41,7 @@ from hexad.experience.stream.segment_files import (
 )
 from hexad.experience.stream.segment_upkeep import SegmentUpkeep
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
-from hexad.experience.values.records import EventType, StreamReport
+from hexad.experience.values.records import KIND_CODES, StreamReport
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
+from hexad.core.times import format_time
 from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.encryption.store_files import OwnFiles
@@ -54,7 +56,6 @@ from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.visibility import Sight
 from hexad.experience.values.tags import Comment, TagApplication, TagSource
 from hexad.experience.values.tiers import Submission, TimeWindow
-from hexad.memory.memory import JSONValue, format_time
 
 TIMESTEPS, TAGS, WINDOWS = "timesteps.parquet", "tags.json", "windows.json"
 _FILES: Final = (TIMESTEPS, TAGS, WINDOWS)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.errors import IntegrityError, StorageFailure
-from hexad.memory.memory import JSONValue
 
 FORMAT: Final = "hexad.evidence"
 VERSION: Final = 1

@@ -13,10 +13,10 @@ from hexad.database.encryption.store_files import OwnFiles
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.query.reader import Asked, StreamReader
 from hexad.experience.stream.duckdb_engine import quoted
-from hexad.experience.stream.frames import ENDS, KINDS, STARTS
+from hexad.experience.stream.frames import ENDS, STARTS
 from hexad.experience.stream.grouping_sql import OUTPUT
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.values.records import StepQuery
+from hexad.experience.values.records import KINDS, StepQuery
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from hexad.core.tick_ranges import Ranges, difference, union
@@ -12,6 +12,7 @@ from hexad.database.connection import Database
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 _COLD: Final = "stream_cold"
 _ERASED: Final = "stream_erased"
@@ -138,3 +139,44 @@ def range_columns(ranges: dict[int, Ranges]) -> dict[str, NDArray[np.int64]]:
     columns = np.array(rows, np.int64).reshape(len(rows), 3)
     names = ("session", "first_tick", "last_tick")
     return {name: np.ascontiguousarray(columns[:, at]) for at, name in enumerate(names)}
+
+
+def erased_ticks(db: Database) -> int:
+    """Return how many ticks were ever erased: while that is the same, nothing that was read of the stream is gone."""
+    row = db.query_one("SELECT coalesce(sum(last_tick - first_tick + 1), 0) FROM stream_erased")
+    return cast("int", row[0]) if row else 0
+
+
+_LISTED: Final = 20
+
+
+def check_cold(db: Database) -> Iterator[str]:
+    """Yield in words where COLD records and the ticks that left the stream contradict each other."""
+    with db.read():
+        row = db.query_one(
+            "SELECT (SELECT coalesce(sum(last_tick - first_tick + 1), 0) FROM stream_cold),"
+            " (SELECT coalesce(sum(timesteps), 0) FROM compressed_records)"
+        )
+        assert row is not None
+        left, told = cast("tuple[int, int]", row)
+        if left != told:
+            yield (
+                f"COLD records stand for {told:,} timesteps, and {left:,} left the stream: the database is damaged. "
+                "Put a backup in its place."
+            )
+        overlapping = db.query(
+            "SELECT s.id, count(*) FROM stream_erased e JOIN stream_cold c ON c.session_no = e.session_no"
+            " AND c.first_tick <= e.last_tick AND c.last_tick >= e.first_tick JOIN sessions s ON s.no = e.session_no"
+            f" GROUP BY s.no LIMIT {_LISTED}"
+        )
+        for session, count in cast("list[tuple[str, int]]", overlapping):
+            yield (
+                f"Session {session!r} has {count} ranges of ticks that were erased and that COLD records stand for:"
+                " the database is damaged. Put a backup in its place."
+            )
+        homeless = db.query(
+            "SELECT id FROM compressed_records r WHERE CASE WHEN level <= 2 THEN session_no IS NULL ELSE NOT EXISTS"
+            f" (SELECT 1 FROM compressed_record_sessions s WHERE s.record_no = r.no) END ORDER BY no LIMIT {_LISTED}"
+        )
+        for (record_id,) in homeless:
+            yield f"The COLD record {record_id!r} is of no session: the database is damaged. Put a backup in its place."

@@ -11,8 +11,7 @@ from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.codec import dump, from_micros, load_object, parse, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import IntegrityError
-from hexad.experience.stream.frames import KIND_CODES, KINDS
-from hexad.experience.values.records import CompressionLevel, StepQuery
+from hexad.experience.values.records import KIND_CODES, KINDS, CompressionLevel, StepQuery
 from hexad.experience.values.tiers import CompressedRecord, TickIds
 
 _COLUMNS: Final = (

@@ -11,8 +11,7 @@ from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TAGS, Tags
-from hexad.experience.tags.concept_packs import read_pack
-from hexad.experience.tags.concept_packs__concept_secrets import Masked, without_secrets
+from hexad.experience.tags.concept_packs import Masked, read_pack, without_secrets
 from hexad.experience.values.concepts import PackReport
 from hexad.experience.values.tags import Tag
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from hexad.core.arguments import (
+    all_texts_checked,
     is_text,
     parse_choice,
     parse_offset,
@@ -17,14 +18,13 @@ from hexad.core.arguments import (
     quoted,
     word_list,
 )
-from hexad.core.arguments__checked import all_texts_checked
 from hexad.core.ids import IdSource
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TagFilter, Tags
 from hexad.experience.tags.active_tags import WORKING_SET_LIMIT, ConceptPacks, WorkingSet
-from hexad.experience.tags.concept_packs__concept_secrets import Masked
+from hexad.experience.tags.concept_packs import Masked
 from hexad.experience.values.concepts import PackReport
 from hexad.experience.values.records import TimestepRecord
 from hexad.experience.values.tags import (

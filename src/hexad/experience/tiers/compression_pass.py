@@ -10,10 +10,10 @@ from typing import Final
 
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
-from hexad.experience.erasure.rows import erased_ticks
 from hexad.experience.query.usage import ColdBytes, CompactionRow
 from hexad.experience.summaries.cold_summary import Gist, Names, narrate, plain_name, span_name
 from hexad.experience.summaries.summarizer import LOCAL, Order, Summarizer
+from hexad.experience.tables.cold_ranges import erased_ticks
 from hexad.experience.tables.cold_records import Compressed, Stored
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import Tags

@@ -11,13 +11,13 @@ from typing import Final
 from hexad.core.actor import Actor
 from hexad.core.arguments import parse_path, quoted
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
 from hexad.database.connection import Database
 from hexad.database.encryption.secrets_file import holds_keys
 from hexad.database.meta import Meta
 from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
 from hexad.experience.values.contract import LifecycleContract, check_placed, parse_contract
-from hexad.memory.memory import JSONValue
 
 FILE_BYTES_LIMIT: Final = 1 << 20
 _KEY: Final = "lifecycle_contract"

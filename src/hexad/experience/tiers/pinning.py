@@ -16,8 +16,7 @@ from hexad.core.tick_ranges import Ranges, count, intersection, union
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
 from hexad.experience.query.reader import StreamReader
-from hexad.experience.query.totals import RangeTotals, range_totals
-from hexad.experience.query.totals__stream_presence import last_recorded
+from hexad.experience.query.totals import RangeTotals, last_recorded, range_totals
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tables.sessions import Sessions

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from hexad.core.json_types import JSONValue
 from hexad.experience.values.records import CompressionLevel
-from hexad.memory.memory import JSONValue
 
 
 class ActivityUnit(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 PARENT: Final = "parent"
 """The relation that makes the hierarchy; every other one is named by the pack."""

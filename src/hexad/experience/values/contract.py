@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final, cast
 
 from hexad.core.arguments import quoted
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.memory.memory import JSONValue
 
 MIN_WARM_QUOTA_TOKENS: Final = 100_000
 MIN_COLD_STORAGE_BYTES: Final = 100 * 1024 * 1024

@@ -9,8 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue, format_time
 
 DOCUMENT_BYTES_LIMIT: Final = 8 << 20
 """Largest document in bytes of UTF-8."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from hexad.core.json_types import JSONValue
 from hexad.experience.values.records import CompressionLevel, Fidelity
-from hexad.memory.memory import JSONValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

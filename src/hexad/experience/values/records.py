@@ -8,8 +8,10 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput
-from hexad.memory.memory import JSONValue, format_time
 
 TOP_ACTIVATIONS: Final = 10
 """How many concepts a timestep keeps: the strongest; of equals the first by id."""
@@ -19,17 +21,6 @@ NAME_CHARS_LIMIT: Final = 512
 TICK_LIMIT: Final = 1 << 53
 CONTEXT_TOKENS: Final = 8_192
 """The context window of a session where neither its program nor a contract says more."""
-
-
-class EventType(StrEnum):
-    """What happened at a timestep."""
-
-    INPUT = "input"
-    OUTPUT = "output"
-    TOOL_CALL = "tool_call"
-    TOOL_RESPONSE = "tool_response"
-    STEERING = "steering"
-    SYSTEM = "system"
 
 
 class Fidelity(StrEnum):
@@ -201,3 +192,9 @@ def parse_timestep_id(given: str) -> tuple[str, int]:
     if not (given.startswith("ts-") and dash and session and plain):
         raise InvalidInput(f"{given[:80]!r} is no timestep; ids look like ts-SESSION-TICK.")
     return session, int(tick)
+
+
+KINDS: Final = tuple(EventType)
+
+
+KIND_CODES: Final[Mapping[EventType, int]] = {kind: code for code, kind in enumerate(KINDS)}

@@ -10,8 +10,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
-from hexad.memory.memory import JSONValue, format_time
 
 TAG_NAME_CHARS_LIMIT: Final = 512
 NOTE_BYTES_LIMIT: Final = 64 << 10

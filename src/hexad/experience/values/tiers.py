@@ -8,9 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, overload
 
+from hexad.core.event_types import EventType
+from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count
-from hexad.experience.values.records import CompressionLevel, EventType, Fidelity, timestep_id
-from hexad.memory.memory import JSONValue
+from hexad.experience.values.records import CompressionLevel, Fidelity, timestep_id
 
 TOP_K: Final = 10
 """How many activations and tags a compressed record keeps."""

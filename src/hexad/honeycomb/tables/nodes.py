@@ -12,9 +12,10 @@ from hexad.database.connection import Connection, Database
 from hexad.errors import LimitExceeded
 from hexad.honeycomb.tables.edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
 from hexad.honeycomb.tables.role_view import SeenRings
-from hexad.honeycomb.values import RELATION_BACK, EmbeddingFormat
+from hexad.honeycomb.values import RELATION_BACK
 from hexad.memory.memory import Status
 from hexad.memory.tables.rows import seen_sql
+from hexad.search.vectors.quantization import EmbeddingFormat
 
 _OWN = "own_nodes"
 

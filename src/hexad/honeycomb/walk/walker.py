@@ -18,8 +18,7 @@ from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
-from hexad.honeycomb.walk.state import Aging, Entry, Reached, Taken, Walk, WalkOptions, Way
-from hexad.honeycomb.walk.state__jit_forms import forms_of
+from hexad.honeycomb.walk.state import Aging, Entry, Reached, Taken, Walk, WalkOptions, Way, forms_of
 from hexad.memory.store import Stores
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.quantization import cosines_of, decode_rows, direction

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Final
 
 from hexad.core.ids import content_hash
+from hexad.core.json_types import JSONValue
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
-from hexad.memory.memory import JSONValue
 from hexad.memory.source import Claim, Item, Skip
 from hexad.redaction.redact import RedactionRules, find, redact
 from hexad.text.normalize import clean

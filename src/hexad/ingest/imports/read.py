@@ -14,10 +14,10 @@ from hexad.ingest.imports.memory_md import read_memory_md
 from hexad.ingest.imports.mempalace import read_mempalace
 from hexad.ingest.imports.records import Placed
 from hexad.ingest.imports.server_memory import read_server_memory
-from hexad.ingest.sources.detect import FOREIGN, ReadOptions, SourceKind, SourceSpec
+from hexad.ingest.sources.detect import ReadOptions, SourceSpec
 from hexad.ingest.sources.items import Intake
 from hexad.ingest.sources.read import count
-from hexad.memory.source import Item, Skip, Unchanged
+from hexad.memory.source import FOREIGN, Item, Skip, SourceKind, Unchanged
 
 _READERS: Final[Mapping[SourceKind, Callable[[Path], Iterator[Placed | Skip]]]] = {
     SourceKind.MEM0: read_mem0,

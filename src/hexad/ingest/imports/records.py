@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from hexad.core.ids import content_hash
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.jsonlines import load_json, records_of
-from hexad.memory.memory import JSONValue
 from hexad.memory.source import Item, Skip
 from hexad.text.normalize import clean
 

@@ -8,9 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.git_history import current_branch
-from hexad.layers.session.working_set import Workplace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """Where work is done: a repository, one of its worktrees and the branch there.
+
+    `repository` and `worktree` are folders; outside of a repository both are the folder itself. `branch` is None
+    there, and `detached at <commit>` where no branch is checked out.
+    """
+
+    repository: str
+    worktree: str
+    branch: str | None = None
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the place as JSON."""
+        return {"repository": self.repository, "worktree": self.worktree, "branch": self.branch}
+
 
 _HEAD_BYTES: Final = 4_096
 _REF: Final = re.compile(r"ref:\s*(\S.*)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from hexad.ingest.sources.git_history import toplevel
 from hexad.ingest.sources.jsonlines import json_head, lines_of
 from hexad.ingest.sources.sqlite_copy import is_sqlite
 from hexad.memory.memory import MEMORY_BYTES_LIMIT
+from hexad.memory.source import _OF_A_PLACE, FOREIGN, SourceKind
 
 _GIT_PREFIX: Final = "git:"
 _RECORDS_LOOKED_AT: Final = 5
@@ -26,35 +26,8 @@ _CONVERSATION_KEYS: Final = frozenset(
 _TEXT_KEYS: Final = frozenset(["text", "content", "body"])
 
 
-class SourceKind(StrEnum):
-    """What a source is, which says who reads it."""
-
-    TEXT = "text"
-    FILE = "file"
-    FOLDER = "folder"
-    CONVERSATION = "conversation"
-    DOCUMENTS = "documents"
-    GIT = "git"
-    MEM0 = "mem0"
-    CLAUDE_MEM = "claude-mem"
-    MEMPALACE = "mempalace"
-    MEMORY_MD = "memory-md"
-    SERVER_MEMORY = "server-memory"
-
-
-FOREIGN: Final = frozenset(
-    {
-        SourceKind.MEM0,
-        SourceKind.CLAUDE_MEM,
-        SourceKind.MEMPALACE,
-        SourceKind.MEMORY_MD,
-        SourceKind.SERVER_MEMORY,
-    }
-)
 """Kinds that are memories of another system, which no file's content says: the caller does."""
-_OF_A_PLACE: Final = frozenset({SourceKind.MEMORY_MD, SourceKind.SERVER_MEMORY})
 """Foreign kinds whose ids say something inside one file or folder alone, which holds all there is."""
-KEPT_BY: Final = FOREIGN - _OF_A_PLACE
 """Foreign kinds whose exports may hold a part of what there is: what one does not show is not gone."""
 _OF_A_FILE: Final = frozenset({SourceKind.MEM0, SourceKind.CLAUDE_MEM, SourceKind.SERVER_MEMORY})
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO
 
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption.secrets_file import holds_keys
 from hexad.ingest.sources.decode import HEAD_BYTES, Encoding, Sniffer, refuse
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import Place, clean_tags, place, safe_id
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
 from hexad.ingest.sources.formats.parsed import Parsed
-from hexad.memory.memory import JSONValue
 from hexad.memory.source import Item, Known, Skip, Unchanged
 from hexad.text.normalize import clean
 

@@ -9,8 +9,9 @@ from io import StringIO
 from typing import Final
 
 from hexad.core.ids import content_hash, hash64
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.ingest.sources.files import parts_of
-from hexad.memory.memory import JSONValue, format_time
 from hexad.memory.source import Item, Known, Skip, Unchanged
 
 _NAME_LIMIT: Final = 512

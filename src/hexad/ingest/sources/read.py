@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from hexad.core.ids import content_hash
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.conversations import read_conversations
-from hexad.ingest.sources.detect import ReadOptions, SourceKind, SourceSpec
+from hexad.ingest.sources.detect import ReadOptions, SourceSpec
 from hexad.ingest.sources.documents import read_documents
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import FileSource, read_file
 from hexad.ingest.sources.folder import FoundFile, read_folder, walk
 from hexad.ingest.sources.git_history import count_commits, read_git
 from hexad.ingest.sources.jsonlines import lines_of
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
 from hexad.text.normalize import clean
 
 __all__ = ["ReadOptions", "count", "read", "read_text"]

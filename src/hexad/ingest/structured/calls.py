@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Final, TypedDict, cast
 
 from hexad.core.arguments import parse_choice, parse_time, shown, word_list
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidMemory
 from hexad.ingest.structured.memory_object import parse_object, parse_payload
 from hexad.memory.draft import Draft, Extract, MemoryWriter
-from hexad.memory.memory import JSONValue, Memory, Relevance, Trust
+from hexad.memory.memory import Memory, Relevance, Trust
 
 TEMPERATURE_MOST: Final = 2.0
 MAX_TOKENS_MOST: Final = 200_000

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Final, TypeVar, cast
 
 from hexad.core.arguments import parse_choice, parse_time, shown
+from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Citation, JSONValue, Relevance, Status, Trust, Turn
+from hexad.memory.memory import Citation, Relevance, Status, Trust, Turn
 
 PAYLOAD_CHARACTERS_LIMIT: Final = 8 << 20
 KNOWN: Final = (

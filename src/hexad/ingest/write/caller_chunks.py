@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from hexad.memory.source import Section
-from hexad.text.chunking import LineIndex
+from hexad.text.chunking import LineIndex, Section
 from hexad.text.chunking import chunk as cut
 from hexad.text.normalize import clean
 

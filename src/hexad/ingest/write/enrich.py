@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Chunk, JSONValue, Relevance
-from hexad.memory.source import Section
+from hexad.memory.memory import Chunk, Relevance
 from hexad.memory.tables.memories import NewChunk
+from hexad.text.chunking import Section
 from hexad.text.chunking import chunk as cut
 from hexad.text.dates.date_ranges import date_words
 from hexad.text.identifiers import split_identifiers

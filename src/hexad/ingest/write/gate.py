@@ -10,9 +10,9 @@ from typing import Final
 
 from hexad.database.codec import dump
 from hexad.errors import Conflict
-from hexad.ingest.sources.detect import KEPT_BY
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Outcome
+from hexad.memory.source import KEPT_BY
 from hexad.memory.store import Stores
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.facts import Facts

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
 from hexad.ingest.write.prepare import Prepared
 from hexad.memory.draft import Draft
-from hexad.memory.memory import BESIDE, QUARANTINE, JSONValue, Memory, Status, Trust
+from hexad.memory.memory import BESIDE, QUARANTINE, Memory, Status, Trust
 from hexad.memory.policy import Policies
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts

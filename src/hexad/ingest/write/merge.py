@@ -8,22 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory
 from hexad.ingest.write.enrich import Meaning, importance_of
 from hexad.ingest.write.prepare import Prepared
 from hexad.memory.draft import Draft
-from hexad.memory.memory import (
-    INSTRUCTION_LIKE,
-    OURS,
-    QUARANTINE,
-    JSONValue,
-    Memory,
-    Status,
-    Trust,
-    least_trust,
-)
-from hexad.memory.source import Section
+from hexad.memory.memory import INSTRUCTION_LIKE, OURS, QUARANTINE, Memory, Status, Trust, least_trust
 from hexad.redaction.redact import PiiFlag
+from hexad.text.chunking import Section
 from hexad.text.normalize import slug
 
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
-from hexad.memory.memory import JSONValue
 from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.store import Stores
 from hexad.redaction.redact import RedactionRules

@@ -22,9 +22,9 @@ from hexad.ingest.write.policy_book import PolicyBook
 from hexad.ingest.write.redaction import CleanDraft, Redactor, moved
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Relevance, Trust
-from hexad.memory.source import Section
 from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules
+from hexad.text.chunking import Section
 from hexad.text.normalize import clean, slugs
 
 HELD: Final = "The text is in the space already; nothing was inferred again."

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Citation, JSONValue
-from hexad.memory.source import Section
+from hexad.memory.memory import Citation
 from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 from hexad.redaction.secrets.blocks import is_env_path
+from hexad.text.chunking import Section
 from hexad.text.normalize import clean, slug, slugs
 
 _BREAK = re.compile(r"\n")

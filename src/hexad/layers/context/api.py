@@ -12,25 +12,32 @@ from typing import Final
 from hexad.core.arguments import parse_choice, parse_text, parse_time, quoted, word_list
 from hexad.core.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.layers.context.filters import NAMES, asks_decisions, filters_of, marked, passes
+from hexad.layers.context.filters import (
+    NAMES,
+    asks_decisions,
+    carried,
+    filters_of,
+    loosened,
+    marked,
+    passes,
+    told,
+)
 from hexad.layers.context.filters import Narrowed as Narrowed
-from hexad.layers.context.filters__context_plain import carried, loosened, told
 from hexad.layers.context.pack import Answered, fuse, pack
 from hexad.layers.contract import (
     EvidenceBlock,
     FusedContext,
     LayerSource,
     MemoryItem,
-    MemoryLayer,
     MemoryQuery,
     Plan,
-    QueryClass,
     ScoredItem,
 )
 from hexad.layers.router.parallel import Ask, Fetched, LayerPool, attempted, in_turn
 from hexad.layers.router.plan import RouteModel, RouteSettings, Wanted, plan
 from hexad.layers.router.query_language import QueryText, parse_query_text
 from hexad.layers.vector_layer import SHARING, item_of
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
 from hexad.search.recall.options import check_query

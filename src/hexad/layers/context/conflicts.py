@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hexad.layers.contract import MemoryItem, MemoryLayer, ScoredItem
+from hexad.core.json_types import JSONValue
+from hexad.layers.contract import MemoryItem, ScoredItem
 from hexad.layers.scoring import age_days
 from hexad.memory.decision import DECISION
 from hexad.memory.fact import KINDS_APART
-from hexad.memory.memory import JSONValue, Trust
+from hexad.memory.layer_names import MemoryLayer
+from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.normalize import fold, slug
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from hexad.layers.contract import LeftOut, MemoryLayer, ScoredItem
+from hexad.layers.contract import LeftOut, ScoredItem
 from hexad.layers.scoring import order
+from hexad.memory.layer_names import MemoryLayer
 from hexad.text.normalize import fold
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from hexad.core.arguments import parse_time, word_list
 from hexad.errors import InvalidInput
-from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.contract import MemoryItem, MemoryQuery
+from hexad.layers.router.plain_language import understood, written
 from hexad.layers.router.query_language import QueryText, moment
 from hexad.memory.decision import DECISION
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.redaction.injection.detector import instructions_in
@@ -95,3 +97,54 @@ def marked(item: MemoryItem) -> MemoryItem:
         return item
     found = instructions_in(item.text)
     return replace(item, instruction_like=found) if found else item
+
+
+def carried(
+    sentence: str,
+    narrowed: Narrowed,
+    layers: tuple[MemoryLayer, ...] | None,
+    *,
+    now: datetime,
+    stores: Stores,
+) -> QueryText | None:
+    """Return the filters that a sentence carries and the call leaves open, with the words left; None without any.
+
+    What the call says goes before what the sentence seems to say.
+    """
+    found = understood(sentence, now=now, known_space=lambda name: stores.spaces.find(name) is not None)
+    if found is None:
+        return None
+    if layers is not None:
+        found = replace(found, layers=())
+    if narrowed.kinds is not None:
+        found = replace(found, kinds=())
+    if narrowed.space is not None:
+        found = replace(found, space=None)
+    if narrowed.since is not None or narrowed.until is not None or narrowed.as_of is not None:
+        found = replace(found, since=None, until=None)
+    return found if found.narrows else None
+
+
+def loosened(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
+    """Yield weaker readings of a sentence whose filters leave nothing, each with the note that says what was given up.
+
+    First its times go, then its tags, path, space and pins too, then all its filters: None is the sentence as it is.
+    """
+    said, lost = told(found)[:-1], ""
+    times = QueryText(since=found.since, until=found.until)
+    placed = QueryText(tags=found.tags, path=found.path, space=found.space, pinned=found.pinned)
+    for gone in (times, placed):
+        if not gone.narrows:
+            continue
+        lost = f"{lost} {written(gone)}".strip()
+        found = replace(found, since=None, until=None)
+        if gone is placed:
+            found = replace(found, tags=(), path=None, space=None, pinned=None)
+        if found.narrows:
+            yield found, f"{said}; nothing known passes it, so it was answered without {lost}."
+    yield None, f"{said}; nothing known passes it, so it was answered without filters."
+
+
+def told(found: QueryText) -> str:
+    """Return the note that says how a sentence was understood, in the query language."""
+    return f"Understood as: {written(found)}."

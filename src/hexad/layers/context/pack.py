@@ -7,22 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.layers.context.conflicts import resolve
 from hexad.layers.context.dedupe_and_quota import Allotment, allot, deduplicate, left_out
 from hexad.layers.context.pack_rows import FLAGGED, Rows, columns_of, line_of, notes_of, source_of
 from hexad.layers.context.toon import encode
-from hexad.layers.contract import (
-    EvidenceBlock,
-    FusedContext,
-    LeftOut,
-    MemoryItem,
-    MemoryLayer,
-    Plan,
-    ScoredItem,
-)
+from hexad.layers.contract import EvidenceBlock, FusedContext, LeftOut, MemoryItem, Plan, ScoredItem
 from hexad.layers.scoring import order, rank
-from hexad.memory.memory import JSONValue
+from hexad.memory.layer_names import MemoryLayer
 from hexad.spaces.bundles.as_text import enclosed, quoted, sealed
 from hexad.text.tokens import TokenCounter
 

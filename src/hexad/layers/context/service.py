@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hexad.layers.context.api import ContextNeeds, Contexts, Source
-from hexad.layers.contract import LayerSource, MemoryLayer
+from hexad.layers.contract import LayerSource
 from hexad.layers.feedback.api import FeedbackDesk, FeedbackNeeds
 from hexad.layers.governance.layer import GovernanceLayer
 from hexad.layers.project.layer import ProjectLayer
 from hexad.layers.router.plan import parse_settings
 from hexad.layers.vector_layer import QuestionCache, RecalledLayer, SharedRecall
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
 from hexad.redaction.redact import redact

@@ -14,7 +14,7 @@ from math import isfinite
 from types import NoneType
 from typing import Final, TypeGuard
 
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 _INDENT: Final = "  "
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")

@@ -13,11 +13,12 @@ from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.core.tracing import log
 from hexad.errors import IntegrityError, InvalidInput, NotFound
-from hexad.layers.contract import EvidenceBlock, MemoryItem, MemoryLayer, QueryClass, ScoredItem
+from hexad.layers.contract import EvidenceBlock, MemoryItem, ScoredItem
 from hexad.layers.feedback.boost import layer_factors
 from hexad.layers.feedback.table import Feedbacks, NewFeedback
 from hexad.layers.feedback.values import Feedback, Verdict
 from hexad.layers.router.classify import classify
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Memory
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores

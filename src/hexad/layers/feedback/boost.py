@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hexad.database.codec import from_micros
-from hexad.layers.contract import MemoryLayer
 from hexad.layers.feedback.values import Verdict
+from hexad.memory.layer_names import MemoryLayer
 from hexad.search.recall.query_terms import understand
+from hexad.search.recall.results import Sway
 
 if TYPE_CHECKING:
     from hexad.layers.feedback.table import Counted
     from hexad.search.recall.fusion import Fusion
     from hexad.search.recall.results import Found
+
 
 SHARE: Final = 0.1
 """Of the best score of an answer: so much verdicts may move one item up or down, however many there are."""
@@ -29,14 +31,6 @@ FACTOR_MOST: Final = 1.25
 DOUBT: Final = 4.0
 """Verdicts that every layer is taken to have for and against it: a few change little."""
 _STEM: Final = 6
-
-
-class Sway(NamedTuple):
-    """What verdicts say of one memory: from -1 to 1, and how many said what of questions like this one."""
-
-    strength: float
-    helpful: int
-    wrong: int
 
 
 def heed(

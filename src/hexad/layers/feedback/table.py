@@ -11,9 +11,9 @@ from hexad.core.erasure import Erased, ErasureBook, Plan, Selection
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
-from hexad.layers.contract import MemoryLayer, QueryClass
 from hexad.layers.feedback.values import Feedback, Verdict
-from hexad.layers.project.values import DRAFT, SURE_MOST
+from hexad.memory.confidence import DRAFT, SURE_MOST
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.tables.rows import seen_sql
 
 PLACE: Final = "feedback"

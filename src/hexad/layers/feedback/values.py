@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from hexad.layers.contract import MemoryLayer, QueryClass
-from hexad.memory.memory import JSONValue, format_time
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 
 
 class Verdict(StrEnum):

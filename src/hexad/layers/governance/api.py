@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hexad.core.arguments import (
+    all_texts_checked,
     parse_choice,
     parse_text,
     parse_time,
@@ -18,13 +19,13 @@ from hexad.core.arguments import (
     value_list,
     word_list,
 )
-from hexad.core.arguments__checked import all_texts_checked
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.memory.decision import DECISION, Decision, Said, Why, check_title, decision_text
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.link import check_link_kind
-from hexad.memory.memory import Citation, JSONValue, Memory, Status, Trust
+from hexad.memory.memory import Citation, Memory, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from hexad.layers.contract import LayerSource, MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.memory.decision import DECISION, ago
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.tables.decisions import Decisions
 
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from itertools import combinations
 from typing import Final
 
-from hexad.core.arguments import parse_text, parse_time, quoted
-from hexad.core.arguments__checked import all_texts_checked
+from hexad.core.arguments import all_texts_checked, parse_text, parse_time, quoted
 from hexad.core.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.memory.fact import (

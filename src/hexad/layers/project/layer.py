@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from hexad.layers.contract import LayerSource, MemoryItem, MemoryLayer, MemoryQuery, QueryClass
+from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.values import value_text
 from hexad.memory.fact import LINE, TOLD, Fact, FactRow, fact_of, family_of
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.spaces import Spaces
 from hexad.redaction.injection.detector import instructions_in

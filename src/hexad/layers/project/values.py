@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import parse_choice
-from hexad.memory.memory import Citation, JSONValue, Memory, Status, Trust, format_time
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
+from hexad.memory.confidence import DRAFT
+from hexad.memory.memory import Citation, Memory, Status, Trust
 
-DRAFT: Final = "draft"
 """Name in a memory's metadata: true while it is inferred, and nobody has said that it is so."""
 INFERRED_MOST: Final = 0.6
 """How sure an inferred fact is at most when it is seen for the first time."""
-SURE_MOST: Final = 0.9
-_RISE: Final = 0.25
 _SHOWN: Final = 12
 
 
@@ -43,15 +43,6 @@ class Category(StrEnum):
 def parse_category(category: str) -> Category:
     """Return a category by its name; raises `InvalidInput` naming all of them."""
     return parse_choice(Category, category, "category")
-
-
-def risen(confidence: float) -> float:
-    """Return how sure an inferred fact is when it is seen once more: a quarter of the way to 0.9 further.
-
-    >>> [round(risen(sure), 3) for sure in (0.4, 0.6, 0.9)]
-    [0.525, 0.675, 0.9]
-    """
-    return round(max(confidence, confidence + (SURE_MOST - confidence) * _RISE), 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.layers.contract import QueryClass, TaskType
+from hexad.layers.contract import TaskType
 from hexad.layers.router.question_rules import RULES
 from hexad.layers.router.question_tenses import TENSE_RULES
 from hexad.layers.router.question_words import (
@@ -38,6 +38,7 @@ from hexad.layers.router.question_words import (
     WHY,
     WISHED,
 )
+from hexad.memory.layer_names import QueryClass
 
 READ_CHARACTERS: Final = 2_000
 """Of a question, so much is looked at: what it asks stands at its beginning or at its end."""

@@ -16,7 +16,8 @@ from hexad.core.clock import Clock
 from hexad.core.tracing import log
 from hexad.database.exit_hooks import ENDING_S, Turn, at_end, forget
 from hexad.errors import HexadError, InvalidInput
-from hexad.layers.contract import MemoryItem, MemoryLayer
+from hexad.layers.contract import MemoryItem
+from hexad.memory.layer_names import MemoryLayer
 
 UNANSWERED_MOST: Final = 4
 """So many questions at once one layer works on."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from hexad.errors import HexadError, InvalidInput
-from hexad.layers.contract import LayerPlan, MemoryLayer, Plan, QueryClass, TaskType, Weights
+from hexad.layers.contract import LayerPlan, Plan, TaskType, Weights
 from hexad.layers.router.classify import Classified, classify
 from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.providers.generators.base import Prompt, Reply
 from hexad.text.prompt_fence import fence_of
 

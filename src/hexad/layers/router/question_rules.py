@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.layers.contract import QueryClass
 from hexad.layers.router.question_words import WH
+from hexad.memory.layer_names import QueryClass
 
 
 @dataclass(frozen=True, slots=True)

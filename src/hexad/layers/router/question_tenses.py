@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from hexad.layers.contract import QueryClass
 from hexad.layers.router.question_rules import Rule
 from hexad.layers.router.question_words import WH
+from hexad.memory.layer_names import QueryClass
 
 _IRREGULAR: Final = (
     r"been|become|begun|broken|brought|built|bought|caught|chosen|come|done|drawn|driven|fallen|felt"

@@ -8,12 +8,14 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from hexad.experience.values.records import EventType, Fidelity
+from hexad.core.event_types import EventType
+from hexad.experience.values.records import Fidelity
 from hexad.experience.values.tiers import EventRecord
-from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery
+from hexad.layers.contract import MemoryItem, MemoryQuery
 from hexad.layers.scoring import relevance_of_share
 from hexad.layers.session.texts import SaidText, SessionTexts
 from hexad.layers.session.working_set import WorkingSet, texts_of
+from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 from hexad.redaction.injection.detector import instructions_in

@@ -10,10 +10,10 @@ from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.database.connection import Database
 from hexad.errors import NotFound
-from hexad.ingest.sources.checkout import Checkout, checkout
+from hexad.ingest.sources.checkout import Checkout, Workplace, checkout
 from hexad.layers.session.changes import Change
 from hexad.layers.session.table import WorkingSets
-from hexad.layers.session.working_set import Boundary, WorkingSet, Workplace
+from hexad.layers.session.working_set import Boundary, WorkingSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,12 +18,12 @@ from typing import Final
 from hexad.core.tracing import log
 from hexad.database.exit_hooks import Turn, at_end, forget
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.ingest.sources.checkout import Checkout
+from hexad.ingest.sources.checkout import Checkout, Workplace
 from hexad.layers.session import changes
 from hexad.layers.session.changes import Change
 from hexad.layers.session.live_session import DeskNeeds, Line, known_place, left_at, moved, require_going_on
 from hexad.layers.session.table import TaskEnding, WorkingSets
-from hexad.layers.session.working_set import Boundary, TaskEnd, WorkingSet, Workplace
+from hexad.layers.session.working_set import Boundary, TaskEnd, WorkingSet
 
 SNAPSHOT_S: Final = 1.0
 """What is changed is on the disk after so long at the latest, where a background thread may write it."""

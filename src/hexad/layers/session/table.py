@@ -11,7 +11,8 @@ from hexad.core.erasure import Erased, ErasureBook, Plan, Realm, Selection
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
-from hexad.layers.session.working_set import Boundary, WorkingSet, Workplace, state_of, with_state
+from hexad.ingest.sources.checkout import Workplace
+from hexad.layers.session.working_set import Boundary, WorkingSet, state_of, with_state
 
 PLACE: Final = "working sets"
 """What a receipt of an erasure calls them."""

@@ -9,8 +9,10 @@ from enum import StrEnum
 from typing import Any, Final, cast
 
 from hexad.core.arguments import parse_time
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.errors import IntegrityError
-from hexad.memory.memory import JSONValue, format_time
+from hexad.ingest.sources.checkout import Workplace
 
 SUBSTEPS_LIMIT: Final = 100
 OPEN_FILES_LIMIT: Final = 100
@@ -34,23 +36,6 @@ class Boundary(StrEnum):
     FRESH = "fresh"
     INACTIVITY = "inactivity"
     EXIT = "exit"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workplace:
-    """Where work is done: a repository, one of its worktrees and the branch there.
-
-    `repository` and `worktree` are folders; outside of a repository both are the folder itself. `branch` is None
-    there, and `detached at <commit>` where no branch is checked out.
-    """
-
-    repository: str
-    worktree: str
-    branch: str | None = None
-
-    def to_dict(self) -> dict[str, JSONValue]:
-        """Return the place as JSON."""
-        return {"repository": self.repository, "worktree": self.worktree, "branch": self.branch}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,15 @@ from hexad.layers.user.learning import FORGOTTEN
 from hexad.layers.user.pattern_mining import text_of
 from hexad.layers.user.publishing import PATTERN_PREFIX
 from hexad.layers.user.tables.preferences import Held, look
-from hexad.layers.user.values import CONFIDENCE_LEAST, PROJECTS_LEAST, Pattern, ProjectValue, Source
-from hexad.layers.user.values__user_answers import LearnedChange
-from hexad.maintenance.consolidation.settings import decayed
+from hexad.layers.user.values import (
+    CONFIDENCE_LEAST,
+    PROJECTS_LEAST,
+    LearnedChange,
+    Pattern,
+    ProjectValue,
+    Source,
+)
+from hexad.memory.confidence import decayed
 
 RESCORED_AT: Final = "rescored_at"
 LOWERED: Final = "lowered"

@@ -10,9 +10,10 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Final
 
-from hexad.layers.contract import MemoryItem, MemoryLayer, MemoryQuery, QueryClass, TaskType
+from hexad.layers.contract import MemoryItem, MemoryQuery, TaskType
 from hexad.layers.scoring import relevance_of_share
 from hexad.layers.user.values import Expertise, Pattern, PatternType, Source, UserRule
+from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 from hexad.redaction.injection.detector import instructions_in

@@ -24,6 +24,7 @@ from hexad.layers.user.values import (
     PROJECTS_LEAST,
     SUGGESTED_LEAST,
     SUPPORT_LEAST,
+    LearnedChange,
     Preference,
     ProjectValue,
     Source,
@@ -32,7 +33,6 @@ from hexad.layers.user.values import (
     mined_confidence,
     raised,
 )
-from hexad.layers.user.values__user_answers import LearnedChange
 
 TOGETHER_LEAST: Final = 0.8
 """In this part of the projects that have the one, and say anything of the other, both stand together in a rule."""

@@ -11,6 +11,7 @@ from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import (
     PROJECTS_LEAST,
     SUPPORT_LEAST,
+    LearnedChange,
     Pattern,
     PatternType,
     ProjectValue,
@@ -18,7 +19,6 @@ from hexad.layers.user.values import (
     mined_confidence,
     raised,
 )
-from hexad.layers.user.values__user_answers import LearnedChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from hexad.core.json_types import JSONValue
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
-from hexad.memory.memory import JSONValue, Memory, Trust
+from hexad.memory.memory import Memory, Trust
 from hexad.text.normalize import slug
 
 PATTERN: Final = "pattern"

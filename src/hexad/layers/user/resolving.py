@@ -12,11 +12,12 @@ from hexad.layers.user.values import (
     Preference,
     ProjectException,
     ProjectValue,
+    ResolvedPreference,
     Source,
+    Suggestion,
     Suppression,
     UserRule,
 )
-from hexad.layers.user.values__user_answers import ResolvedPreference, Suggestion
 
 NEAR: Final = 0.15
 """Another value whose confidence is this near is named beside the one that holds."""

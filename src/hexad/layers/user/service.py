@@ -19,7 +19,7 @@ from hexad.memory.query import Filters
 if TYPE_CHECKING:
     from hexad.layers.user.api import UserFacade
     from hexad.layers.user.layer import UserLayer
-    from hexad.layers.user.values__user_answers import LearningReport
+    from hexad.layers.user.values import LearningReport
     from hexad.memory.store import Stores
     from hexad.redaction.redact import RedactionRules
     from hexad.services import Base

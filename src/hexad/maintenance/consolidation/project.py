@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import to_micros
-from hexad.layers.project.values import risen
 from hexad.maintenance.consolidation.rows import Candidate, ConsolidationRows
 from hexad.maintenance.consolidation.rules import Known, Plan, Step, plan
 from hexad.maintenance.consolidation.settings import ConsolidationSettings
@@ -24,8 +26,9 @@ from hexad.maintenance.consolidation.values import (
     ConsolidationChange,
     LayerSize,
 )
-from hexad.memory.draft import AuditEvent, AuditSink, Draft
-from hexad.memory.memory import JSONValue, Trust, format_time
+from hexad.memory.confidence import risen
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.retention import RetentionRows

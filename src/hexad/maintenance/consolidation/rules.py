@@ -12,16 +12,16 @@ from datetime import datetime, timedelta
 from json import loads
 from typing import Final
 
-from hexad.layers.project.values import risen
 from hexad.layers.user.tables.preferences import look
 from hexad.maintenance.consolidation.rows import Candidate
-from hexad.maintenance.consolidation.settings import ConsolidationSettings, decayed
+from hexad.maintenance.consolidation.settings import ConsolidationSettings
 from hexad.maintenance.consolidation.values import (
     ConsolidationAction,
     ConsolidationChange,
     LayerSize,
     LeftAlone,
 )
+from hexad.memory.confidence import decayed, risen
 from hexad.memory.fact import family_of
 from hexad.text.similarity.containment import Telling, adds_nothing, puts_otherwise, telling
 

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.arguments import parse_time
+from hexad.core.audit_notes import AuditSink
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.leases import Lease
 from hexad.errors import HexadError, InvalidInput, NotFound, StoreLocked
 from hexad.layers.session.table import WorkingSets
-from hexad.layers.user.values__user_answers import LearnedChange
+from hexad.layers.user.values import LearnedChange
 from hexad.maintenance.consolidation.project import ProjectConsolidation, coming_row
 from hexad.maintenance.consolidation.rows import ConsolidationRows
 from hexad.maintenance.consolidation.rules import left_alone, size_after
@@ -31,8 +34,7 @@ from hexad.maintenance.consolidation.values import (
     ConsolidationScope,
     LayerSize,
 )
-from hexad.memory.draft import AuditSink, Draft
-from hexad.memory.memory import JSONValue, format_time
+from hexad.memory.draft import Draft
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
 

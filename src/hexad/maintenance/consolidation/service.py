@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.arguments import parse_choice, quoted
-from hexad.core.arguments__checked import all_flags_checked
+from hexad.core.arguments import all_flags_checked, parse_choice, quoted
 from hexad.core.tracing import log
 from hexad.database.meta import MaintenanceLog
 from hexad.errors import AccessDenied, HexadError, InvalidInput
@@ -23,15 +22,15 @@ from hexad.spaces.access import require_owner
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hexad.core.json_types import JSONValue
     from hexad.ingest.service import Writing
     from hexad.layers.session.working_set import TaskEnd
     from hexad.layers.user.api import UserFacade
-    from hexad.layers.user.values__user_answers import LearnedChange, LearningReport
+    from hexad.layers.user.values import LearnedChange, LearningReport
     from hexad.maintenance.consolidation.run import Consolidation, UserSide
     from hexad.maintenance.consolidation.sessions import SessionPromotion
     from hexad.maintenance.consolidation.settings import ConsolidationSettings
     from hexad.maintenance.consolidation.values import ConsolidationReport
-    from hexad.memory.memory import JSONValue
     from hexad.memory.store import Stores
     from hexad.search.recall.recall_log import Handouts
     from hexad.services import Base, Parts

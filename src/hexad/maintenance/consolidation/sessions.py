@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import Clock
 from hexad.core.ids import content_hash
-from hexad.layers.project.values import DRAFT, risen
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.session.working_set import WorkingSet
 from hexad.maintenance.consolidation.harvest import TASK, Harvest, done_steps, harvest, objection
@@ -21,8 +23,9 @@ from hexad.maintenance.consolidation.values import (
     ConsolidationAction,
     ConsolidationChange,
 )
-from hexad.memory.draft import AuditEvent, AuditSink, Draft, MemoryWriter
-from hexad.memory.memory import JSONValue, Memory, Outcome, Status, format_time
+from hexad.memory.confidence import DRAFT, risen
+from hexad.memory.draft import Draft, MemoryWriter
+from hexad.memory.memory import Memory, Outcome, Status
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts

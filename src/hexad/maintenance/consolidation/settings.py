@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -108,13 +107,3 @@ def _quotas(value: object, said: str) -> dict[str, int]:
         if not whole or not 1 <= most <= _MOST:
             raise InvalidInput(f"{said}: {layer} = {quoted(most)} should be a whole number of at least 1.")
     return dict(value)
-
-
-def decayed(base: float, *, days: float, half_life_days: float, least: float = 0.0) -> float:
-    """Return `base · exp(−λ·days)` with λ = ln 2 / half-life, never below `least` nor above `base`.
-
-    >>> decayed(0.8, days=90, half_life_days=90), decayed(0.8, days=9_000, half_life_days=90, least=0.05)
-    (0.4, 0.05)
-    """
-    weight = base * math.exp(-math.log(2) / half_life_days * max(days, 0.0))
-    return round(min(base, max(weight, least)), 6)

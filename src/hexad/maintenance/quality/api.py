@@ -15,13 +15,13 @@ from hexad.errors import InvalidInput
 from hexad.ingest.imports.read import read_foreign
 from hexad.ingest.imports.records import IMPORTED
 from hexad.ingest.overview import OVERVIEW_ID
-from hexad.ingest.sources.detect import FOREIGN, ReadOptions, detect
+from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.maintenance.quality.audit import Audited, Examination
 from hexad.maintenance.quality.values import Flaw, MemoryQuality
 from hexad.memory.fact import family_of
 from hexad.memory.memory import Memory, Relevance, Trust
 from hexad.memory.query import Filters
-from hexad.memory.source import Item
+from hexad.memory.source import FOREIGN, Item
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.rows import batches

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 
 
 class Flaw(StrEnum):

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, parse
 from hexad.database.connection import Database
-from hexad.memory.memory import JSONValue, Memory
+from hexad.memory.memory import Memory
 from hexad.memory.tables.rows import batches
 from hexad.memory.tables.spaces import Space
 

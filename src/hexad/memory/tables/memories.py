@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, cast
 
+from hexad.core.json_types import JSONObject
 from hexad.database.change_counters import bump
 from hexad.database.codec import (
     dump,
@@ -15,7 +16,7 @@ from hexad.database.codec import (
     to_micros,
 )
 from hexad.database.connection import Connection, SQLValue
-from hexad.memory.memory import Chunk, JSONObject, Memory, Status, Trust, Turn
+from hexad.memory.memory import Chunk, Memory, Status, Trust, Turn
 from hexad.memory.query import Filters
 from hexad.memory.tables.resolver import MemoryNames
 from hexad.memory.tables.rows import (

@@ -6,22 +6,37 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from hexad.database.codec import (
-    dump,
-    dump_citations,
-    from_micros,
-    load_citations,
-    load_object,
-    load_strings,
-    optional_time,
-    parse,
-    to_micros,
-)
+from hexad.core.json_types import JSONValue
+from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, parse, to_micros
 from hexad.database.connection import SQLValue
 from hexad.errors import IntegrityError
-from hexad.memory.memory import Chunk, Memory, Relevance, Status, Trust, Turn
+from hexad.memory.memory import Chunk, Citation, Memory, Relevance, Status, Trust, Turn
 from hexad.memory.query import Filters
 from hexad.text.similarity.lookalikes import look_of_fact
+
+
+def dump_citations(citations: Sequence[Citation]) -> str:
+    """Return citations as a JSON list of objects without empty fields."""
+    rows: list[Mapping[str, JSONValue]] = [
+        {
+            key: value
+            for key, value in (
+                ("path", citation.path),
+                ("symbol", citation.symbol),
+                ("content_hash", citation.content_hash),
+                ("commit", citation.commit),
+            )
+            if value is not None
+        }
+        for citation in citations
+    ]
+    return dump(rows)
+
+
+def load_citations(text: object) -> tuple[Citation, ...]:
+    """Return what `dump_citations` encoded."""
+    return () if text == "[]" else tuple(Citation(**row) for row in parse(text))
+
 
 _BATCH: Final = 500  # numbers in one IN list
 _TEXT_COLUMNS: Final = (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, optional_time, parse, to_micros
 from hexad.database.connection import Database
-from hexad.memory.memory import JSONValue
 from hexad.memory.tables.rows import seen_sql
 
 CALLER_KIND: Final = "caller"

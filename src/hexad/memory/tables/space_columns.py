@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import load_object, load_objects
 from hexad.database.connection import Database, Row, SQLValue
-from hexad.memory.memory import JSONValue
 from hexad.memory.tables.rows import batches, seen_by_sql
 
 _ROWS_AT_ONCE: Final = 8192

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from hexad.core.json_types import JSONValue
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Database
-from hexad.memory.memory import JSONValue
 
 
 class MemoryTags:

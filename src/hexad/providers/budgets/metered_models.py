@@ -13,12 +13,11 @@ from hexad.memory.policy import SpaceBudget, parse_space_budget
 from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator
 from hexad.providers.budgets.prices import Prices, parse_prices
 from hexad.providers.budgets.table import Budgets
-from hexad.providers.embedders.base import Embedder
+from hexad.providers.embedders.base import Embedder, QueryEmbedder
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Generator, GeneratorSpec
 from hexad.providers.generators.endpoints import Access, parse_endpoint
 from hexad.providers.generators.resolve import first_model, resolve_generator
-from hexad.search.recall.recaller import QueryEmbedder
 
 DEFAULT: Final = "default"
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from hexad.core.tracing import span
 from hexad.errors import HexadError, ProviderError
-from hexad.memory.draft import BudgetBook, Spend
 from hexad.providers.budgets.prices import Prices
+from hexad.providers.budgets.spending import BudgetBook, Spend
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Generator, Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import MAX_TOKENS

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from hexad.errors import InvalidInput
-from hexad.memory.draft import Spend
+from hexad.providers.budgets.spending import Spend
 
 _MILLION: Final = 1_000_000
 _LOCAL: Final = "ollama"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
 from hexad.memory.policy import Period
 
 
@@ -79,3 +80,27 @@ class BudgetLine:
 def _cents(usd: float | None) -> float | None:
     """Return an amount without the noise of binary fractions: a millionth of a cent is enough."""
     return None if usd is None else round(usd, 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend:
+    """What a call to a model costs, estimated or measured; `usd` None where no price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+class BudgetBook(Protocol):
+    """Keeps calls to models within what a space and the project allow (document 1, section 7)."""
+
+    def reserve(
+        self, *, space: str | None, provider: str, model: str, operation: str, estimate: Spend
+    ) -> int:
+        """Set the estimate aside before a call and return its number; raises `BudgetExceeded`."""
+
+    def settle(self, number: int, actual: Spend) -> None:
+        """Put what the call cost in the place of its estimate."""
+
+    def release(self, number: int) -> None:
+        """Give back what was set aside for a call that was never made."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from hexad.memory.draft import Spend
-from hexad.memory.memory import JSONValue
+from hexad.core.json_types import JSONValue
+from hexad.providers.budgets.spending import Spend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

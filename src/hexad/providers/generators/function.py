@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from hexad.errors import HexadError, InvalidInput, ProviderError
-from hexad.memory.draft import Spend
+from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.text.tokens import estimate_tokens
 

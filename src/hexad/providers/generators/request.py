@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from hexad.errors import ProviderError
-from hexad.memory.draft import Spend
+from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import Endpoint
 

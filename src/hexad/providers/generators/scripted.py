@@ -6,9 +6,9 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import HexadError
-from hexad.memory.draft import Spend
-from hexad.memory.memory import JSONValue
+from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.text.tokens import estimate_tokens
 

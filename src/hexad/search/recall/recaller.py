@@ -16,6 +16,7 @@ from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import PlaceOf
+from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.fulltext import FullText, TextMatch
 from hexad.search.recall.fusion import Candidate, Fusion, Spread
 from hexad.search.recall.linked import follow, more_linked
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 LEXICAL_POOL: Final = 200
 VECTOR_POOL: Final = 300
 """Nearest memories among which it is measured how crowded it is."""
@@ -57,7 +59,6 @@ FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
-QueryEmbedder = Callable[[str, str | None], "NDArray[np.float32]"]
 """From a question, and the one space that it is asked of, to its vector."""
 
 Unembedded = ProviderError | BudgetExceeded

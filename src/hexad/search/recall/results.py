@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hexad.memory.memory import JSONValue, Memory
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
 from hexad.memory.tables.ranking_columns import PlaceOf
 from hexad.search.fulltext import TextMatch
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.layers.feedback.boost import Sway
     from hexad.search.recall.overdue_facts import Over
+
+
+class Sway(NamedTuple):
+    """What verdicts say of one memory: from -1 to 1, and how many said what of questions like this one."""
+
+    strength: float
+    helpful: int
+    wrong: int
+
 
 EXPLAINED: Final = 50
 """Candidates that an explanation lists."""

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-
-from hexad.honeycomb.values import EmbeddingFormat
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+class EmbeddingFormat(StrEnum):
+    """How a node's embedding is stored."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    INT8 = "int8"
+
 
 _STEPS: Final = 127
 _TYPES: Final = {

@@ -13,8 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from hexad.core.json_types import JSONObject
 from hexad.memory.link import Linked
-from hexad.memory.memory import INSTRUCTION_LIKE, JSONObject, Trust
+from hexad.memory.memory import INSTRUCTION_LIKE, Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.spaces.bundles.bundle import SUMMARY_LINES
 from hexad.text.printable import framed, visible

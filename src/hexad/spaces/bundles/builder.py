@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONObject
+from hexad.core.times import format_time
 from hexad.database.codec import to_micros
 from hexad.errors import ProviderError
 from hexad.memory.link import Linked
-from hexad.memory.memory import JSONObject, Memory, Relevance, format_time
+from hexad.memory.memory import Memory, Relevance
 from hexad.memory.policy import Backend
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores

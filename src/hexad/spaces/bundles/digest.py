@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from hexad.core.json_types import JSONObject
 from hexad.errors import HexadError
-from hexad.memory.memory import JSONObject
 from hexad.providers.generators.base import Prompt, Reply
 from hexad.spaces.bundles.as_text import item_text, sealed
 from hexad.spaces.bundles.bundle import Bundle

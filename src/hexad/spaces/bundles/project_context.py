@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONObject
 from hexad.errors import NotFound
-from hexad.memory.memory import JSONObject
 from hexad.memory.store import Stores
 from hexad.spaces.bundles.as_text import PREAMBLE, global_summary, item_text, linked_text, quoted, sealed
 from hexad.spaces.bundles.builder import Bundles

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.core.actor import Actor
 from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.database.files import unlink
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.memory.draft import AuditEvent, AuditSink
-from hexad.memory.memory import JSONValue, Trust
+from hexad.memory.memory import Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.source import Skip
 from hexad.memory.store import Stores

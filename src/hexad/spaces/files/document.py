@@ -15,10 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import dump
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.database.files import ensure_dir
-from hexad.memory.memory import QUARANTINE, JSONValue, Memory, Status, format_time
+from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.policy import KNOWN as KNOWN_POLICIES
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores

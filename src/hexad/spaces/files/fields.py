@@ -11,11 +11,12 @@ from itertools import pairwise
 from typing import Final, cast
 
 from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Citation, JSONValue, Relevance, Status, Trust, Turn
-from hexad.memory.source import Section
+from hexad.memory.memory import Citation, Relevance, Status, Trust, Turn
 from hexad.spaces.files.objects import line_span, locate
+from hexad.text.chunking import Section
 from hexad.text.normalize import clean, slug
 
 _ID_HEX_CHARS: Final = 26

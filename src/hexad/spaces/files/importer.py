@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from hexad.core.clock import Clock
+from hexad.core.json_types import JSONValue
 from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import dump
 from hexad.errors import HexadError, InvalidSpace
@@ -17,7 +18,7 @@ from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.prepare import Prepared
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
-from hexad.memory.memory import JSONValue, Memory
+from hexad.memory.memory import Memory
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.file_origins import SpaceOrigin, fingerprint, space_fingerprint

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
 from hexad.errors import HexadError
-from hexad.memory.memory import JSONValue
 from hexad.memory.policy import KNOWN, parse_policies
 from hexad.memory.tables.spaces import Space
 from hexad.redaction.redact import rules_from_policy

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hexad.memory.memory import Chunk, JSONValue, Memory
-from hexad.memory.source import Section
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Chunk, Memory
+from hexad.text.chunking import Section
 
 DEFAULTS: Final[Mapping[str, JSONValue]] = {
     "importance": 0.5, "confidence": 1.0, "valid_from": None, "valid_to": None, "supersedes": None, "trust": "user",

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from hexad.core.arguments import parse_path
+from hexad.core.json_types import JSONValue
 from hexad.database.encryption.store_files import PLAIN, OwnFiles
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
-from hexad.memory.memory import JSONValue, Trust
+from hexad.memory.memory import Trust
 from hexad.memory.write_protection import NAMES as PROTECTION
 from hexad.spaces.files.fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
 from hexad.text.paths import space_of_file_name, validate_space

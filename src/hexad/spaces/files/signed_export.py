@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from hexad.core.arguments import parse_time
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import dump
 from hexad.database.encryption.store_files import PLAIN, OwnFiles
 from hexad.database.files import PRIVATE_FILE_MODE, ensure_dir
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, InvalidSpace
-from hexad.memory.memory import JSONValue, format_time
 from hexad.spaces.files.document import SpaceDocument, Step, canonical_hash
 from hexad.spaces.files.reader import load_json
 from hexad.spaces.files.report import ExportReport, Verified

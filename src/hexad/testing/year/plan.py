@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, Final
 
-from hexad.experience.values.records import EventType
+from hexad.core.event_types import EventType
 from hexad.testing.year.topics import Interests, Part, Topic
 
 TARGET_TOKENS_A_DAY: Final = 150_000_000

@@ -10,9 +10,56 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from hexad.ingest.write.salience import is_log_line, is_program_output
 from hexad.text.normalize import fold
 from hexad.text.quality import noise_words as w
+
+CONSIDERED_CHARACTERS: Final = 2_000
+
+
+_TRACE = re.compile(
+    r"(?m)^Traceback \(most recent call last\)|^[^\S\n]+File \"[^\"\n]+\", line \d+"
+    r"|^[^\S\n]+at [\w$./<>-]+ ?\([^)\n]*:\d+(?::\d+)?\)|^stack backtrace:|^thread '[^'\n]*' panicked"
+    r"|^goroutine \d+ \["
+)
+
+
+_LOG_LINE = re.compile(
+    r"(?i)^\W{0,3}(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d\d:\d\d(?::\d\d)?|[a-z]{3} [ \d]\d \d\d:\d\d:\d\d"
+    r"|\d{1,2}/[a-z]{3}/\d{4})"
+    r"|^\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal)\b[\]:| ]|^(?:time|ts|level)=\S+ "
+    r"|^(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}\b|^(?:npm|yarn|pip) (?:notice|warn|err)"
+)
+
+
+_OF_A_TRACE = re.compile(
+    r"^Traceback |^\s+File \"|^\s{2,}\S|^\t\S|^panic: |^fatal error: |^[\w./*()]+\([^()]*\)$|^\s+at "
+    r"|^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
+    r"|^\s*\d+: |^(?:Caused by: )?(?:[\w.$]+\.)?\w*(?:Error|Exception|Warning|Panic|Interrupt|Exit)\b"
+    r"|^During handling of"
+    r"|^The above exception|^note: run with"
+)
+
+
+_TRACE_WORDS: Final = 6
+
+
+def is_program_output(text: str) -> bool:
+    """Whether a text is a stack trace or a log, and nobody says anything about it in words of their own."""
+    text = text[: 4 * CONSIDERED_CHARACTERS]
+    lines = [line for line in text.splitlines() if line.strip()]
+    logged = sum(_LOG_LINE.match(line) is not None for line in lines)
+    if len(lines) > 1 and logged == len(lines):
+        return True
+    if not _TRACE.search(text):
+        return False
+    said = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]
+    return sum(len(line.split()) for line in said) <= _TRACE_WORDS
+
+
+def is_log_line(line: str) -> bool:
+    """Whether a line is one that a program writes to its log."""
+    return _LOG_LINE.match(line) is not None
+
 
 RULES: Final = {
     "empty": "it has no words, or nothing but what was taken out",

@@ -13,9 +13,10 @@ from hexad.database import files
 from hexad.database.encryption.cipher import CACHE, STREAM, StoreKeys
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.stream import log as stream_log
-from hexad.experience.stream.frames import HEADER_BYTES, KINDS, SEALED_HEADER_BYTES, End, Frames, Step
+from hexad.experience.stream.frames import HEADER_BYTES, SEALED_HEADER_BYTES, End, Frames, Step
 from hexad.experience.stream.log import LogWriter, RowsInDoubt, begun_at, list_logs, lock_if_left
 from hexad.experience.stream.rows import flat
+from hexad.experience.values.records import KINDS
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

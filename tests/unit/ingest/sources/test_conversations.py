@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hexad.errors import InvalidInput
-from hexad.ingest.sources.detect import ReadOptions, SourceKind, detect
+from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.ingest.sources.read import count, read
 from hexad.memory.memory import Turn
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
 
 DATA = Path(__file__).parents[3] / "data"
 

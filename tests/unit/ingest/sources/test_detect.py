@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from hexad.errors import InvalidInput, NotFound
-from hexad.ingest.sources.detect import SourceKind, detect
+from hexad.ingest.sources.detect import detect
+from hexad.memory.source import SourceKind
 
 
 def test_a_folder_and_a_file_are_known_by_their_absolute_paths(tmp_path, monkeypatch):

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hexad.ingest.sources.detect import SourceKind, detect
+from hexad.ingest.sources.detect import detect
 from hexad.ingest.sources.read import count, read
-from hexad.memory.source import Item, Skip
+from hexad.memory.source import Item, Skip, SourceKind
 
 
 def read_documents(tmp_path, *records: object, name: str = "papers.jsonl") -> list[Item | Skip]:

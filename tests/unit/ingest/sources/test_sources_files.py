@@ -6,9 +6,9 @@ import os
 import pytest
 
 from hexad.errors import InvalidInput
-from hexad.ingest.sources.detect import ReadOptions, SourceKind, SourceSpec, detect
+from hexad.ingest.sources.detect import ReadOptions, SourceSpec, detect
 from hexad.ingest.sources.read import read, read_text
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
 from hexad.text.chunking import chunk
 
 

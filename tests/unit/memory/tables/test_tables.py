@@ -11,22 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.core.clock import FrozenClock, SystemClock
+from hexad.core.json_types import JSONValue
 from hexad.database import migrations
-from hexad.database.codec import (
-    dump,
-    dump_citations,
-    from_micros,
-    load_citations,
-    load_object,
-    load_strings,
-    optional_time,
-    to_micros,
-)
+from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Database
 from hexad.errors import InvalidSpace, NotFound
 from hexad.lifecycle.schema import MIGRATIONS
-from hexad.memory.memory import Citation, JSONValue
+from hexad.memory.memory import Citation
 from hexad.memory.store import Stores
+from hexad.memory.tables.rows import dump_citations, load_citations
 from hexad.memory.tables.sources import ItemState
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from hexad.errors import InvalidInput
-from hexad.memory.draft import Spend
 from hexad.providers.budgets.prices import Price, Prices, parse_prices
+from hexad.providers.budgets.spending import Spend
 
 MILLION = Spend(input_tokens=1_000_000, output_tokens=500_000)
 

@@ -11,9 +11,9 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import BudgetExceeded, NotFound
 from hexad.lifecycle.schema import MIGRATIONS
-from hexad.memory.draft import Spend
 from hexad.memory.policy import Period, parse_space_budget
 from hexad.memory.tables.spaces import Spaces
+from hexad.providers.budgets.spending import Spend
 from hexad.providers.budgets.table import Budgets
 
 CALL = Spend(input_tokens=60, output_tokens=40, usd=0.4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hexad.errors import ProviderError
-from hexad.providers.embedders.base__wrapped import CallableEmbedder
+from hexad.providers.embedders.base import CallableEmbedder
 
 
 def lengths(texts):

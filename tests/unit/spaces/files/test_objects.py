@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from hexad.memory.memory import Chunk, JSONValue, Memory
-from hexad.memory.source import Section
+from hexad.core.json_types import JSONValue
+from hexad.memory.memory import Chunk, Memory
 from hexad.spaces.files.fields import parse_object
 from hexad.spaces.files.objects import KNOWN, locate, object_of
+from hexad.text.chunking import Section
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 RAW = "lamp\nlamp\n\nwick and lamp\n"

@@ -12,7 +12,7 @@ from hexad.ingest.sources.formats.code_braces import brace_definitions
 from hexad.ingest.sources.formats.code_definitions import Definition, lay_sections
 from hexad.ingest.sources.formats.code_indented import flat_definitions
 from hexad.ingest.sources.formats.code_languages import BRACES, FLAT
-from hexad.memory.source import Section
+from hexad.text.chunking import Section
 
 _ARGUMENTS_LIMIT: Final = 100
 _COMMENT: Final = re.compile(r"[ \t]*#")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.memory.source import Section
-from hexad.text.chunking import LineIndex
+from hexad.text.chunking import LineIndex, Section
 
 NESTING_LIMIT: Final = 8
 """Containers inside containers that become sections; what lies deeper is part of the last."""

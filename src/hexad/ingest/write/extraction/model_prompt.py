@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.memory.draft import Draft
-from hexad.memory.memory import JSONValue
 from hexad.providers.generators.base import Prompt
 from hexad.text.graphemes import cut
 from hexad.text.normalize import SLUG_LIMIT

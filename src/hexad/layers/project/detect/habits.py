@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from hexad.core.json_types import JSONValue
 from hexad.layers.project.detect.manifests import Manifest
 from hexad.layers.project.values import Category, Finding
-from hexad.memory.memory import JSONValue
 
 CONFIGURED: Final = 0.55
 LAID_OUT: Final = 0.5

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from hexad.core.json_types import JSONValue
 from hexad.layers.project.detect.manifests import Manifest
 from hexad.layers.project.values import Category, Finding
-from hexad.memory.memory import JSONValue
 
 DECLARED: Final = 0.6
 CONFIGURED: Final = 0.55

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, cast
 
+from hexad.core.json_types import JSONValue
+from hexad.core.times import format_time
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database, SQLValue
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.tables.schema import TABLES
-from hexad.memory.memory import JSONValue, format_time
 
 SECTIONS: Final = {
     "preferences": "user_preferences",

@@ -1,0 +1,10 @@
+"""Json types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+JSONValue = None | bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"]
+
+
+JSONObject = Mapping[str, JSONValue]
