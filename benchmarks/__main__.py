@@ -105,6 +105,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "changing-facts": ("changing_facts", _module("changing_facts")),
     "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),
+    "text-indexes": ("text_indexes", _module("text_indexes")),
     "stream": ("stream", _module("stream")),
     "stream-questions": ("stream_questions", _module("stream_questions")),
     "stream-cold": ("stream_cold", _module("stream_cold")),
@@ -143,7 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--timesteps", type=int, default=TIMESTEPS, help="how far `stream-questions` lets the stream grow"
     )
     parser.add_argument(
-        "--store", type=Path, help="keep the stores of `context` in this folder, and use those that are there"
+        "--store",
+        type=Path,
+        help="keep the stores of `context` and `text-indexes` in this folder, and use those that are there",
     )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     given = parser.parse_args(arguments)
