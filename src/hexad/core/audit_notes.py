@@ -1,4 +1,4 @@
-"""Audit notes."""
+"""What a system notes for the audit ledger."""
 
 from __future__ import annotations
 

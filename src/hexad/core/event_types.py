@@ -1,4 +1,4 @@
-"""Event types."""
+"""What an event of an agent can be: input, output, a tool call and the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Json types."""
+"""What JSON can hold, as types."""
 
 from __future__ import annotations
 

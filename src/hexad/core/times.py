@@ -1,4 +1,4 @@
-"""Times."""
+"""Times as text."""
 
 from __future__ import annotations
 

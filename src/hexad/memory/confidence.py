@@ -1,4 +1,4 @@
-"""Confidence."""
+"""How sure a memory is: how confidence falls with age and rises with evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer names."""
+"""The names of the six layers and of the classes of questions."""
 
 from __future__ import annotations
 

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+from hexad.core.as_json import as_json, plain
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    number: int
+
+    def to_dict(self):
+        return {"n": self.number}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outer:
+    name: str
+    colour: Colour
+    at: datetime
+    inner: tuple[Inner, ...]
+    factors: dict[Colour, float]
+    words: frozenset[str]
+    place: Path | None = None
+
+
+OUTER = Outer(
+    name="a",
+    colour=Colour.RED,
+    at=datetime(2026, 1, 2, tzinfo=UTC),
+    inner=(Inner(number=1),),
+    factors={Colour.RED: 0.5},
+    words=frozenset({"b", "a"}),
+)
+
+
+def test_a_dataclass_is_an_object_of_its_fields_in_their_order():
+    assert [
+        ("name", "a"),
+        ("colour", "red"),
+        ("at", "2026-01-02T00:00:00Z"),
+        ("inner", [{"n": 1}]),
+        ("factors", {"red": 0.5}),
+        ("words", ["a", "b"]),
+        ("place", None),
+    ] == list(as_json(OUTER).items())
+
+
+def test_fields_can_be_left_out():
+    assert ["name", "place"] == list(as_json(OUTER, without=("colour", "at", "inner", "factors", "words")))
+
+
+def test_what_has_no_form_is_an_error_and_no_guess():
+    with pytest.raises(TypeError, match="object has no form as JSON"):
+        plain(object())
