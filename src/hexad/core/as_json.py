@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -14,14 +13,14 @@ from hexad.core.json_types import JSONObject, JSONValue
 from hexad.core.times import format_time
 
 
-def as_json(value: object, *, without: Collection[str] = ()) -> JSONObject:
+def as_json(value: Any, *, without: Collection[str] = ()) -> JSONObject:
     """Return a dataclass as an object of its fields, in their order, but those named by `without`.
 
     Enums are their values, times ISO 8601 in UTC, paths text, tuples, lists and other sequences lists; sets are
     sorted. A value inside that has a `to_dict` of its own is what that says. Raises `TypeError` for anything else.
     """
     return {
-        name: plain(getattr(value, name)) for name in _field_names(value.__class__) if name not in without
+        field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name not in without
     }
 
 
@@ -48,8 +47,3 @@ def plain(value: object) -> JSONValue:
     if is_dataclass(value):
         return as_json(value)
     raise TypeError(f"{type(value).__name__} has no form as JSON: {value!r}")
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
