@@ -89,12 +89,12 @@ def written(described: dict[str, Any], items: Iterable[Item], *, key: Ed25519Pri
 
 def _lines(described: dict[str, Any], items: Iterable[Item]) -> Iterator[bytes]:
     yield json.dumps(described, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
-    for one in items:
-        if isinstance(one, Kept):
-            sealed = b"" if one.ciphertext is None else base64.b64encode(one.ciphertext)
-            yield b"R\t%b\t%b\n" % (one.body, sealed)
+    for item in items:
+        if isinstance(item, Kept):
+            sealed = b"" if item.ciphertext is None else base64.b64encode(item.ciphertext)
+            yield b"R\t%b\t%b\n" % (item.body, sealed)
         else:
-            yield b"H\t%d\t%b\n" % (one.level, base64.b64encode(one.top))
+            yield b"H\t%d\t%b\n" % (item.level, base64.b64encode(item.top))
     yield b"E\n"
 
 
@@ -173,40 +173,40 @@ class ArchiveFile:
 
     def kept(self) -> Iterator[Kept]:
         """Yield its records alone."""
-        return (one for one in self.items() if isinstance(one, Kept))
+        return (item for item in self.items() if isinstance(item, Kept))
 
     def check(self) -> Archive:
         """Compute the tree anew and return what the archive is; raises `IntegrityError` where anything disagrees."""
         frontier, records, contents, before = Frontier(), 0, 0, GENESIS
         first, past = -1, 0
-        for one in self.items():
-            if isinstance(one, Elsewhere):
-                if frontier.size % (1 << one.level):
+        for item in self.items():
+            if isinstance(item, Elsewhere):
+                if frontier.size % (1 << item.level):
                     raise self._damaged("a hash stands where no subtree of its level begins")
-                frontier.add(one.level, one.top)
+                frontier.add(item.level, item.top)
                 before = ""
                 continue
-            said = self._said(one)
-            if said["seq"] != one.seq or (before and said["prev"] != before):
-                raise self._damaged(f"audit-{one.seq} does not follow the one before it")
-            if said["payload"] is None and one.ciphertext is not None:
-                raise self._damaged(f"audit-{one.seq} has contents that it was not made with")
-            before = one.digest.hex()
-            frontier.add(0, leaf_hash(one.digest))
-            first, past = one.seq if first < 0 else first, one.seq + 1
-            records, contents = records + 1, contents + (one.ciphertext is not None)
+            said = self._said(item)
+            if said["seq"] != item.seq or (before and said["prev"] != before):
+                raise self._damaged(f"audit-{item.seq} does not follow the one before it")
+            if said["payload"] is None and item.ciphertext is not None:
+                raise self._damaged(f"audit-{item.seq} has contents that it was not made with")
+            before = item.digest.hex()
+            frontier.add(0, leaf_hash(item.digest))
+            first, past = item.seq if first < 0 else first, item.seq + 1
+            records, contents = records + 1, contents + (item.ciphertext is not None)
         if frontier.size != self.checkpoint.size or frontier.root() != self.checkpoint.root:
             raise self._damaged("its records are not those of its checkpoint")
         if (records, contents, first, past) != (self.records, self.contents, self.first, self.past):
             raise self._damaged("it does not hold what its first line says")
         return self.archive()
 
-    def _said(self, one: Kept) -> dict[str, Any]:
+    def _said(self, record: Kept) -> dict[str, Any]:
         try:
-            said: dict[str, Any] = json.loads(one.body)
+            said: dict[str, Any] = json.loads(record.body)
             return {name: said[name] for name in ("seq", "prev", "payload")}
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(f"audit-{one.seq} is no record") from error
+            raise self._damaged(f"audit-{record.seq} is no record") from error
 
     # Bytes ------------------------------------------------------------------------------------------------------
 

@@ -74,8 +74,10 @@ def whose(kept: Sequence[KeptContents]) -> str:
     of it.
     """  # fmt: skip
     said = hashlib.sha256()
-    for one in kept:
-        said.update(json.dumps([one.seq, one.ref.hex(), one.session, one.tick]).encode() + b"\n")
+    for contents in kept:
+        said.update(
+            json.dumps([contents.seq, contents.ref.hex(), contents.session, contents.tick]).encode() + b"\n"
+        )
     return said.hexdigest()
 
 

@@ -141,17 +141,17 @@ class Archiver:
         """Return the runs of records that may leave, and whether there are more than one archive takes."""
         is_marked = self._incidents.protector()
         runs, taken = list[Run](), 0
-        for one in self._ledger.gaps.candidates(before=before, past=size):
-            if is_marked(one):
+        for candidate in self._ledger.gaps.candidates(before=before, past=size):
+            if is_marked(candidate):
                 continue
             if taken == limit:
                 return runs, True
-            if runs and runs[-1][1] == one.seq:
-                runs[-1] = runs[-1][0], one.seq + 1
+            if runs and runs[-1][1] == candidate.seq:
+                runs[-1] = runs[-1][0], candidate.seq + 1
             elif len(runs) == ARCHIVE_RUNS:
                 return runs, True
             else:
-                runs.append((one.seq, one.seq + 1))
+                runs.append((candidate.seq, candidate.seq + 1))
             taken += 1
         return runs, False
 
@@ -201,7 +201,9 @@ class Archiver:
             is_marked = self._incidents.protector()
             runs = self._checked(opened)
             leaving = [
-                one for first, past in runs for one in self._ledger.gaps.candidates(first=first, past=past)
+                candidate
+                for first, past in runs
+                for candidate in self._ledger.gaps.candidates(first=first, past=past)
             ]
             if len(leaving) != opened.records or any(map(is_marked, leaving)):
                 raise Conflict(
@@ -248,7 +250,7 @@ class Archiver:
             number = ledger.size()
             gaps = [ledger.gaps.gap_of(first, past, named_by=number) for first, past in runs]
             ledger.gaps.take_out(gaps, unmarked)
-            kept = [ledger.gaps.kept(one.first, one.past) for one in gaps]
+            kept = [ledger.gaps.kept(gap.first, gap.past) for gap in gaps]
             detail = _detail(opened, gaps, kept, by=by)
             ledger.append([NewAuditRecord(kind=ARCHIVE, at=self._clock.now(), subject=SYSTEM, detail=detail)])
         return opened.archive(record_id=f"audit-{number}", more=more)
@@ -268,8 +270,8 @@ def _detail(
         "size": opened.checkpoint.size,
         "root": opened.checkpoint.root.hex(),
         "runs": [
-            [one.first, one.past, one.commitment(), len(contents), whose(contents)]
-            for one, contents in zip(gaps, kept, strict=True)
+            [gap.first, gap.past, gap.commitment(), len(contents), whose(contents)]
+            for gap, contents in zip(gaps, kept, strict=True)
         ],
     }
 
@@ -277,11 +279,11 @@ def _detail(
 def _runs_of(records: Iterator[Kept], *, longest: int = 4_096) -> Iterator[list[Kept]]:
     """Yield records that follow each other, so many at once at most."""
     run = list[Kept]()
-    for one in records:
-        if run and (one.seq != run[-1].seq + 1 or len(run) == longest):
+    for record in records:
+        if run and (record.seq != run[-1].seq + 1 or len(run) == longest):
             yield run
             run = []
-        run.append(one)
+        run.append(record)
     if run:
         yield run
 

@@ -80,7 +80,7 @@ class Incidents:
             "author": author,
             "session": span.session,
             "ticks": None if span.ticks is None else list(span.ticks),
-            "times": None if span.times is None else [to_micros(one) for one in span.times],
+            "times": None if span.times is None else [to_micros(time) for time in span.times],
             "seqs": None if span.seqs is None else list(span.seqs),
         }
         made = NewAuditRecord(
@@ -124,8 +124,8 @@ class Incidents:
     def numbers(self, spans: Iterable[Span]) -> list[int]:
         """Return the numbers of the records of these spans that are in the ledger, each once, in their order."""
         found = set[int]()
-        for one in spans:
-            found.update(self._ledger.numbers(self.asked(one)))
+        for span in spans:
+            found.update(self._ledger.numbers(self.asked(span)))
         return sorted(found)
 
     def newest(self) -> int:
@@ -135,15 +135,15 @@ class Incidents:
     def protector(self) -> Callable[[Candidate], bool]:
         """Return what says whether a record is part of an incident."""
         spans = [_span(detail) for _, detail in self._ledger.details(INCIDENT)]
-        anywhere = [_bounds(one) for one in spans if one.session is None]
+        anywhere = [_bounds(span) for span in spans if span.session is None]
         by_session: dict[str, list[_Bounds]] = {}
-        for one in spans:
-            if one.session is not None:
-                by_session.setdefault(one.session, []).append(_bounds(one))
+        for span in spans:
+            if span.session is not None:
+                by_session.setdefault(span.session, []).append(_bounds(span))
 
-        def is_marked(one: Candidate) -> bool:
-            return _any(one, anywhere) or (
-                one.session is not None and _any(one, by_session.get(one.session, ()))
+        def is_marked(candidate: Candidate) -> bool:
+            return _any(candidate, anywhere) or (
+                candidate.session is not None and _any(candidate, by_session.get(candidate.session, ()))
             )
 
         return is_marked
@@ -157,12 +157,12 @@ def _bounds(span: Span) -> _Bounds:
     return span.ticks, times, span.seqs
 
 
-def _any(one: Candidate, bounds: Iterable[_Bounds]) -> bool:
+def _any(candidate: Candidate, bounds: Iterable[_Bounds]) -> bool:
     for ticks, times, seqs in bounds:
         if (
-            (ticks is None or (one.tick is not None and ticks[0] <= one.tick <= ticks[1]))
-            and (times is None or times[0] <= one.at < times[1])
-            and (seqs is None or seqs[0] <= one.seq <= seqs[1])
+            (ticks is None or (candidate.tick is not None and ticks[0] <= candidate.tick <= ticks[1]))
+            and (times is None or times[0] <= candidate.at < times[1])
+            and (seqs is None or seqs[0] <= candidate.seq <= seqs[1])
         ):
             return True
     return False

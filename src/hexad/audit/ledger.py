@@ -156,7 +156,7 @@ class Ledger:
 
     def with_contents(self, session: str, ticks: Sequence[tuple[int, int]] | None = None) -> list[int]:
         """Return the numbers of a session's records with contents, None: at whatever tick; archived ones too."""
-        return self.gaps.with_contents(session, None if ticks is None else [list(one) for one in ticks])
+        return self.gaps.with_contents(session, None if ticks is None else [list(tick) for tick in ticks])
 
     def _subject(self, con: Connection, name: str) -> Subject:
         """Return the subject of this name, made where there is none; asked for anew in each transaction."""
@@ -234,14 +234,14 @@ class Ledger:
     def count(self, asked: LedgerQuery) -> int:
         """Return how many records hold, without limit and offset."""
         where, params = conditions(asked)
-        named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
+        named = {name: parameter for name, parameter in params.items() if name not in ("limit", "offset")}
         row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
         return 0 if row is None else cast("int", row[0])
 
     def numbers(self, asked: LedgerQuery) -> list[int]:
         """Return the numbers of all records that hold, without limit and offset."""
         where, params = conditions(asked)
-        named = {name: one for name, one in params.items() if name not in ("limit", "offset")}
+        named = {name: parameter for name, parameter in params.items() if name not in ("limit", "offset")}
         rows = self.db.query(f"SELECT e.seq FROM entries e WHERE {where} ORDER BY e.seq", named)
         return [row[0] for row in cast("list[tuple[int]]", rows)]
 

@@ -42,7 +42,10 @@ def conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
     for column, values in (
         ("session", asked.sessions),
         ("kind", asked.kinds),
-        ("event_type", None if asked.event_types is None else [one.value for one in asked.event_types]),
+        (
+            "event_type",
+            None if asked.event_types is None else [event_type.value for event_type in asked.event_types],
+        ),
     ):
         if values is not None:
             where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
@@ -60,7 +63,7 @@ def conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
 
 def holds(asked: LedgerQuery, said: dict[str, Any]) -> bool:
     """Whether a record that says this is asked for; limit and offset left aside."""
-    types = None if asked.event_types is None else [one.value for one in asked.event_types]
+    types = None if asked.event_types is None else [event_type.value for event_type in asked.event_types]
     return (
         said["seq"] > asked.after
         and (asked.before is None or said["seq"] < asked.before)

@@ -108,7 +108,7 @@ class Keeping:
     def check(self, path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archive:
         """Check an archive of this ledger, or of those with these keys, by itself; see `check_archive`."""
         found = ArchiveFile(Path(path), ciphers=self._desk.archiver.ciphers)
-        found.require_key([Verifier.parse(one) for one in verifiers] or [self._desk.verifier])
+        found.require_key([Verifier.parse(verifier) for verifier in verifiers] or [self._desk.verifier])
         return found.check()
 
 
@@ -120,5 +120,5 @@ def check_archive(path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archi
     """
     found = ArchiveFile(Path(path))
     if verifiers:
-        found.require_key([Verifier.parse(one) for one in verifiers])
+        found.require_key([Verifier.parse(verifier) for verifier in verifiers])
     return found.check()

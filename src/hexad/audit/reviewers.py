@@ -122,12 +122,12 @@ class Reviewers:
         for kind in (ADDED, REVOKED):
             events += [(seq, kind, detail) for seq, detail in self._ledger.details(kind)]
         found: dict[str, _Known] = {}
-        for seq, kind, detail in sorted(events, key=lambda one: one[0]):
+        for seq, kind, detail in sorted(events, key=lambda event: event[0]):
             name = detail["name"]
             if kind == REVOKED:
                 if name in found:
-                    one = found[name]
-                    found[name] = replace(one, reviewer=replace(one.reviewer, revoked=True))
+                    reviewer = found[name]
+                    found[name] = replace(reviewer, reviewer=replace(reviewer.reviewer, revoked=True))
                 continue
             expires = detail["expires_at"]
             found[name] = _Known(

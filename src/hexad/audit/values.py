@@ -136,7 +136,7 @@ class Span:
             "ticks": None if self.ticks is None else list(self.ticks),
             "times": None
             if self.times is None
-            else [one.isoformat().replace("+00:00", "Z") for one in self.times],
+            else [time.isoformat().replace("+00:00", "Z") for time in self.times],
             "seqs": None if self.seqs is None else list(self.seqs),
         }
 
@@ -172,7 +172,7 @@ class Incident:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the incident as JSON."""
-        return {"name": self.name, "records": self.records, "marks": [one.to_dict() for one in self.marks]}
+        return {"name": self.name, "records": self.records, "marks": [mark.to_dict() for mark in self.marks]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,9 +86,9 @@ def verify(
         check = _Check(ledger, wanted, archives, lambda done: progress and progress(done, state[0]))
         wrong: _Wrong | None = None
         try:
-            for one in checkpoints:
-                if wanted.setdefault(one.size, one.root) != one.root:
-                    raise _Wrong(0, f"Two checkpoints of {one.size} records disagree with each other.")
+            for checkpoint in checkpoints:
+                if wanted.setdefault(checkpoint.size, checkpoint.root) != checkpoint.root:
+                    raise _Wrong(0, f"Two checkpoints of {checkpoint.size} records disagree with each other.")
             last = check.run()
             _complete(ledger.db, state, last, check)
             beyond = [one for one in wanted if one > check.frontier.size]
@@ -145,7 +145,7 @@ class _Check:
             stop = _EVERY if gap is None else gap.first
             digests, wrong = _page(self._ledger.db, (first, stop), last, beside)
             # What is right of a page is compared before what is wrong is said: a checkpoint may disagree earlier.
-            self._extend([leaf_hash(one) for one in digests])
+            self._extend([leaf_hash(digest) for digest in digests])
             if wrong is not None:
                 raise wrong
             self._told(self.frontier.size)
@@ -159,10 +159,10 @@ class _Check:
         """Return what reads each archive, by the number of the record that names it."""
         named = {detail.get("sha256"): seq for seq, detail in _details(self._ledger.db, ARCHIVE)}
         readers: dict[int, Iterator[Kept]] = {}
-        for one in self._archives:
-            if one.sha256 not in named:
-                raise _Wrong(one.first, f"No record of the ledger names the archive {one.path}.")
-            readers[named[one.sha256]] = one.kept()
+        for archive in self._archives:
+            if archive.sha256 not in named:
+                raise _Wrong(archive.first, f"No record of the ledger names the archive {archive.path}.")
+            readers[named[archive.sha256]] = archive.kept()
         return readers
 
     def _extend(self, leaves: Sequence[bytes]) -> None:
@@ -213,13 +213,15 @@ class _Check:
         if reader is None:
             self._add_pieces(gap)
         else:
-            self._read(gap, before, reader, {one.seq: (one.ref, one.nonce) for one in kept})
+            self._read(
+                gap, before, reader, {contents.seq: (contents.ref, contents.nonce) for contents in kept}
+            )
         return gap.last
 
     def _compare_keys(self, kept: Sequence[KeptContents], first: int, named: _Run) -> None:
         if len(kept) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
-        if whose(kept) != named.whose or not all(one.found for one in kept):
+        if whose(kept) != named.whose or not all(contents.found for contents in kept):
             raise _Wrong(
                 first,
                 f"Whose the archived contents from audit-{first} on are, or of which ticks, was changed.",
@@ -246,15 +248,15 @@ class _Check:
         keys: Mapping[int, tuple[bytes, bytes | None]],
     ) -> None:
         leaves, last = list[bytes](), before.hex() or GENESIS
-        for one in itertools.islice(reader, gap.past - gap.first):
-            said = json.loads(one.body)
-            if said["seq"] != one.seq or said["prev"] != last or one.seq != gap.first + len(leaves):
+        for record in itertools.islice(reader, gap.past - gap.first):
+            said = json.loads(record.body)
+            if said["seq"] != record.seq or said["prev"] != last or record.seq != gap.first + len(leaves):
                 raise _Wrong(
-                    one.seq, f"The archived record audit-{one.seq} does not follow the one before it."
+                    record.seq, f"The archived record audit-{record.seq} does not follow the one before it."
                 )
-            self._compare_archived(one, said, keys.get(one.seq))
-            last = one.digest.hex()
-            leaves.append(leaf_hash(one.digest))
+            self._compare_archived(record, said, keys.get(record.seq))
+            last = record.digest.hex()
+            leaves.append(leaf_hash(record.digest))
         self.read += len(leaves)
         for (level, place), top in zip(gap.places, gap.pieces, strict=True):
             begin = (place << level) - gap.first
@@ -263,19 +265,21 @@ class _Check:
         self._extend(leaves)
 
     def _compare_archived(
-        self, one: Kept, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
+        self, record: Kept, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
     ) -> None:
         subject = said["subject"]
         if key is None or key[1] is None:
-            if said["payload"] is not None and not self._beside.is_erased(one.seq, subject):
-                raise _Wrong(one.seq, f"The key to the archived contents of audit-{one.seq} is missing.")
+            if said["payload"] is not None and not self._beside.is_erased(record.seq, subject):
+                raise _Wrong(
+                    record.seq, f"The key to the archived contents of audit-{record.seq} is missing."
+                )
             return
         ref, nonce = key
-        if ref.hex() != subject or one.ciphertext is None or nonce is None:
-            raise _Wrong(one.seq, f"The archived contents of audit-{one.seq} are missing or another's.")
-        if sha256(nonce + one.ciphertext).hexdigest() != said["payload"]["ciphertext"]:
+        if ref.hex() != subject or record.ciphertext is None or nonce is None:
+            raise _Wrong(record.seq, f"The archived contents of audit-{record.seq} are missing or another's.")
+        if sha256(nonce + record.ciphertext).hexdigest() != said["payload"]["ciphertext"]:
             raise _Wrong(
-                one.seq, f"The archived contents of audit-{one.seq}, or the key to them, were changed."
+                record.seq, f"The archived contents of audit-{record.seq}, or the key to them, were changed."
             )
 
 

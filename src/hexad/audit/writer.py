@@ -26,7 +26,7 @@ from hexad.errors import InvalidInput
 
 _STR: Final = frozenset((str,))
 _FLOAT: Final = frozenset((float,))
-_TYPES: Final = {one.value: one for one in EventType}
+_TYPES: Final = {event_type.value: event_type for event_type in EventType}
 _DEPTH_LIMIT: Final = 50
 """How deep lists and objects of steering may stand in each other, as those of a memory's metadata."""
 _ROW_KEYS: Final = frozenset(
@@ -131,7 +131,7 @@ class AuditLogWriter(Closing):
 
     def append(self, made: Sequence[NewAuditRecord]) -> list[int]:
         """Append what `made` returned, in one transaction, and return the numbers: all of it is on the disk."""
-        contents = [cast("str", one.payload["raw_content"]) if one.payload else "" for one in made]
+        contents = [cast("str", record.payload["raw_content"]) if record.payload else "" for record in made]
         # Looked through for secrets many at once: most hold none, and looking has a price for each look.
         found = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
         records = list(made)

@@ -212,7 +212,9 @@ def flags_checked(call: _Call) -> _Call:
 def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
     parameters = inspect.signature(call).parameters.values()
     wanted = [
-        (at, one.name, str(one.annotation)) for at, one in enumerate(parameters) if one.annotation in kinds
+        (at, parameter.name, str(parameter.annotation))
+        for at, parameter in enumerate(parameters)
+        if parameter.annotation in kinds
     ]
     if not wanted or call.__name__ in _OFTEN:
         return call

@@ -286,7 +286,7 @@ class ErasureReceipt:
 
     def count(self, place: str) -> int:
         """Return how many went from a place."""
-        return sum(one.count for one in self.erased if one.place == place)
+        return sum(entry.count for entry in self.erased if entry.place == place)
 
     def verify(self) -> bool:
         """Whether the receipt is as its holder had it: both HMACs hold. False for one without its key.
@@ -310,7 +310,7 @@ class ErasureReceipt:
         """Return the receipt as JSON; the key is in it, where it is there."""
         return {
             **_settled(self),
-            "pending": [one.to_dict() for one in self.pending],
+            "pending": [entry.to_dict() for entry in self.pending],
             "key": self.key,
             "mac": self.mac,
             "ledger_seq": self.ledger_seq,
@@ -354,10 +354,10 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
         )
         numbers = (
             read.ledger_seq or 0,
-            *(one.count for one in read.erased),
-            *(one.count for one in read.kept),
+            *(entry.count for entry in read.erased),
+            *(entry.count for entry in read.kept),
         )
-        right = all(isinstance(one, str) for one in texts) and all(type(one) is int for one in numbers)
+        right = all(isinstance(one, str) for one in texts) and all(type(number) is int for number in numbers)
         if at is None or not right or type(read.purge) is not bool or type(read.dry_run) is not bool:
             raise TypeError("a field is not of the kind that receipts have")
         bytes.fromhex(read.key or "")
@@ -385,8 +385,8 @@ def _settled(receipt: ErasureReceipt) -> dict[str, JSONValue]:
         "dry_run": receipt.dry_run,
         "selection": None if receipt.selection is None else receipt.selection.to_dict(),
         "selection_mac": receipt.selection_mac,
-        "erased": [one.to_dict() for one in receipt.erased],
-        "kept": [one.to_dict() for one in receipt.kept],
+        "erased": [entry.to_dict() for entry in receipt.erased],
+        "kept": [entry.to_dict() for entry in receipt.kept],
         "flagged": list(receipt.flagged),
         "files": list(receipt.files),
     }
@@ -418,5 +418,5 @@ def ledger_work(
     everything: bool = False,
 ) -> dict[str, JSONValue]:
     """Return how it is written down which contents the ledger has to destroy."""
-    listed = None if ticks is None else [list[JSONValue](one) for one in ticks]
+    listed = None if ticks is None else [list[JSONValue](tick) for tick in ticks]
     return {"session": session, "ticks": listed, "subject": subject, "everything": everything}

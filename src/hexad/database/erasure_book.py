@@ -248,7 +248,7 @@ class Erasures:
                     "by": begun.actor,
                     "id": receipt.id,
                     "purge": receipt.purge,
-                    "places": {one.place: one.count for one in receipt.erased},
+                    "places": {entry.place: entry.count for entry in receipt.erased},
                     "flagged": len(receipt.flagged),
                     "selection_mac": receipt.selection_mac,
                 },

@@ -193,7 +193,7 @@ def remove_abandoned(path: Path) -> None:
     ours = re.compile(rf"\.{re.escape(_mark(path))}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.tmp")
     with contextlib.suppress(OSError):
         with os.scandir(path.parent) as entries:
-            found = [path.parent / one.name for one in entries if ours.fullmatch(one.name)]
+            found = [path.parent / entry.name for entry in entries if ours.fullmatch(entry.name)]
         for temporary in found:
             with contextlib.suppress(OSError):
                 fd = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -325,4 +325,6 @@ def _sharing(path: Path) -> list[int]:
         return []
     mark = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     parts = [line.split() for line in lines]
-    return sorted({int(one[4]) for one in parts if len(one) > 5 and one[1] == "FLOCK" and one[5] == mark})
+    return sorted(
+        {int(part[4]) for part in parts if len(part) > 5 and part[1] == "FLOCK" and part[5] == mark}
+    )

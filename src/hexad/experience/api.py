@@ -303,7 +303,7 @@ class ContextCalls:
         """
         if session_ids is None:
             sessions = self._experience.sessions()
-            return self._windows.states([one.id for one in sessions if one.ended_at is None])
+            return self._windows.states([session.id for session in sessions if session.ended_at is None])
         return self._windows.states(word_list(session_ids, "session_ids"))
 
     def request_compaction(self, session_id: str | None = None) -> CompactionRecord | None:
@@ -623,7 +623,11 @@ def level_of(given: CompressionLevel | str) -> CompressionLevel:
     except (KeyError, ValueError):
         level = CompressionLevel.TOKEN
     if level is CompressionLevel.TOKEN:
-        words = ", ".join(one.name for one in CompressionLevel if one is not CompressionLevel.TOKEN)
+        words = ", ".join(
+            compression_level.name
+            for compression_level in CompressionLevel
+            if compression_level is not CompressionLevel.TOKEN
+        )
         raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.")
     return level
 
@@ -660,7 +664,9 @@ class ActivityCalls:
         """
         given = None
         if concepts is not None:
-            given = list(dict.fromkeys(name(one, "a concept") for one in word_list(concepts, "concepts")))
+            given = list(
+                dict.fromkeys(name(concept, "a concept") for concept in word_list(concepts, "concepts"))
+            )
         return self._experience.activity(
             ActivityQuestion(
                 unit=parse_choice(ActivityUnit, by, "by"),
@@ -911,7 +917,7 @@ def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate
         return checked(handle._xdb, *args, **kwargs)
 
     # What help and completion show: no session to give.
-    left = [one for name, one in signature.parameters.items() if name != "session_id"]
+    left = [parameter for name, parameter in signature.parameters.items() if name != "session_id"]
     method.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
     return method
 

@@ -92,7 +92,7 @@ def activation_ranges(
     ranges = {}
     for concept, bounds in given.items():
         try:
-            low, high = (float(one) for one in bounds)
+            low, high = (float(bound) for bound in bounds)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"The range of {concept!r} is {bounds!r}; give (lowest, highest).") from error
         if math.isnan(low) or math.isnan(high):

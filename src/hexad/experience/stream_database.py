@@ -365,7 +365,7 @@ class Experience:
             self._sessions.get(session_id)
             number = self._sessions.number(session_id)
         found = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
-        return [self.sight.compressed(one) for one in found]
+        return [self.sight.compressed(record) for record in found]
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""

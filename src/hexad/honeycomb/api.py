@@ -155,9 +155,9 @@ class HoneycombParts:
         own = [node for node, row in rows.items() if not row.is_memory]
         memories = [node for node, row in rows.items() if row.is_memory]
         found = self._stores.vectors.of_memories(memories) if memories else {}
-        for one in self._nodes.embeddings_of(own) if own else ():
-            if one.dimensions:
-                found[one.node_id] = decode(one.embedding, one.format, one.scale)
+        for embedding in self._nodes.embeddings_of(own) if own else ():
+            if embedding.dimensions:
+                found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
         return found
 
     def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:

@@ -227,10 +227,10 @@ class LinkJob:
                 bonds.setdefault(other, _Bond()).order = 1 if earlier == fact.no else -1
 
     def _related(self, fact: Fact, bonds: dict[int, _Bond]) -> None:
-        for one in self._links.relations([fact.no]):
-            other = one.to_no if one.from_no == fact.no else one.from_no
+        for relation in self._links.relations([fact.no]):
+            other = relation.to_no if relation.from_no == fact.no else relation.from_no
             if other < fact.no:
-                bonds.setdefault(other, _Bond()).relations.append(one)
+                bonds.setdefault(other, _Bond()).relations.append(relation)
 
     def _named_alike(
         self, batch: _Batch, fact: Fact, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
@@ -251,7 +251,7 @@ class LinkJob:
             for other in named:
                 if other < len(allowed) and allowed[other]:
                     shares[other] = shares.get(other, 0.0) + 1 / (len(named) + 1)
-        strongest = sorted(shares.items(), key=lambda one: (-one[1], one[0]))[:BY_WORDS]
+        strongest = sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:BY_WORDS]
         for other, share in strongest:
             if share >= BY_WORDS_LEAST:
                 bonds.setdefault(other, _Bond()).words = min(share, 1.0)
@@ -267,7 +267,7 @@ class LinkJob:
             cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
             gap = timedelta(microseconds=abs(fact.happened_at - happened_at))
             score = self._score(cosine, gap, bond)
-            at = max([fact.created_at, created_at, *(one.created_at for one in bond.relations)])
+            at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
             for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
                 made.append(
                     NewEdge(
@@ -293,7 +293,7 @@ class LinkJob:
         score += (1 - score) * WORDS_GAIN * bond.words
         if bond.order:
             score += (1 - score) * ORDER_GAIN
-        return min(max([score, *(one.score for one in bond.relations)]), 1.0)
+        return min(max([score, *(relation.score for relation in bond.relations)]), 1.0)
 
     # Which later ones it makes a difference to ------------------------------------------------------------------
 
@@ -301,13 +301,13 @@ class LinkJob:
         """Find the later memories whose links change with those of the batch that changed, or are new."""
         import numpy as np
 
-        changed = [no for no, one in batch.linked.items() if one.mark != batch.facts[no].mark]
+        changed = [no for no, node in batch.linked.items() if node.mark != batch.facts[no].mark]
         reaches = self._links.reaches_after(changed[0]) if changed else []
         if not reaches:
             return  # nearly always: memories are linked in the order of their numbers
-        numbers = np.array([one[0] for one in reaches], dtype=np.int64)
-        spaces = np.array([one[1] for one in reaches], dtype=np.int64)
-        values = np.array([-np.inf if one[2] is None else one[2] for one in reaches], dtype=np.float32)
+        numbers = np.array([entry[0] for entry in reaches], dtype=np.int64)
+        spaces = np.array([entry[1] for entry in reaches], dtype=np.int64)
+        values = np.array([-np.inf if entry[2] is None else entry[2] for entry in reaches], dtype=np.float32)
         for no in changed:
             fact = batch.facts[no]
             batch.later[no] = self._links.later_with([fact], batch.tokens)
@@ -335,7 +335,9 @@ def _words(fact: Fact) -> set[str]:
 def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
     """Return the type of an edge: what speaks for it most."""
     if bond.relations:
-        strongest = min(bond.relations, key=lambda one: (-one.score, one.from_no != from_no, one.kind))
+        strongest = min(
+            bond.relations, key=lambda relation: (-relation.score, relation.from_no != from_no, relation.kind)
+        )
         kind = strongest.kind.removeprefix(_LINK_PREFIX)
         return kind if strongest.from_no == from_no else kind + RELATION_BACK
     if bond.order:

@@ -264,7 +264,9 @@ class _Run:
             if self._vanishes:
                 met = self._met | {OVERVIEW_ID}
                 gone = [state for name, state in self._states.items() if name not in met]
-                self.report.archived = sum(one.memory_no is not None and not one.hidden for one in gone)
+                self.report.archived = sum(
+                    item_state.memory_no is not None and not item_state.hidden for item_state in gone
+                )
             return
         if self._vanishes:
             self._archive_vanished()

@@ -204,7 +204,7 @@ def said_of(memory: Memory) -> Said:
         memory.value,
         title=title if isinstance(title, str) else memory.summary_micro,
         text=memory.raw,
-        cited=[one.path for one in memory.citations],
+        cited=[citation.path for citation in memory.citations],
     )
 
 
@@ -224,7 +224,7 @@ def said_in(
     listed = given.get("alternatives")
     alternatives = tuple(listed) if isinstance(listed, list | tuple) else (listed,) if listed else ()
     links = given.get("links")
-    named = [one for one in links if isinstance(one, str)] if isinstance(links, list | tuple) else []
+    named = [link for link in links if isinstance(link, str)] if isinstance(links, list | tuple) else []
     return Said(
         title=words("title") or title or key or "",
         description=words("description") or ("" if words("title") else text),

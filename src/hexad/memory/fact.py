@@ -179,23 +179,23 @@ def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
     """
     fallen: set[int] = set()
     seen: dict[datetime, _Said] = {}
-    for one in sorted(line, key=lambda each: each.order, reverse=True):
-        later = seen.setdefault(max(now, one.valid_from), _Said())
-        if one.status is Status.ACTIVE and later.otherwise(one, of=lambda rank, own: rank >= own) is not None:
-            fallen.add(one.no)
-        later.add(one)
-    return [one for one in line if one.no in fallen]
+    for row in sorted(line, key=lambda each: each.order, reverse=True):
+        later = seen.setdefault(max(now, row.valid_from), _Said())
+        if row.status is Status.ACTIVE and later.otherwise(row, of=lambda rank, own: rank >= own) is not None:
+            fallen.add(row.no)
+        later.add(row)
+    return [row for row in line if row.no in fallen]
 
 
 def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
     """Return, by row number, the fact that each of a line took the place of, in time in proportion to the line."""
     found: dict[int, FactRow] = {}
     seen = _Said()
-    for one in sorted(line, key=lambda each: each.order):
-        before = seen.otherwise(one, of=lambda rank, own: rank <= own)
+    for row in sorted(line, key=lambda each: each.order):
+        before = seen.otherwise(row, of=lambda rank, own: rank <= own)
         if before is not None:
-            found[one.no] = before
-        seen.add(one)
+            found[row.no] = before
+        seen.add(row)
     return found
 
 
@@ -206,21 +206,21 @@ class _Said:
         self._last: dict[int, list[tuple[int, FactRow]]] = {}
         self._count = 0
 
-    def add(self, one: FactRow) -> None:
+    def add(self, fact_row: FactRow) -> None:
         """Go through one more."""
-        rank = one.trust.rank
-        kept = [row for row in self._last.get(rank, ()) if row[1].differs(one)][:1]
-        self._last[rank] = [(self._count, one), *kept]
+        rank = fact_row.trust.rank
+        kept = [row for row in self._last.get(rank, ()) if row[1].differs(fact_row)][:1]
+        self._last[rank] = [(self._count, fact_row), *kept]
         self._count += 1
 
-    def otherwise(self, one: FactRow, *, of: Callable[[int, int], bool]) -> FactRow | None:
+    def otherwise(self, fact_row: FactRow, *, of: Callable[[int, int], bool]) -> FactRow | None:
         """Return the last that says otherwise, of the ranks that fit to that of `one`."""
         fit = [
             row
             for rank, rows in self._last.items()
-            if of(rank, one.trust.rank)
+            if of(rank, fact_row.trust.rank)
             for row in rows
-            if row[1].differs(one)
+            if row[1].differs(fact_row)
         ]
         return max(fit, key=lambda row: row[0])[1] if fit else None
 
@@ -231,34 +231,34 @@ def predecessor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:
     return max(earlier, key=lambda other: other.order) if earlier else None
 
 
-def fact_of(one: FactRow, line: Sequence[FactRow], *, known_at: datetime | None = None) -> Fact:
+def fact_of(row: FactRow, line: Sequence[FactRow], *, known_at: datetime | None = None) -> Fact:
     """Return a fact as it stands in its line, with the time in which it held.
 
     `line` are the facts against which it is held; `known_at` is when it is looked at, None for now.
     """
-    after, before = successor(one, line), predecessor(one, line)
-    ends = [end for end in (one.valid_to, after.valid_from if after else None) if end is not None]
-    if after is None and one.status is Status.SUPERSEDED and (known_at is None or one.changed_at <= known_at):
-        ends.append(one.changed_at)  # what took its place was erased; that it ended is known all the same
-    standing = [other for other in line if other.status is Status.ACTIVE and other.no != one.no]
+    after, before = successor(row, line), predecessor(row, line)
+    ends = [end for end in (row.valid_to, after.valid_from if after else None) if end is not None]
+    if after is None and row.status is Status.SUPERSEDED and (known_at is None or row.changed_at <= known_at):
+        ends.append(row.changed_at)  # what took its place was erased; that it ended is known all the same
+    standing = [other for other in line if other.status is Status.ACTIVE and other.no != row.no]
     return Fact(
-        id=one.id,
-        space=one.space,
-        subject=one.subject,
-        attribute=one.attribute,
-        value=None if one.value is None else json.loads(one.value),
-        text=one.text,
-        kind=one.kind,
-        valid_from=one.valid_from,
+        id=row.id,
+        space=row.space,
+        subject=row.subject,
+        attribute=row.attribute,
+        value=None if row.value is None else json.loads(row.value),
+        text=row.text,
+        kind=row.kind,
+        valid_from=row.valid_from,
         valid_to=min(ends, default=None),
-        recorded_at=one.recorded_at,
-        status=one.status,
-        trust=one.trust,
-        confidence=one.confidence,
+        recorded_at=row.recorded_at,
+        status=row.status,
+        trust=row.trust,
+        confidence=row.confidence,
         replaces=before.id if before is not None and before.status in TOLD else None,
         replaced_by=after.id if after is not None and after.status in TOLD else None,
-        contradicted_by=tuple(other.id for other in standing if other.contradicts(one))
-        if one.status is Status.ACTIVE
+        contradicted_by=tuple(other.id for other in standing if other.contradicts(row))
+        if row.status is Status.ACTIVE
         else (),
-        needs_review=one.needs_review,
+        needs_review=row.needs_review,
     )

@@ -194,7 +194,7 @@ class Erasing:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""
         beyond = self._plan_beyond(selection).erased
         if not purge:
-            return [Kept(place=one.place, count=one.count, reason=_ONLY_PURGED) for one in beyond]
+            return [Kept(place=entry.place, count=entry.count, reason=_ONLY_PURGED) for entry in beyond]
         owner = self._needs.actor.is_owner
         if not (owner and confirm):
             self._hold_to_policies(selection, owner=owner)
@@ -204,7 +204,7 @@ class Erasing:
             how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "
-                f"{', '.join(one.place for one in beyond) or 'the ledger'}. {how}; a dry run shows what would go. "
+                f"{', '.join(entry.place for entry in beyond) or 'the ledger'}. {how}; a dry run shows what would go. "
                 "With space= it is of that space's memories alone."
             )
         return []
@@ -254,7 +254,7 @@ class Erasing:
             dry_run=True,
             selection=selection,
             erased=_added(erased),
-            kept=tuple(Kept(place=one.place, count=one.count, reason=why) for one in left),
+            kept=tuple(Kept(place=entry.place, count=entry.count, reason=why) for entry in left),
             flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
@@ -396,6 +396,6 @@ def _whole_on_ledger(selection: Selection) -> list[dict[str, JSONValue]]:
 def _added(erased: Sequence[Erased]) -> tuple[Erased, ...]:
     """Return counts by place, each place once and in order, as the book of erasures has them."""
     counts: dict[str, int] = {}
-    for one in erased:
-        counts[one.place] = counts.get(one.place, 0) + one.count
+    for entry in erased:
+        counts[entry.place] = counts.get(entry.place, 0) + entry.count
     return tuple(Erased(place=place, count=count) for place, count in sorted(counts.items()))

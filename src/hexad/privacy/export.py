@@ -184,7 +184,7 @@ def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
 def _databases(directory: Path) -> set[Path]:
     """Return the files of the store's databases, and of their logs."""
     there = (directory.resolve() / "memory.db", directory.resolve() / "audit" / "audit.db")
-    return {one.with_name(one.name + end) for one in there for end in ("", "-wal")}
+    return {path.with_name(path.name + end) for path in there for end in ("", "-wal")}
 
 
 def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:
@@ -211,7 +211,7 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
     if parse_scope(scope, session) is Scope.PROJECT:
         return Held()
     held = Held(sessions=(str(session),))
-    recorded = any(one.id == session for one in parts.experiencing.experience.sessions())
+    recorded = any(session_info.id == session for session_info in parts.experiencing.experience.sessions())
     worked = WorkingSets(parts.base.db).has(str(session))
     looked = HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
     if not worked and not recorded and not looked and not holdings.numbers(held):

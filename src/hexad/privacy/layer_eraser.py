@@ -16,11 +16,11 @@ class LayerEraser:
 
     def plan(self, selection: Selection, beside: Plan) -> Plan:
         """Return how many would go, beside what would go of experience."""
-        for one in self._each:
-            beside = one.plan(selection, beside)
+        for eraser in self._each:
+            beside = eraser.plan(selection, beside)
         return beside
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many."""
-        for one in self._each:
-            one.erase(selection, book)
+        for eraser in self._each:
+            eraser.erase(selection, book)

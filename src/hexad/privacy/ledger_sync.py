@@ -110,7 +110,7 @@ def apply_retention(directory: Path, *, clock: Clock, crypt: StoreKeys | None = 
     try:
         opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
         try:
-            return sum(one.records for one in Keeping(Desk(opened)).retain())
+            return sum(archive.records for archive in Keeping(Desk(opened)).retain())
         finally:
             opened.close()
     except HexadError as error:

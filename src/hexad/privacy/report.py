@@ -83,15 +83,15 @@ class WipeReport:
         """Return how much of what there was, by place; what is in a space and in a session too counts once."""
         found: dict[str, int] = {}
         whole = [
-            one
-            for one in self.receipts
-            if one.selection is not None and (one.selection.space or one.selection.project)
+            receipt
+            for receipt in self.receipts
+            if receipt.selection is not None and (receipt.selection.space or receipt.selection.project)
         ]
-        told = {one.place for receipt in whole for one in receipt.erased} if self.dry_run else set()
+        told = {entry.place for receipt in whole for entry in receipt.erased} if self.dry_run else set()
         for receipt in self.receipts:
-            for one in receipt.erased:
-                if receipt in whole or one.place not in told:
-                    found[one.place] = found.get(one.place, 0) + one.count
+            for entry in receipt.erased:
+                if receipt in whole or entry.place not in told:
+                    found[entry.place] = found.get(entry.place, 0) + entry.count
         found.update(self.user)
         also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
         return {**found, **{place: number for place, number in also.items() if number}}
@@ -103,5 +103,5 @@ class WipeReport:
             "session": self.session,
             "dry_run": self.dry_run,
             "removed": dict(self.counts()),
-            "receipts": [one.to_dict() for one in self.receipts],
+            "receipts": [receipt.to_dict() for receipt in self.receipts],
         }

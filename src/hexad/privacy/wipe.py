@@ -50,7 +50,7 @@ def wipe(
         return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
 
     xdb = parts.experiencing.xdb
-    sessions = [one.id for one in xdb.sessions()]
+    sessions = [session_info.id for session_info in xdb.sessions()]
     if chosen is Scope.SESSION:
         held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
         held = held or HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
@@ -64,7 +64,7 @@ def wipe(
     if not dry_run:
         parts.retract_user()  # the first: where it cannot be done nothing is gone yet
     receipts = [forget(session=one) for one in sessions]
-    receipts += [forget(space=one.name) for one in parts.stores.spaces.list()]
+    receipts += [forget(space=space.name) for space in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)
     nodes = _wipe_nodes(parts, dry_run=dry_run)
     if not dry_run:
@@ -85,7 +85,7 @@ def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
         if kind is TagType.CONCEPT:
             continue
         while page := xdb.find_tags(
-            tag_type=kind, limit=_PAGE, offset=sum(one.tag_type is kind for one in found)
+            tag_type=kind, limit=_PAGE, offset=sum(tag.tag_type is kind for tag in found)
         ):
             found += page
     if not dry_run:

@@ -92,9 +92,11 @@ class Masking:
         What is no answer and came in one piece was looked at when it was recorded.
         """
         looked_at = [
-            at for at, one in enumerate(events) if one.event_type is EventType.OUTPUT or one.timesteps > 1
+            at
+            for at, event in enumerate(events)
+            if event.event_type is EventType.OUTPUT or event.timesteps > 1
         ]
-        texts = [one.texts for one in events]
+        texts = [event.texts for event in events]
         for which, masked in self.answers([texts[at] for at in looked_at]):
             texts[looked_at[which]] = masked
         return ["".join(tokens) for tokens in texts]
@@ -105,7 +107,9 @@ class Masking:
             found = find("".join(tokens), rules=self._rules)
             if not found:
                 break
-            tokens = _without(tokens, [(one.start, one.end, f"[REDACTED:{one.rule}]") for one in found])
+            tokens = _without(
+                tokens, [(finding.start, finding.end, f"[REDACTED:{finding.rule}]") for finding in found]
+            )
         return tokens
 
 

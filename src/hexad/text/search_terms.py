@@ -29,7 +29,9 @@ class SearchTerms:
 
     def match_folded(self, low: str) -> bool:
         """Whether all of it is in a text that is `folded` already."""
-        return all(one in low for one in self.needles) and all(one.search(low) for one in self.patterns)
+        return all(needle in low for needle in self.needles) and all(
+            pattern.search(low) for pattern in self.patterns
+        )
 
 
 def folded(text: str) -> str:
@@ -60,7 +62,7 @@ def search_terms(query: str) -> SearchTerms:
         needles = [*needles, _common([*forms, *continued])]
         whole = "|".join([*map(re.escape, forms), *(re.escape(one) + _AFTER for one in continued)])
         patterns.append(re.compile(f"{_BEFORE}(?:{whole})"))
-    return SearchTerms(tuple(one for one in needles if one), tuple(patterns))
+    return SearchTerms(tuple(needle for needle in needles if needle), tuple(patterns))
 
 
 def _common(words: Sequence[str]) -> str:

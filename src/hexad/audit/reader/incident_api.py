@@ -86,7 +86,7 @@ class Marking:
                 name=self._desk.verifier.name,
                 key=self._desk.signing_key,
             )
-            leaves = {one.seq: one.leaf for one in found if one.is_archived}
+            leaves = {record.seq: record.leaf for record in found if record.is_archived}
             known: dict[tuple[int, int], bytes] = {}
 
             def node(level: int, place: int) -> bytes:
@@ -95,7 +95,7 @@ class Marking:
                     top = known[level, place] = ledger.node(level, place, leaves)
                 return top
 
-            proved = ((one, inclusion_proof(one.seq, head.size, node)) for one in found)
+            proved = ((record, inclusion_proof(record.seq, head.size, node)) for record in found)
             described = {
                 "incident": incident.to_dict(),
                 "records": len(found),
@@ -110,25 +110,27 @@ class Marking:
     def _shown(self, incident: Incident, archives: Sequence[Path | str]) -> list[Shown]:
         """Return the records of an incident, those that are in archives too."""
         ledger = self._desk.ledger
-        spans = [one.span for one in incident.marks]
+        spans = [mark.span for mark in incident.marks]
         found: dict[int, Shown] = {}
         for seq in self._incidents.numbers(spans):
             for number, body, _, nonce, ciphertext in ledger.gaps.leaving(seq, seq + 1):
                 found[number] = Shown.of(ledger, number, body, nonce, ciphertext)
-        asked = [self._incidents.asked(one) for one in spans]
+        asked = [self._incidents.asked(span) for span in spans]
         for path in archives:
             archive, _ = self._desk.archiver.named(Path(path))
-            for one in archive.kept():
-                said = one.said()
+            for record in archive.kept():
+                said = record.said()
                 if any(holds(each, said) for each in asked):
-                    shown = Shown.of(ledger, one.seq, one.body, ledger.gaps.nonce(one.seq), one.ciphertext)
-                    found[one.seq] = replace(shown, is_archived=True)
+                    shown = Shown.of(
+                        ledger, record.seq, record.body, ledger.gaps.nonce(record.seq), record.ciphertext
+                    )
+                    found[record.seq] = replace(shown, is_archived=True)
         return [found[seq] for seq in sorted(found)]
 
     def _named(self, name: str, reviewer: Reviewer) -> Incident:
-        for one in self._within(reviewer):
-            if one.name == name:
-                return one
+        for incident in self._within(reviewer):
+            if incident.name == name:
+                return incident
         raise NotFound(f"There is no incident {name!r}. See `hexad audit incident list`.")
 
     def _within(self, reviewer: Reviewer) -> list[Incident]:
@@ -136,11 +138,11 @@ class Marking:
         if reviewer.sessions is None:
             return found
         known = []
-        for one in found:
-            marks = [mark for mark in one.marks if mark.span.session in reviewer.sessions]
+        for incident in found:
+            marks = [mark for mark in incident.marks if mark.span.session in reviewer.sessions]
             if marks:
                 records = len(self._incidents.numbers(mark.span for mark in marks))
-                known.append(replace(one, marks=marks, records=records))
+                known.append(replace(incident, marks=marks, records=records))
         return known
 
     def list(self, *, reviewer_credential: str) -> list[Incident]:

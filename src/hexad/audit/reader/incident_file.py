@@ -80,12 +80,12 @@ def _values(
     described: dict[str, Any], proved: Iterable[tuple[Shown, Sequence[bytes]]]
 ) -> Iterator[dict[str, Any]]:
     yield {"form": FORM, **described}
-    for one, proof in proved:
+    for record, proof in proved:
         yield {
-            **one.record.to_dict(),
-            "body": one.body.decode("utf-8", "replace"),
-            "contents": None if one.contents is None else one.contents.decode("utf-8", "replace"),
-            "salt": None if one.salt is None else one.salt.hex(),
+            **record.record.to_dict(),
+            "body": record.body.decode("utf-8", "replace"),
+            "contents": None if record.contents is None else record.contents.decode("utf-8", "replace"),
+            "salt": None if record.salt is None else record.salt.hex(),
             "proof": [base64.b64encode(each).decode() for each in proof],
         }
 

@@ -149,9 +149,9 @@ class AuditLog(Closing):
 
         def lines() -> Iterator[bytes]:
             nonlocal written
-            for one in records:
+            for record in records:
                 written += 1
-                yield json.dumps(one.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+                yield json.dumps(record.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
         files.stream_write(out, lines(), may_replace=lambda: _require_new(out))
         return written
@@ -167,10 +167,10 @@ class AuditLog(Closing):
         found, seq = self._desk.archiver.named(path)
 
         def records() -> Iterator[AuditRecord]:
-            for one in found.kept():
-                if holds(asked, one.said()):
-                    nonce = self._ledger.gaps.nonce(one.seq)
-                    yield self._ledger.revealed(one.seq, one.body, nonce, one.ciphertext)
+            for record in found.kept():
+                if holds(asked, record.said()):
+                    nonce = self._ledger.gaps.nonce(record.seq)
+                    yield self._ledger.revealed(record.seq, record.body, nonce, record.ciphertext)
 
         return records(), {"archive": f"audit-{seq}"}
 
@@ -225,13 +225,17 @@ class AuditLog(Closing):
         credential: it shows no contents. Raises `IntegrityError` for a checkpoint or an archive that is not signed by
         them.
         """
-        keys = [Verifier.parse(one) for one in word_list(verifiers, "verifiers")] or [self._desk.verifier]
+        keys = [Verifier.parse(verifier) for verifier in word_list(verifiers, "verifiers")] or [
+            self._desk.verifier
+        ]
         return verify(
             self._ledger,
-            checkpoints=[read_signed(one, keys) for one in word_list(checkpoints, "checkpoints")],
+            checkpoints=[
+                read_signed(checkpoint, keys) for checkpoint in word_list(checkpoints, "checkpoints")
+            ],
             archives=[
-                self._desk.archiver.opened(parse_path(one, "archives"))
-                for one in value_list(archives, "archives", of="files")
+                self._desk.archiver.opened(parse_path(archive, "archives"))
+                for archive in value_list(archives, "archives", of="files")
             ],
             progress=progress,
         )
@@ -339,8 +343,8 @@ def _asked(
         event_types=None
         if event_types is None
         else [
-            parse_choice(EventType, one, "event_types")
-            for one in value_list(event_types, "event_types", of="types")
+            parse_choice(EventType, event_type, "event_types")
+            for event_type in value_list(event_types, "event_types", of="types")
         ],
         kinds=None if kinds is None else list(word_list(kinds, "kinds")),
     )
@@ -356,8 +360,8 @@ def _said(asked: LedgerQuery) -> dict[str, JSONValue]:
     return {
         "session": None if asked.sessions is None else asked.sessions[0],
         "ticks": None if asked.ticks is None else list(asked.ticks),
-        "times": None if asked.times is None else [one.isoformat() for one in asked.times],
-        "event_types": None if types is None else [one.value for one in types],
+        "times": None if asked.times is None else [time.isoformat() for time in asked.times],
+        "event_types": None if types is None else [event_type.value for event_type in types],
         "kinds": None if asked.kinds is None else list(asked.kinds),
     }
 
@@ -369,7 +373,7 @@ def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
     wanted = (
         reviewer.sessions
         if asked.sessions is None
-        else [one for one in asked.sessions if one in reviewer.sessions]
+        else [session for session in asked.sessions if session in reviewer.sessions]
     )
     return replace(asked, sessions=list(wanted))
 

@@ -197,7 +197,7 @@ class Drafter:
         texts, sums, tokens = self._told(state, ticks)
         question = StepQuery(session_id=state.session_id, ticks=ticks)
         cold = self._compressed.by_numbers(
-            [one.no for one in self._compressed.matches(question, state.number)]
+            [match.no for match in self._compressed.matches(question, state.number)]
         )
         texts += [(record.start_tick or 0, record.summary) for record in cold.values()]
         if not texts:
@@ -253,7 +253,7 @@ class Drafter:
     def protected(self, number: int, ticks: tuple[int, int]) -> Ranges:
         """Return the ticks that windows keep in the stream, of those ranges that share one with `ticks`."""
         kept = self._windows.protected(number, ticks)
-        return union(one for ranges in kept.values() for one in ranges)
+        return union(span for ranges in kept.values() for span in ranges)
 
     def _tokens(self, state: WindowState, steps: Sequence[LiveStep], *, more: bool) -> int:
         totals = live_totals(self._reader, state.session_id, after=state.compacted_through) if more else None
@@ -295,5 +295,5 @@ def strongest(events: Sequence[StreamEvent]) -> dict[str, float]:
 
 
 def _top(sums: Mapping[str, float]) -> dict[str, float]:
-    found = sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:TOP_K]
+    found = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:TOP_K]
     return {concept: round(total, _SUM_DIGITS) for concept, total in found}

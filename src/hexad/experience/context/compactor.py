@@ -194,7 +194,7 @@ class Compactor:
         done = 0
         try:
             fills = self._accounts.measure_all(self._compactions.begun())
-            for number in [one.state.number for one in fills if one.full]:
+            for number in [fill.state.number for fill in fills if fill.full]:
                 with self._alone(number, wait=True):
                     while not (stop() or self._closed) and self._accounts.measure(number).full:
                         if self._round(number, CompactionTrigger.CONTEXT_FULL) is None:

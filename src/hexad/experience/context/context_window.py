@@ -68,7 +68,7 @@ class ContextWindows:
         if session_id is not None:
             self.compactions.state_of(session_id)
         found = self.compactions.find(session_id=session_id, limit=limit, offset=offset)
-        return [self.sight.compaction(one) for one in found]
+        return [self.sight.compaction(record) for record in found]
 
     def compact(self, session_id: str) -> CompactionRecord | None:
         """Compact a window now; None when there is nothing to compact."""

@@ -143,7 +143,7 @@ class Accounts:
         """Return how full the windows of several sessions are, counted in one question; raises `NotFound`."""
         self._recorder.flush()
         states = self._compactions.states_of(session_ids)
-        windows = {one.session_id: (one.compacted_through + 1, one.next_tick) for one in states}
+        windows = {state.session_id: (state.compacted_through + 1, state.next_tick) for state in states}
         found = windows_totals(self._reader, windows)
         return [
             Fill(

@@ -337,7 +337,7 @@ class DocumentRepository:
 
     def write_copies(self) -> list[str]:
         """Write every copy that is missing, outdated, changed or damaged anew; return their paths."""
-        wrong = [one for one in self.copies() if one.document_id and one.state is not CopyState.SAME]
+        wrong = [copy for copy in self.copies() if copy.document_id and copy.state is not CopyState.SAME]
         for copy in wrong:
             assert copy.document_id is not None
             self._copies.write(copy.document_id)
@@ -399,7 +399,7 @@ class DocumentRepository:
 
     def _subjects(self, subjects: Iterable[str]) -> tuple[str, ...]:
         return tuple(
-            self._named(one, "data subject", personal=True) for one in sorted(subject_list(subjects))
+            self._named(subject, "data subject", personal=True) for subject in sorted(subject_list(subjects))
         )
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:

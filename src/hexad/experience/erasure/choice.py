@@ -102,21 +102,21 @@ class Chooser:
         picked = _Picked(selection, named, places, tags, self._rows, self._gone)
         coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
-            one
+            session
             for number in numbers
-            for one in [picked.session(number, live.get(number, ()), coarse)]
-            if one.ticks
+            for session in [picked.session(number, live.get(number, ()), coarse)]
+            if session.ticks
             or (picked.whole and number not in emptied_before)
             or picked.touched_in(number, coarse)
         ]
         sessions = self._with_rest(going)
-        chosen = {one.number: one for one in sessions}
+        chosen = {session.number: session for session in sessions}
         removed, emptied = picked.records(coarse, chosen)
-        sessions = [replace(one, vague=picked.vague(one, emptied)) for one in sessions]
+        sessions = [replace(session, vague=picked.vague(session, emptied)) for session in sessions]
         recounts = self._recounts(picked.blurred_ticks(chosen), removed, emptied)
-        for record in (*removed, *(reply for one in sessions for reply in one.replies)):
+        for record in (*removed, *(reply for session in sessions for reply in session.replies)):
             times = record.times if times is None else _hull(times, record.times)
-        known = self.state([one.number for one in sessions])
+        known = self.state([session.number for session in sessions])
         return Choice(
             sessions=sessions,
             removed=removed,
@@ -155,7 +155,7 @@ class Chooser:
 
     def _with_rest(self, going: Sequence[ChosenSession]) -> list[ChosenSession]:
         """Return the sessions with what stays of them."""
-        partly = {one.number: one.id for one in going if not one.whole}
+        partly = {session.number: session.id for session in going if not session.whole}
         there: dict[int, list[tuple[int, int]]] = {number: [] for number in partly}
         for question in _questions(partly, None):
             for number, first, last, _, _ in tick_runs(self._reader, question):
@@ -163,14 +163,14 @@ class Chooser:
                     there[number].append((first, last))
         reached = self._rows.next_ticks(partly)
         found: list[ChosenSession] = []
-        for one in going:
-            if one.whole:
-                found.append(one)
+        for session in going:
+            if session.whole:
+                found.append(session)
                 continue
-            everything = union([*there[one.number], *self._gone.cold(one.number)])
-            last = max([reached[one.number] - 1, *(end for _, end in everything)])
-            rest = union([*difference(everything, one.ticks), (last + 1, TICK_LIMIT)])
-            found.append(replace(one, rest=rest))
+            everything = union([*there[session.number], *self._gone.cold(session.number)])
+            last = max([reached[session.number] - 1, *(end for _, end in everything)])
+            rest = union([*difference(everything, session.ticks), (last + 1, TICK_LIMIT)])
+            found.append(replace(session, rest=rest))
         return found
 
     # How many are left ------------------------------------------------------------------------------------------
@@ -182,15 +182,15 @@ class Chooser:
 
         A record of several sessions does not say how many of its timesteps each has; the sum over all records is known.
         """
-        left = erased - sum(one.timesteps for one in removed)
+        left = erased - sum(row.timesteps for row in removed)
         found: dict[int, int] = {}
-        known = {one.no for one in (*removed, *emptied)}
-        for one in (*sorted(emptied, key=lambda one: -one.timesteps), *self._rows.other_coarse(known)):
+        known = {row.no for row in (*removed, *emptied)}
+        for row in (*sorted(emptied, key=lambda row: -row.timesteps), *self._rows.other_coarse(known)):
             if not left:
                 break
-            taken = min(left, max(one.timesteps - 1, 0))
+            taken = min(left, max(row.timesteps - 1, 0))
             if taken:
-                found[one.no] = one.timesteps - taken
+                found[row.no] = row.timesteps - taken
                 left -= taken
         return found
 
@@ -217,7 +217,7 @@ class _Picked:
     def session(self, number: int, live: Ranges, coarse: Sequence[ColdRow]) -> ChosenSession:
         """Return what goes of a session; what stays is looked for later."""
         cold, replies = self._gone.cold(number), self._rows.replies(number)
-        told = union(one for reply in replies for one in reply.ticks)
+        told = union(tick for reply in replies for tick in reply.ticks)
         blurred = self._blurred[number] = difference(cold, told)
         taken = [reply for reply in replies if self._takes(number, reply)]
         going = self._going[number] = self._blurred_going(number, blurred, coarse)
@@ -225,7 +225,7 @@ class _Picked:
             number=number,
             id=self._named[number],
             live=live,
-            cold=union([*(one for reply in taken for one in reply.ticks), *going]),
+            cold=union([*(tick for reply in taken for tick in reply.ticks), *going]),
             rest=(),
             replies=taken,
             whole=self.whole,
@@ -242,7 +242,7 @@ class _Picked:
     def _blurred_going(self, number: int, blurred: Ranges, coarse: Sequence[ColdRow]) -> Ranges:
         """Return which of the ticks go that only records of a session or more stand for."""
         if self._before is not None and any(
-            number in one.sessions and one.times[1] >= self._before for one in coarse
+            number in row.sessions and row.times[1] >= self._before for row in coarse
         ):
             return ()  # some are from before it, and nobody knows which
         return (
@@ -253,7 +253,7 @@ class _Picked:
 
     def touched_in(self, number: int, coarse: Sequence[ColdRow]) -> bool:
         """Whether a record of a session or more, which covers this session, tells of what goes."""
-        return any(number in one.sessions and self._touches(one, number) for one in coarse)
+        return any(number in row.sessions and self._touches(row, number) for row in coarse)
 
     def _touches(self, record: ColdRow, number: int) -> bool:
         if self._before is not None and record.times[0] >= self._before:
@@ -276,14 +276,14 @@ class _Picked:
             (emptied if stays else removed).append(record)
         return removed, emptied
 
-    def vague(self, one: ChosenSession, emptied: Sequence[ColdRow]) -> Ranges:
+    def vague(self, session: ChosenSession, emptied: Sequence[ColdRow]) -> Ranges:
         """Return the ticks of a session that may be among what is meant and are not known to be."""
-        if one.whole or not any(
-            one.number in record.sessions and self._touches(record, one.number) for record in emptied
+        if session.whole or not any(
+            session.number in record.sessions and self._touches(record, session.number) for record in emptied
         ):
             return ()
-        known = self._before is None and self._going[one.number]
-        return () if known else difference(self._blurred[one.number], self._going[one.number])
+        known = self._before is None and self._going[session.number]
+        return () if known else difference(self._blurred[session.number], self._going[session.number])
 
     def blurred_ticks(self, chosen: Mapping[int, ChosenSession]) -> int:
         """Return how many ticks go of those that only records of a session or more stand for."""

@@ -76,16 +76,22 @@ class ErasedDocuments:
 
     def copies(self, chosen: Sequence[ChosenDocument]) -> int:
         """Return how many working copies of these documents are there."""
-        return sum(one.copy is not None and (self._directory / one.copy).is_file() for one in chosen)
+        return sum(
+            document.copy is not None and (self._directory / document.copy).is_file() for document in chosen
+        )
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove what is selected, working copies too, whatever was written into them by hand."""
         # The copies go first: what is left of a document that is gone would be taken for a new one. A document whose
         # copy is missing is whole, and its copy can be written again.
-        removed = [self._remove(one.copy) for one in self._chosen(selection, to_micros(book.at)) if one.copy]
+        removed = [
+            self._remove(document.copy)
+            for document in self._chosen(selection, to_micros(book.at))
+            if document.copy
+        ]
         with self._db.transaction() as con:
             chosen = self._chosen(selection, to_micros(book.at))
-            ids = (dump([one.id for one in chosen]),)
+            ids = (dump([document.id for document in chosen]),)
             among = "IN (SELECT value FROM json_each(?))"
             for table in ("document_versions", "document_tags"):
                 con.execute(
@@ -100,7 +106,7 @@ class ErasedDocuments:
                 book.erased(DOCUMENTS, len(chosen))
                 book.erased(COPIES, sum(size is not None for size in removed), sum(filter(None, removed)))
             # Another program may have written one again before the document was gone.
-            copies: list[JSONValue] = [one.copy for one in chosen if one.copy]
+            copies: list[JSONValue] = [document.copy for document in chosen if document.copy]
             if copies:
                 book.pending(COPIES, _NOT_YET, {"copies": copies})
 

@@ -87,7 +87,7 @@ class _DryBook:
 
     def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
         """Look for them as long as what they tell of is gone."""
-        self.memories = self.remembered(records, times and [format_time(one) for one in times])
+        self.memories = self.remembered(records, times and [format_time(time) for time in times])
 
 
 class _Undone(Exception):
@@ -129,10 +129,10 @@ class StreamEraser:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""
         if Realm.STREAM in selection.realms:
             choice = self._stream(selection, book)
-            for one in choice.sessions:
-                if one.whole:
-                    self._experience.let_go(one.id, one.number)
-                self._experience.accounts.forget(one.number)
+            for session in choice.sessions:
+                if session.whole:
+                    self._experience.let_go(session.id, session.number)
+                self._experience.accounts.forget(session.number)
         if Realm.DOCUMENTS in selection.realms:
             self._documents.erase(selection, book)
 
@@ -159,7 +159,7 @@ class StreamEraser:
                         choice = self._chooser.choose(selection, at=at)
                         prepared = self._prepared(choice)
                     elif choice.state is None or choice.state != self._chooser.state(
-                        [one.number for one in choice.sessions]
+                        [session.number for session in choice.sessions]
                     ):
                         continue
                     self._taking.take(choice, prepared, book)
@@ -173,18 +173,18 @@ class StreamEraser:
     def _prepared(self, choice: Choice) -> Prepared:
         tokens: dict[int, int] = {}
         events: dict[str, Mapping[str, Ranges]] = {}
-        for one in choice.sessions:
-            if one.whole:
+        for session in choice.sessions:
+            if session.whole:
                 continue
-            for no, ticks in self._targets.windows(one.number):
-                kept = intersection(one.rest, [ticks])
-                if kept and intersection(one.touched, [ticks]):
-                    found = range_totals(self._experience.reader, {one.id: kept})
+            for no, ticks in self._targets.windows(session.number):
+                kept = intersection(session.rest, [ticks])
+                if kept and intersection(session.touched, [ticks]):
+                    found = range_totals(self._experience.reader, {session.id: kept})
                     tokens[no] = sum(part.tokens for part in found)
-            named = self._targets.open_events(one.id)
+            named = self._targets.open_events(session.id)
             if named:
-                where = self._events.ticks_of(one.id, named)
-                events[one.id] = {event: union(ranges) for event, ranges in where.items()}
+                where = self._events.ticks_of(session.id, named)
+                events[session.id] = {event: union(ranges) for event, ranges in where.items()}
         return Prepared(tokens=tokens, events=events)
 
     def _tagged(self, name: str) -> tuple[Mapping[str, Ranges], frozenset[str]]:

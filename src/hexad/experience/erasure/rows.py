@@ -252,8 +252,8 @@ class StreamErasureRows:
         listed = (dump(sorted(sessions)),)
         with self._db.read():
             return (
-                [(one, left(one)) for one in sorted(sessions)],
-                [(one.no, one.timesteps) for one in self.coarse(sessions)],
+                [(session, left(session)) for session in sorted(sessions)],
+                [(row.no, row.timesteps) for row in self.coarse(sessions)],
                 self._db.query(
                     "SELECT no FROM compressed_records WHERE session_no IN (SELECT value FROM json_each(?))"
                     " ORDER BY no",

@@ -68,44 +68,44 @@ class Taking:
     def take(self, choice: Choice, prepared: Prepared, book: ErasureBook) -> None:
         """Take all of it, and note what went."""
         told: set[str] = set()
-        for one in choice.sessions:
-            told.update(self._rows.remembered(one.id, None if one.whole else one.touched))
-            self._gone.erase(one.number, one.ticks)
-            book.erased(ROWS, count(one.live))
-            book.erased(RECORDS, self._compressed.delete([reply.no for reply in one.replies]))
-            told |= self._take_compactions(one, book)
-            self._take_targets(one, prepared, book)
-            self._take_windows(one, prepared, book)
+        for session in choice.sessions:
+            told.update(self._rows.remembered(session.id, None if session.whole else session.touched))
+            self._gone.erase(session.number, session.ticks)
+            book.erased(ROWS, count(session.live))
+            book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
+            told |= self._take_compactions(session, book)
+            self._take_targets(session, prepared, book)
+            self._take_windows(session, prepared, book)
         told |= self._take_records(choice, book)
-        for one in choice.sessions:
-            if one.whole:
-                book.on_ledger(session=one.id)
-                self._rows.empty_session(one.number, erasure=book.id, at=book.at)
+        for session in choice.sessions:
+            if session.whole:
+                book.on_ledger(session=session.id)
+                self._rows.empty_session(session.number, erasure=book.id, at=book.at)
                 book.erased(SESSIONS, 1)
-            elif one.ticks:
-                book.on_ledger(session=one.id, ticks=one.ticks)
+            elif session.ticks:
+                book.on_ledger(session=session.id, ticks=session.ticks)
         if told or choice.times:
             times = choice.times and (from_micros(choice.times[0]), from_micros(choice.times[1]))
             book.memories_of(sorted(told), times=times)
-        touched = [one.number for one in choice.sessions if one.ticks]
+        touched = [session.number for session in choice.sessions if session.ticks]
         if touched:
             book.pending(FILES, _NOT_YET, {"sessions": list[object](touched)})  # type: ignore[dict-item]
 
     # COLD records -----------------------------------------------------------------------------------------------
 
     def _take_records(self, choice: Choice, book: ErasureBook) -> set[str]:
-        book.erased(RECORDS, self._compressed.delete([one.no for one in choice.removed]))
-        known = {one.no: one for one in choice.emptied}
+        book.erased(RECORDS, self._compressed.delete([row.no for row in choice.removed]))
+        known = {row.no: row for row in choice.emptied}
         for no, timesteps in choice.recounts.items():
             if no not in known:
                 old = self._compressed.by_numbers([no])[no]
                 tokens = old.token_count * timesteps // max(old.timesteps, 1)
                 self._rows.recount(no, timesteps=timesteps, tokens=tokens)
-        whole = {one.number for one in choice.sessions if one.whole}
-        for one in choice.emptied:
-            self._empty(one, choice.recounts.get(one.no, one.timesteps), whole)
+        whole = {session.number for session in choice.sessions if session.whole}
+        for row in choice.emptied:
+            self._empty(row, choice.recounts.get(row.no, row.timesteps), whole)
         book.erased(EMPTIED, len(choice.emptied))
-        return {one.id for one in (*choice.removed, *choice.emptied)}
+        return {row.id for row in (*choice.removed, *choice.emptied)}
 
     def _empty(self, row: ColdRow, timesteps: int, whole: set[int]) -> None:
         """Put a record without texts in the place of one; another one, so that whoever has read it starts anew."""
@@ -122,22 +122,22 @@ class Taking:
             token_count=record.token_count * timesteps // max(record.timesteps, 1),
         )
         self._compressed.delete([row.no])
-        self._compressed.add(emptied, sessions=[one for one in row.sessions if one not in whole])
+        self._compressed.add(emptied, sessions=[session for session in row.sessions if session not in whole])
 
     # Compactions ------------------------------------------------------------------------------------------------
 
-    def _take_compactions(self, one: ChosenSession, book: ErasureBook) -> set[str]:
+    def _take_compactions(self, session: ChosenSession, book: ErasureBook) -> set[str]:
         """Remove the compactions that tell of what goes, or make them of the replies that stay."""
         told: set[str] = set()
         gone: list[int] = []
-        ticks = one.touched
-        kept = self._gone.cold(one.number)
-        replies = self._rows.replies(one.number)
-        for compaction in self._rows.compactions(one.number):
-            if not (one.whole or intersection(ticks, [compaction.ticks])):
+        ticks = session.touched
+        kept = self._gone.cold(session.number)
+        replies = self._rows.replies(session.number)
+        for compaction in self._rows.compactions(session.number):
+            if not (session.whole or intersection(ticks, [compaction.ticks])):
                 continue
             told.add(compaction.id)
-            if one.whole or not intersection(kept, [compaction.ticks]):
+            if session.whole or not intersection(kept, [compaction.ticks]):
                 gone.append(compaction.no)
                 continue
             left = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
@@ -149,28 +149,28 @@ class Taking:
             )
         self._rows.remove_compactions(gone)
         book.erased(COMPACTIONS, len(told))
-        self._make_context(one)
+        self._make_context(session)
         return told
 
-    def _make_context(self, one: ChosenSession) -> None:
+    def _make_context(self, session: ChosenSession) -> None:
         """Make the summary in a session's window of what its compactions tell by now, if it tells of what goes."""
-        through, summary, tokens = self._rows.context(one.number)
-        if not summary or not (one.whole or intersection(one.touched, [(0, through)])):
+        through, summary, tokens = self._rows.context(session.number)
+        if not summary or not (session.whole or intersection(session.touched, [(0, through)])):
             return
-        texts = [row.summary for row in self._rows.compactions(one.number) if row.summary != GONE]
-        self._rows.put_context(one.number, *(self._shortened(texts, tokens) if texts else ("", 0)))
+        texts = [row.summary for row in self._rows.compactions(session.number) if row.summary != GONE]
+        self._rows.put_context(session.number, *(self._shortened(texts, tokens) if texts else ("", 0)))
 
     # Windows ----------------------------------------------------------------------------------------------------
 
-    def _take_windows(self, one: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+    def _take_windows(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
         """Remove windows of which nothing stays, and let others be of what does."""
         gone: list[int] = []
         touched: list[int] = []
-        for no, ticks in self._targets.windows(one.number):
-            if not (one.whole or intersection(one.touched, [ticks])):
+        for no, ticks in self._targets.windows(session.number):
+            if not (session.whole or intersection(session.touched, [ticks])):
                 continue
             touched.append(no)
-            kept = intersection(one.rest, [ticks])
+            kept = intersection(session.rest, [ticks])
             if kept:
                 self._targets.narrow_window(no, (kept[0][0], kept[-1][1]), tokens=prepared.tokens.get(no, 0))
             else:
@@ -188,24 +188,24 @@ class Taking:
 
     # Tags and comments ------------------------------------------------------------------------------------------
 
-    def _take_targets(self, one: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+    def _take_targets(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
         """Remove tag applications on what goes, and comments that touch it; an application that stays in part is of
         what stays, and its note goes: nobody can tell what that is about.
         """  # fmt: skip
-        if one.whole:
-            applications, comments = self._targets.of_session(one.id)
+        if session.whole:
+            applications, comments = self._targets.of_session(session.id)
             book.erased(APPLICATIONS, self._targets.remove_applications(applications))
             book.erased(COMMENTS, self._targets.remove_comments(comments))
             return
-        if not one.touched:
+        if not session.touched:
             return
-        hull = (one.touched[0][0], one.touched[-1][1])
-        events = prepared.events.get(one.id, {})
+        hull = (session.touched[0][0], session.touched[-1][1])
+        events = prepared.events.get(session.id, {})
         gone: list[int] = []
         narrowed: dict[int, tuple[int, int] | None] = {}
         notes = 0
-        for target in self._targets.applications(one.id, hull):
-            hit, kept = _parts(target, one, events)
+        for target in self._targets.applications(session.id, hull):
+            hit, kept = _parts(target, session, events)
             if hit and not kept:
                 gone.append(target.no)
             elif hit:
@@ -217,14 +217,16 @@ class Taking:
         self._targets.narrow_applications(narrowed)
         book.erased(NOTES, notes)
         said = [
-            target.no for target in self._targets.comments(one.id, hull) if _parts(target, one, events)[0]
+            target.no
+            for target in self._targets.comments(session.id, hull)
+            if _parts(target, session, events)[0]
         ]
         book.erased(COMMENTS, self._targets.remove_comments(said))
 
 
-def _parts(target: Targeted, one: ChosenSession, events: Mapping[str, Ranges]) -> tuple[Ranges, Ranges]:
+def _parts(target: Targeted, session: ChosenSession, events: Mapping[str, Ranges]) -> tuple[Ranges, Ranges]:
     """Return which of a target's ticks go, and which stay or may still come."""
     if target.ticks is not None:
-        return intersection(one.touched, [target.ticks]), intersection(one.rest, [target.ticks])
+        return intersection(session.touched, [target.ticks]), intersection(session.rest, [target.ticks])
     ticks = events.get(target.event_id or "", ())
-    return intersection(one.touched, ticks), difference(ticks, one.ticks)
+    return intersection(session.touched, ticks), difference(ticks, session.ticks)

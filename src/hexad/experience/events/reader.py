@@ -67,7 +67,7 @@ class EventReader:
         def take(cursor: duckdb.DuckDBPyConnection, sql: str, sources: Sources) -> list[Event]:
             hot = _stream(cursor, sql, question, terms, None if terms else end)
             cold = self._cold(sources.cold, terms)
-            both = merge(hot, cold, key=lambda one: (one.session, one.first_tick))
+            both = merge(hot, cold, key=lambda event: (event.session, event.first_tick))
             return list(islice(both, question.offset, end))
 
         return self.records(self._with_events(question, terms, take), activations=activations)
@@ -234,22 +234,22 @@ class EventReader:
         """Return columns of the timesteps of events, and what gives the ids of concepts."""
         import numpy as np
 
-        numbers = {one.session for one in events}
+        numbers = {event.session for event in events}
         names = self._sessions.names(numbers)
         tagged: dict[str, list[tuple[int, int]]] = {}
-        for one in events:
-            tagged.setdefault(names[one.session], []).append((one.first_tick, one.last_tick))
+        for event in events:
+            tagged.setdefault(names[event.session], []).append((event.first_tick, event.last_tick))
         only = next(iter(tagged)) if len(tagged) == 1 else None
         chosen = {
-            "session": np.array([one.session for one in events], np.uint32),
-            "event": np.array([one.event_id for one in events], dtype=object),
-            "first_tick": np.array([one.first_tick for one in events], np.int64),
-            "last_tick": np.array([one.last_tick for one in events], np.int64),
+            "session": np.array([event.session for event in events], np.uint32),
+            "event": np.array([event.event_id for event in events], dtype=object),
+            "first_tick": np.array([event.first_tick for event in events], np.int64),
+            "last_tick": np.array([event.last_tick for event in events], np.int64),
             "place": np.arange(len(events)),
         }
         ticks = None
         if only is not None:
-            ticks = (min(one.first_tick for one in events), max(one.last_tick for one in events))
+            ticks = (min(event.first_tick for event in events), max(event.last_tick for event in events))
 
         def read(asked: Asked) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
             if asked.steps is None:
@@ -270,22 +270,23 @@ class EventReader:
     def _cold(self, matches: Sequence[Match], terms: SearchTerms | None) -> Iterator[Event]:
         """Yield the replies among COLD records that match, by session and tick."""
         ordered = sorted(
-            (one for one in matches if one.tick), key=lambda one: (one.session, one.tick, one.no)
+            (match for match in matches if match.tick),
+            key=lambda match: (match.session, match.tick, match.no),
         )
         for at in range(0, len(ordered), _BATCH):
             some = ordered[at : at + _BATCH]
-            records = self._compressed.by_numbers([one.no for one in some])
-            for one in some:
-                record = records.get(one.no)
+            records = self._compressed.by_numbers([match.no for match in some])
+            for match in some:
+                record = records.get(match.no)
                 if record is None or record.level is not CompressionLevel.REPLY:
                     continue
                 if terms is None or terms.match(record.summary):
-                    yield Event(session=one.session, first_tick=one.tick, cold=record)
+                    yield Event(session=match.session, first_tick=match.tick, cold=record)
 
     def records(self, events: Sequence[Event], *, activations: bool = True) -> list[EventRecord]:
         """Return events as records, with their activations or without."""
-        hot = [one for one in events if one.cold is None]
-        names = self._sessions.names(one.session for one in hot)
+        hot = [event for event in events if event.cold is None]
+        names = self._sessions.names(event.session for event in hot)
         peaks: dict[int, list[tuple[str, float]]] = {}
         if hot and activations:
             rows, concept = self._of_chosen(
@@ -298,20 +299,23 @@ class EventReader:
                 ((_, shortest),) = scored([number], [score])
                 peaks.setdefault(at, []).append((concept(number), shortest))
         protected = self._windows.protected_by_session() if hot else {}
-        places = {id(one): at for at, one in enumerate(hot)}
+        places = {id(event): at for at, event in enumerate(hot)}
         return [
-            cold_event_record(one.cold)
-            if one.cold is not None
+            cold_event_record(event.cold)
+            if event.cold is not None
             else event_record(
-                one, names[one.session], peaks.get(places[id(one)], []), protected.get(one.session, {})
+                event,
+                names[event.session],
+                peaks.get(places[id(event)], []),
+                protected.get(event.session, {}),
             )
-            for one in events
+            for event in events
         ]
 
 
 def _needle(terms: SearchTerms) -> str | None:
     """Return the longest part of ASCII that every text with all of `terms` has."""
-    return max((one for one in terms.needles if one.isascii()), key=len, default=None)
+    return max((needle for needle in terms.needles if needle.isascii()), key=len, default=None)
 
 
 def _stream(
@@ -325,7 +329,7 @@ def _stream(
     conditions, params = ["true"], list[Any]()
     if question.event_types is not None:
         conditions.append("list_contains(?, kind)")
-        params.append([KIND_CODES[one] for one in question.event_types])
+        params.append([KIND_CODES[event_type] for event_type in question.event_types])
     # Lower case is not the same everywhere outside of ASCII; what matters is decided below.
     for needle in terms.needles if terms is not None else ():
         if needle.isascii():

@@ -60,7 +60,7 @@ def event_of(row: Sequence[Any]) -> Event:
 
 
 def event_record(
-    one: Event,
+    event: Event,
     session_id: str,
     peaks: Sequence[tuple[str, float]],
     protected: Mapping[Fidelity, Sequence[tuple[int, int]]],
@@ -69,22 +69,22 @@ def event_record(
     covered = (
         fidelity
         for fidelity, ranges in protected.items()
-        if any(first <= one.last_tick and last >= one.first_tick for first, last in ranges)
+        if any(first <= event.last_tick and last >= event.first_tick for first, last in ranges)
     )
     return EventRecord(
-        id=timestep_id(session_id, one.first_tick),
+        id=timestep_id(session_id, event.first_tick),
         session_id=session_id,
-        event_id=one.event_id,
-        event_type=KINDS[one.kind],
-        role=one.role,
-        start_tick=one.first_tick,
-        end_tick=one.last_tick,
-        start_time=from_micros(one.times[0]),
-        end_time=from_micros(one.times[1]),
-        content=one.content,
+        event_id=event.event_id,
+        event_type=KINDS[event.kind],
+        role=event.role,
+        start_tick=event.first_tick,
+        end_tick=event.last_tick,
+        start_time=from_micros(event.times[0]),
+        end_time=from_micros(event.times[1]),
+        content=event.content,
         concept_activations=dict(sorted(peaks, key=lambda peak: (-peak[1], peak[0]))),
-        token_count=one.tokens,
-        timesteps=one.timesteps,
+        token_count=event.tokens,
+        timesteps=event.timesteps,
         fidelity=next(covered, Fidelity.HOT),
     )
 

@@ -87,7 +87,7 @@ def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str
         parts.append(f"SELECT {PIECE_COLUMNS}, source FROM {fresh}")
     if given.sides:
         conditions = [_one_of("session", mixed, negated=True), *_scope(given)]
-        paths = ", ".join(_literal(given.name(one)) for one in given.sides.values())
+        paths = ", ".join(_literal(given.name(side)) for side in given.sides.values())
         parts.append(
             f"SELECT {PIECE_COLUMNS}, filename AS source FROM read_parquet([{paths}], hive_partitioning = false,"
             f" filename = true) WHERE {' AND '.join(conditions)}"
@@ -158,9 +158,9 @@ def _spans(given: PieceSources) -> Iterator[tuple[str, int, int, int]]:
     import numpy as np
 
     for path, ranges in given.held.items():
-        for one in ranges:
-            if given.session in (None, one.session):
-                yield path, one.session, *one.ticks
+        for session_range in ranges:
+            if given.session in (None, session_range.session):
+                yield path, session_range.session, *session_range.ticks
     if given.table is not None:
         for session in np.unique(given.table["session"]).tolist():
             ticks = given.table["tick"][given.table["session"] == session]
@@ -171,7 +171,7 @@ def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
     """Return the sessions in which the ticks of one source lie between those of another."""
     reached: dict[int, int] = {}
     found = set()
-    for _, session, first, last in sorted(spans, key=lambda one: (one[1], one[2])):
+    for _, session, first, last in sorted(spans, key=lambda span: (span[1], span[2])):
         if first <= reached.get(session, -1):
             found.add(session)
         reached[session] = max(last, reached.get(session, -1))
@@ -210,7 +210,9 @@ def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
         add([f"({RELATION})"], others, _LOGS, [])
     if mixed:
         paths = [
-            given.name(path) for path, held in given.held.items() if any(one.session in mixed for one in held)
+            given.name(path)
+            for path, held in given.held.items()
+            if any(session_range.session in mixed for session_range in held)
         ]
         reads = [_READ] if paths else []
         logs = [f"({RELATION})"] if given.table is not None else []

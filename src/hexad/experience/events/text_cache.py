@@ -214,8 +214,8 @@ class EventTexts:
             return lambda terms, most: self._events.recall(StepQuery(limit=most), terms, activations=False)
 
         def find(terms: SearchTerms, most: int) -> list[EventRecord]:
-            hot = (one for number in sorted(state.sessions) for one in state.sessions[number].find(terms))
-            both = merge(hot, self._events.cold(terms), key=lambda one: (one.session, one.first_tick))
+            hot = (event for number in sorted(state.sessions) for event in state.sessions[number].find(terms))
+            both = merge(hot, self._events.cold(terms), key=lambda event: (event.session, event.first_tick))
             return self._events.records(list(islice(both, most)), activations=False)
 
         return find
@@ -251,9 +251,9 @@ class EventTexts:
             raise StorageFailure("A segment was replaced while it was looked at; ask again.")
         segments: dict[int, tuple[frozenset[str], int]] = {}
         for name in names:
-            for one in held[name]:
-                known, last = segments.get(one.session, (frozenset(), 0))
-                segments[one.session] = known | {name}, max(last, one.ticks[1])
+            for session_range in held[name]:
+                known, last = segments.get(session_range.session, (frozenset(), 0))
+                segments[session_range.session] = known | {name}, max(last, session_range.ticks[1])
         logs, added, anew = _read(sources.logs, {} if before is None else before.logs)
         if before is None:
             sessions = self._whole(sources, None)
@@ -274,7 +274,7 @@ class EventTexts:
                     of = segments.get(number, (frozenset(), 0))[0]
                     paths = [path for path in sources.paths if Path(path).name in of]
                     sessions |= self._whole(replace(sources, session=number, paths=paths), None)
-        if sum(one.chars for one in sessions.values()) > KEPT_CHARS:
+        if sum(session.chars for session in sessions.values()) > KEPT_CHARS:
             raise _TooMuchError
         return _State(revision=revision, sessions=sessions, segments=segments, gone=sources.gone, logs=logs)
 
@@ -350,8 +350,8 @@ def _read(
         found[log.name] = _Log(total, frozenset(sessions))
     went = {
         number
-        for name, one in before.items()
-        if name not in found or found[name].rows < one.rows
-        for number in one.sessions
+        for name, log in before.items()
+        if name not in found or found[name].rows < log.rows
+        for number in log.sessions
     }
     return found, added, went

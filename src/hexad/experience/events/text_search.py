@@ -30,8 +30,10 @@ def recall_text(
             until = None if number is None else (number, found[-1].tick)
         spelled = events.spelling(first, question.text, until)
         if spelled:
-            known = {one.id for one in found}
-            others = [one for one in _spelled(reader, sessions, first, spelled) if one.id not in known]
+            known = {record.id for record in found}
+            others = [
+                record for record in _spelled(reader, sessions, first, spelled) if record.id not in known
+            ]
             found = list(merge(found, others, key=_order(sessions, question)))
     return found[question.offset : end]
 
@@ -52,18 +54,18 @@ def _spelled(
         # COLD records have their text in one piece: what is to be found of it was found.
         asked = replace(question, text=None, tagged=places, tag_sets=())
         size = sum(last - first + 1 for ranges in places.values() for first, last in ranges)
-        for one in reader.query(replace(asked, limit=size)):
-            if one.fidelity is not Fidelity.COLD:
-                yield one
+        for record in reader.query(replace(asked, limit=size)):
+            if record.fidelity is not Fidelity.COLD:
+                yield record
 
 
 def _order(sessions: Sessions, question: StepQuery) -> _Key:
     numbers: dict[str, int] = {}
 
-    def key(one: TimestepRecord) -> tuple[float, int, int]:
-        if one.session_id not in numbers:
-            numbers[one.session_id] = sessions.number(one.session_id) or 0
-        score = 0.0 if question.strongest is None else one.concept_activations[question.strongest]
-        return -score, numbers[one.session_id], one.tick
+    def key(record: TimestepRecord) -> tuple[float, int, int]:
+        if record.session_id not in numbers:
+            numbers[record.session_id] = sessions.number(record.session_id) or 0
+        score = 0.0 if question.strongest is None else record.concept_activations[question.strongest]
+        return -score, numbers[record.session_id], record.tick
 
     return key

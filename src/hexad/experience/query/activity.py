@@ -140,18 +140,18 @@ class _Counting:
             "SELECT * FROM active WHERE list_contains(?, concept)", [numbers]
         ).fetchall()
         for at, number, count, total, peak in rows:
-            one = self._buckets[self._floor(at)].concept(asked.concepts.id(number))
-            one.count += count
-            one.weight += count
-            one.total += total
-            one.peak = max(one.peak, peak)
+            concept = self._buckets[self._floor(at)].concept(asked.concepts.id(number))
+            concept.count += count
+            concept.weight += count
+            concept.total += total
+            concept.peak = max(concept.peak, peak)
 
     def _chosen(self, asked: Asked) -> dict[str, float]:
         """Return the strongest concepts of stream and COLD records together, by the sum of their scores."""
         totals: dict[str, float] = {}
         for bucket in self._buckets.values():
-            for name, one in bucket.concepts.items():
-                totals[name] = totals.get(name, 0.0) + one.total
+            for name, concept in bucket.concepts.items():
+                totals[name] = totals.get(name, 0.0) + concept.total
         for number, total in asked.cursor.execute(
             "SELECT concept, sum(total) FROM active GROUP BY concept"
         ).fetchall():
@@ -161,8 +161,8 @@ class _Counting:
 
     def _strongest(self, totals: Mapping[str, float]) -> dict[str, float]:
         permitted = self._question.permitted
-        seen = [one for one in totals.items() if permitted is None or permitted(one[0])]
-        return dict(sorted(seen, key=lambda one: (-one[1], one[0]))[:STRONGEST])
+        seen = [item for item in totals.items() if permitted is None or permitted(item[0])]
+        return dict(sorted(seen, key=lambda item: (-item[1], item[0]))[:STRONGEST])
 
     # COLD records -------------------------------------------------------------------------------------------------
 
@@ -211,11 +211,11 @@ class _Counting:
         for at, name, count, timesteps, total, peak in rows:
             bucket = self._buckets.get(self._floor(cast("int", at)))
             if bucket is not None:
-                one = bucket.concept(cast("str", name))
-                one.count += cast("int", count)
-                one.weight += cast("int", timesteps)
-                one.total += cast("float", total)
-                one.peak = max(one.peak, cast("float", peak))
+                concept = bucket.concept(cast("str", name))
+                concept.count += cast("int", count)
+                concept.weight += cast("int", timesteps)
+                concept.total += cast("float", total)
+                concept.peak = max(concept.peak, cast("float", peak))
 
     def _floored(self, column: str) -> str:
         """Return where the bucket begins, for SQLite and DuckDB alike; of a month its days, which `_floor` joins."""
@@ -237,8 +237,8 @@ class _Counting:
     def _result(self) -> list[ActivityBucket]:
         totals: dict[str, float] = {}
         for bucket in self._buckets.values():
-            for name, one in bucket.concepts.items():
-                totals[name] = totals.get(name, 0.0) + one.total
+            for name, concept in bucket.concepts.items():
+                totals[name] = totals.get(name, 0.0) + concept.total
         given = self._question.concepts
         order = [*(self._strongest(totals) if given is None else given)]
         return [
@@ -264,8 +264,10 @@ class _Counting:
             return datetime.max.replace(tzinfo=UTC)
 
 
-def _said(one: _Concept) -> ConceptActivity:
-    return ConceptActivity(count=one.count, mean=_single(one.total / one.weight), peak=_single(one.peak))
+def _said(concept: _Concept) -> ConceptActivity:
+    return ConceptActivity(
+        count=concept.count, mean=_single(concept.total / concept.weight), peak=_single(concept.peak)
+    )
 
 
 def _single(score: float) -> float:

@@ -170,7 +170,7 @@ class StreamReader:
 
     def outdated(self, sources: Sources) -> bool:
         """Whether a file of these went since: into another segment, or it was only beside one."""
-        return any(not self._manifest.has(Path(one).name) for one in sources.paths) or not all(
+        return any(not self._manifest.has(Path(path).name) for path in sources.paths) or not all(
             map(os.path.exists, sources.sides.values())
         )
 
@@ -236,7 +236,7 @@ class StreamReader:
             with self._db.read():
                 sources = self.sources(_EVERYTHING)
                 held = self._manifest.ranges() if sources.gone else {}
-                sealed = 0 if sources.gone else sum(one.rows for one in self._manifest.segments())
+                sealed = 0 if sources.gone else sum(segment.rows for segment in self._manifest.segments())
             gone = range_columns(dict(sources.gone))
             unsealed = sum(
                 len(frame) - (int(placed(frame.numbers, gone).sum()) if sources.gone else 0)
@@ -277,10 +277,10 @@ class StreamReader:
             parts = None if places is None else self._parts(places, segments)
             if parts is not None:
                 needed = {path for part in parts for path in part.paths}
-                segments = [one for one in segments if str(self._segments / one.name) in needed]
+                segments = [segment for segment in segments if str(self._segments / segment.name) in needed]
             return Sources(
                 logs=[log for name, log in logs.items() if name not in retired],
-                paths=[str(self._segments / one.name) for one in segments],
+                paths=[str(self._segments / segment.name) for segment in segments],
                 places=places,
                 parts=parts,
                 sides=self._present(segments, sides),
@@ -293,17 +293,17 @@ class StreamReader:
         held = self._manifest.ranges(set(places.plain["session"].tolist()))
         return parts_of(
             places.plain,
-            {str(self._segments / one.name): held.get(one.name, ()) for one in segments},
+            {str(self._segments / segment.name): held.get(segment.name, ()) for segment in segments},
         )
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
-        if sum(one.rows for one in segments) < stream_tops.LISTS_FROM_ROWS:
+        if sum(segment.rows for segment in segments) < stream_tops.LISTS_FROM_ROWS:
             return {}
         found = {
-            str(self._segments / one.name): str(self._segments / side.name)
-            for one in segments
-            for side in sides.get(one.name, ())
+            str(self._segments / segment.name): str(self._segments / side.name)
+            for segment in segments
+            for side in sides.get(segment.name, ())
         }
         return {path: side for path, side in found.items() if os.path.exists(side)}
 
@@ -389,9 +389,9 @@ def _cold_columns(matches: Sequence[Match]) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     return {
-        "cold_no": np.array([one.no for one in matches], np.int64),
-        "session": np.array([one.session for one in matches], np.uint32),
-        "tick": np.array([one.tick for one in matches], np.int64),
-        "ts": np.array([one.at for one in matches], np.int64),
-        "score": np.array([one.score for one in matches], np.float64),
+        "cold_no": np.array([match.no for match in matches], np.int64),
+        "session": np.array([match.session for match in matches], np.uint32),
+        "tick": np.array([match.tick for match in matches], np.int64),
+        "ts": np.array([match.at for match in matches], np.int64),
+        "score": np.array([match.score for match in matches], np.float64),
     }

@@ -24,7 +24,7 @@ def timestep(
     """Return the timestep of a row; `fidelity` says of a session and a tick at which one it is."""
     session, tick, at, kind, flags, token, tokens, role, event, content, numbers, scores = row
     activations = [(concepts.id(number), score) for number, score in scored(numbers, scores)]
-    activations.sort(key=lambda one: (-one[1], one[0]))
+    activations.sort(key=lambda activation: (-activation[1], activation[0]))
     session_id = names[session]
     return TimestepRecord(
         id=timestep_id(session_id, tick),

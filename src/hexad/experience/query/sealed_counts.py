@@ -32,12 +32,18 @@ class SealedCounts:
         """
         left, unsure = 0, dict[str, Gone]()
         for path, ranges in held.items():
-            here = [(one, intersection(gone.get(one.session, ()), [one.ticks])) for one in ranges]
+            here = [
+                (session_range, intersection(gone.get(session_range.session, ()), [session_range.ticks]))
+                for session_range in ranges
+            ]
             # Without gaps every tick that left is in the file still; with gaps it may have gone from there.
-            if all(not out or one.rows == one.ticks[1] - one.ticks[0] + 1 for one, out in here):
-                left += sum(one.rows - ticks.count(out) for one, out in here)
+            if all(
+                not out or session_range.rows == session_range.ticks[1] - session_range.ticks[0] + 1
+                for session_range, out in here
+            ):
+                left += sum(session_range.rows - ticks.count(out) for session_range, out in here)
             else:
-                unsure[path] = tuple((one.session, out) for one, out in here if out)
+                unsure[path] = tuple((session_range.session, out) for session_range, out in here if out)
         with self._lock:
             if len(self._known) > _KNOWN_LIMIT:
                 self._known.clear()

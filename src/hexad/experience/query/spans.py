@@ -56,7 +56,7 @@ def parts_of(
 
     `held` says by the path of each segment which ticks it has of the sessions of `places`.
     """
-    rows = sum(one.rows for some in held.values() for one in some)
+    rows = sum(session_range.rows for some in held.values() for session_range in some)
     found = []
     for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
         wanted = [path for path, some in held.items() if any(map(spans.meets, some))]

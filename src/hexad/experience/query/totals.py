@@ -163,7 +163,7 @@ def last_recorded(reader: StreamReader, cold: ColdRanges, session_id: str, numbe
     everything = (0, TICK_LIMIT)
     found = range_totals(reader, {session_id: (everything,)})
     return max(
-        [one.ticks[1] for one in found] + [end for _, end in cold.ranges(number, everything)], default=0
+        [totals.ticks[1] for totals in found] + [end for _, end in cold.ranges(number, everything)], default=0
     )
 
 

@@ -128,7 +128,7 @@ class ColdBytes:
     def remove_compactions(self, numbers: Collection[int]) -> None:
         """Remove compactions in the caller's transaction."""
         with self._db.joined() as con:
-            con.executemany("DELETE FROM compaction_records WHERE no = ?", [(one,) for one in numbers])
+            con.executemany("DELETE FROM compaction_records WHERE no = ?", [(number,) for number in numbers])
 
     def _rows(self, where: str, params: tuple[str | int, ...], *, limit: int = -1) -> list[CompactionRow]:
         rows = self._db.query(
@@ -181,8 +181,8 @@ def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
     """Return how many timesteps and tokens of the stream are HOT, WARM and SUBMITTED."""
     protected = Windows(db).protected_by_session()
     everything, found = reader.ask(StepQuery(), lambda asked: _measured(asked, protected))
-    kept_timesteps = sum(one.timesteps for one in found.values())
-    kept_tokens = sum(one.tokens for one in found.values())
+    kept_timesteps = sum(extent.timesteps for extent in found.values())
+    kept_tokens = sum(extent.tokens for extent in found.values())
     hot = Extent(timesteps=everything.timesteps - kept_timesteps, tokens=everything.tokens - kept_tokens)
     return {Fidelity.HOT: hot, **found}
 

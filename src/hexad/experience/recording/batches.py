@@ -79,7 +79,7 @@ def _rows(chunk: Chunk) -> Iterator[Mapping[str, Any]]:
         return
     end = 0
     ids = chunk.ids
-    concepts = chunk.concepts if ids is None else [ids[int(one)] for one in chunk.concepts]
+    concepts = chunk.concepts if ids is None else [ids[int(concept)] for concept in chunk.concepts]
     for at, count in enumerate(chunk.counts):
         start, end = end, end + count
         activations = dict(zip(concepts[start:end], chunk.scores[start:end], strict=True))
@@ -102,7 +102,7 @@ def _of_moments(moments: Sequence[Moment]) -> Batch:
 
     at, kind, flags, token, tokens, role, event, activations, contents = zip(*moments, strict=True)
     numbers = _Numbers({None: 0})
-    texts = [one.encode("utf-8") for one in contents]
+    texts = [content.encode("utf-8") for content in contents]
     return Batch(
         kind=np.array(kind, np.uint8),
         flags=np.array(flags, np.uint8),
@@ -110,7 +110,7 @@ def _of_moments(moments: Sequence[Moment]) -> Batch:
         tokens=np.array(tokens, np.uint32),
         roles=np.array([numbers[one] for one in role], np.intp),
         events=np.array([numbers[one] for one in event], np.intp),
-        activations=np.array([len(one) for one in activations], np.uint8),
+        activations=np.array([len(activation) for activation in activations], np.uint8),
         concepts=np.array([numbers[one] for row in activations for one in row], np.intp),
         scores=np.array([one for row in activations for one in row.values()], np.float32),
         lengths=np.array([len(one) for one in texts], np.uint32),
@@ -301,7 +301,7 @@ def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[st
                 raise _Unusual
         else:
             numbers = _Numbers()
-            places = np.array([numbers[one] for one in chunk.concepts], np.intp)
+            places = np.array([numbers[concept] for concept in chunk.concepts], np.intp)
             ids = [*map(_text, numbers)]
         intake.take_concepts(ids)
     except (InvalidInput, TypeError) as error:

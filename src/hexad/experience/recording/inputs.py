@@ -138,13 +138,13 @@ def _chunk_of_columns(columns: dict[str, Column], first: int) -> Chunk:
         activations = [one or {} for one in given]
         counts = [*map(len, activations)]
         flat = [*chain.from_iterable(activations)]
-        values = [*chain.from_iterable(one.values() for one in activations)]
+        values = [*chain.from_iterable(activation.values() for activation in activations)]
     else:
         counts, flat = _flat(concepts, "concepts", first)
         others, values = _flat(scores, "scores", first)
-        for at, (one, other) in enumerate(zip(counts, others, strict=True), first):
-            if one != other:
-                raise InvalidInput(f"Row {at:,} has {one} concepts and {other} scores.")
+        for at, (count, other) in enumerate(zip(counts, others, strict=True), first):
+            if count != other:
+                raise InvalidInput(f"Row {at:,} has {count} concepts and {other} scores.")
     return Chunk(
         first=first,
         columns=listed,
@@ -171,6 +171,6 @@ def _flat(column: Column, name: str, first: int) -> tuple[list[int], Sequence[An
         return [column.shape[1]] * len(column), flat if flat.dtype.kind == "f" else flat.tolist()
     rows = [() if one is None else one for one in column]
     if not {*map(type, rows)} <= {list, tuple, np.ndarray}:
-        at = next(at for at, one in enumerate(rows) if not isinstance(one, list | tuple | np.ndarray))
+        at = next(at for at, row in enumerate(rows) if not isinstance(row, list | tuple | np.ndarray))
         raise InvalidInput(f"Row {first + at:,}: {name} are {str(rows[at])[:80]!r}; give a list.")
     return [*map(len, rows)], [*chain.from_iterable(rows)]

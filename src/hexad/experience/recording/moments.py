@@ -174,7 +174,7 @@ def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float
         checked = {concept: score for concept, score in checked.items() if permitted(concept)}
     if len(checked) <= TOP_ACTIVATIONS:
         return checked
-    return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda one: (-one[1], one[0])))
+    return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _checked(given: Mapping[str, Any], intake: Intake) -> dict[str, float]:

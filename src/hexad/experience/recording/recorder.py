@@ -130,7 +130,7 @@ class Recorder:
             with self._lock:
                 ticks = self._take(session, len(batch))
                 now = to_micros(self._clock.now())
-            self._append(lambda one: one.append_batch(batch, session=session, ticks=ticks, now=now))
+            self._append(lambda writer: writer.append_batch(batch, session=session, ticks=ticks, now=now))
         return ticks
 
     def _take(self, session: int, count: int) -> Sequence[int]:
@@ -237,7 +237,7 @@ class Recorder:
                 self._batch = _Waiting()
             batch.written = True
             try:
-                self._append(lambda one: one.append(batch.steps))
+                self._append(lambda writer: writer.append(batch.steps))
                 self._trouble = None
             except StorageFailure as error:
                 self._refused(batch, error)
@@ -323,7 +323,9 @@ class Recorder:
             # First of all: what another thread records from here on is refused, what it recorded before is written.
             self._closed = True
             unused = [
-                (session, one.next, one.end) for session, one in self._ticks.items() if one.next < one.end
+                (session, tick.next, tick.end)
+                for session, tick in self._ticks.items()
+                if tick.next < tick.end
             ]
         try:
             self.rotate()

@@ -149,7 +149,11 @@ class Duck:
             return duckdb.connect(":memory:", config=dict(_CONFIG))
         kinds = [(self.cipher, SCHEME), (self._exports, EXPORTS_SCHEME)]
         cache = BlockCache()
-        sealed = [filesystem(one, scheme, self._failures, cache) for one, scheme in kinds if one is not None]
+        sealed = [
+            filesystem(cipher, scheme, self._failures, cache)
+            for cipher, scheme in kinds
+            if cipher is not None
+        ]
         con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
         for one in sealed:
             con.register_filesystem(one)

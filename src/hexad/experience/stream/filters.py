@@ -103,7 +103,11 @@ def row_filter(
     gone: TickRanges | None,
 ) -> Keep:
     """Return what rules rows of logs out by their numbers, before any text is touched."""
-    kinds = None if question.event_types is None else [KIND_CODES[one] for one in question.event_types]
+    kinds = (
+        None
+        if question.event_types is None
+        else [KIND_CODES[event_type] for event_type in question.event_types]
+    )
 
     def keep(numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         import numpy as np
@@ -182,7 +186,7 @@ def conditions_of(
     if question.times is not None:
         add("ts >= ? AND ts < ?", *map(to_micros, question.times))
     if question.event_types is not None:
-        add("list_contains(?, kind)", [KIND_CODES[one] for one in question.event_types])
+        add("list_contains(?, kind)", [KIND_CODES[event_type] for event_type in question.event_types])
     if question.event_id is not None:
         add("event = ?", question.event_id)
     if question.events is not None:

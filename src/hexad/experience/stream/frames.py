@@ -160,7 +160,7 @@ class FrameWriter:
         columns = (
             session, tick, times, kind, flags, token, tokens,
             [numbers[one] for one in role], [numbers[one] for one in event],
-            [len(one) for one in activations], [len(one) for one in texts],
+            [len(activation) for activation in activations], [len(one) for one in texts],
         )  # fmt: skip
         concepts = [numbers[one] for row in activations for one in row]
         scores = [one for row in activations for one in row.values()]
@@ -172,7 +172,7 @@ class FrameWriter:
 
         numbers = self._numbers
         known = len(numbers)
-        number = np.array([numbers[one] for one in batch.strings], "<u4")
+        number = np.array([numbers[string] for string in batch.strings], "<u4")
         columns = (
             np.full(len(batch), session, "<u4"), ticks, np.where(batch.at == NO_TIME, now, batch.at), batch.kind,
             batch.flags, batch.token, batch.tokens, number[batch.roles], number[batch.events], batch.activations,

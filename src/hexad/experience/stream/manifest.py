@@ -71,10 +71,16 @@ class Manifest:
             ).fetchone()
             assert row is not None
             number = cast("int", row[0])
-            for one in ranges:
+            for session_range in ranges:
                 con.execute(
                     "INSERT INTO stream_segment_sessions VALUES(?, ?, ?, ?, ?, ?, ?)",
-                    (number, one.session, one.rows, *one.ticks, *one.times),
+                    (
+                        number,
+                        session_range.session,
+                        session_range.rows,
+                        *session_range.ticks,
+                        *session_range.times,
+                    ),
                 )
             for side in sides:
                 _add_side(con, number, side)

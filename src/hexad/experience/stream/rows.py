@@ -35,10 +35,12 @@ def merged(frames: Sequence[Columns]) -> Columns:
     import numpy as np
 
     return Columns(
-        numbers={name: np.concatenate([one.numbers[name] for one in frames]) for name in frames[0].numbers},
-        concepts=np.concatenate([one.concepts for one in frames]),
-        scores=np.concatenate([one.scores for one in frames]),
-        contents=b"".join(one.contents for one in frames),
+        numbers={
+            name: np.concatenate([frame.numbers[name] for frame in frames]) for name in frames[0].numbers
+        },
+        concepts=np.concatenate([frame.concepts for frame in frames]),
+        scores=np.concatenate([frame.scores for frame in frames]),
+        contents=b"".join(frame.contents for frame in frames),
     )
 
 
@@ -69,9 +71,9 @@ def flat(
         wanted = None if events is None else _numbered(log.strings, set(events))
         if wanted is not None and not len(wanted):
             continue
-        chosen = [_only(one, rows) for one, rows in _chosen(log.frames, keep, wanted, within)]
+        chosen = [_only(columns, rows) for columns, rows in _chosen(log.frames, keep, wanted, within)]
         numbers = None if light else _renumbered(chosen, log.strings, concept_numbers)
-        parts += [_part(one, _Strings(log.strings), numbers) for one in chosen]
+        parts += [_part(columns, _Strings(log.strings), numbers) for columns in chosen]
     if not parts:
         return None
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -81,7 +83,7 @@ def _numbered(strings: Sequence[str], wanted: Set[str]) -> NDArray[np.uint32]:
     """Return a log's numbers of some strings; number 0 is none."""
     import numpy as np
 
-    return np.array([at for at, one in enumerate(strings) if at and one in wanted], np.uint32)
+    return np.array([at for at, string in enumerate(strings) if at and string in wanted], np.uint32)
 
 
 def _chosen(
@@ -89,41 +91,41 @@ def _chosen(
 ) -> Iterator[tuple[Columns, NDArray[np.intp]]]:
     import numpy as np
 
-    for one in frames:
-        if not _meets(one, within):
+    for frame in frames:
+        if not _meets(frame, within):
             continue
-        rows = np.arange(len(one)) if keep is None else np.flatnonzero(keep(one.numbers))
+        rows = np.arange(len(frame)) if keep is None else np.flatnonzero(keep(frame.numbers))
         if events is not None:
-            rows = rows[np.isin(one.numbers["event"][rows], events)]
+            rows = rows[np.isin(frame.numbers["event"][rows], events)]
         if len(rows):
-            yield one, rows
+            yield frame, rows
 
 
-def _meets(one: Columns, within: Within) -> bool:
+def _meets(columns: Columns, within: Within) -> bool:
     session, ticks = within
-    if one.hull is None:
-        numbers: dict[str, NDArray[Any]] = one.numbers
+    if columns.hull is None:
+        numbers: dict[str, NDArray[Any]] = columns.numbers
         sessions, at = numbers["session"], numbers["tick"]
-        one.hull = (int(sessions.min()), int(sessions.max())), (int(at.min()), int(at.max()))
-    sessions_of, ticks_of = one.hull
+        columns.hull = (int(sessions.min()), int(sessions.max())), (int(at.min()), int(at.max()))
+    sessions_of, ticks_of = columns.hull
     return (session is None or sessions_of[0] <= session <= sessions_of[1]) and (
         ticks is None or (ticks_of[0] <= ticks[1] and ticks_of[1] >= ticks[0])
     )
 
 
-def _only(one: Columns, rows: NDArray[np.intp]) -> Columns:
+def _only(columns: Columns, rows: NDArray[np.intp]) -> Columns:
     """Return these rows, in their order."""
-    if len(rows) == len(one):
-        return one
-    numbers: dict[str, NDArray[Any]] = one.numbers
+    if len(rows) == len(columns):
+        return columns
+    numbers: dict[str, NDArray[Any]] = columns.numbers
     kept = _stretch(numbers["activations"], rows)
     ends = numbers["bytes"].cumsum(dtype="int64")
     starts = ends[rows] - numbers["bytes"][rows]
-    contents = one.contents
+    contents = columns.contents
     return Columns(
         numbers={name: column[rows] for name, column in numbers.items()},
-        concepts=one.concepts[kept],
-        scores=one.scores[kept],
+        concepts=columns.concepts[kept],
+        scores=columns.scores[kept],
         contents=b"".join(
             contents[start:end] for start, end in zip(starts.tolist(), ends[rows].tolist(), strict=True)
         ),
@@ -169,8 +171,8 @@ def _renumbered(
     import numpy as np
 
     used = np.zeros(len(strings), np.bool_)
-    for one in chosen:
-        used[one.concepts] = True
+    for columns in chosen:
+        used[columns.concepts] = True
     numbers = np.zeros(len(strings), np.uint32)
     own = np.flatnonzero(used)
     if len(own):
@@ -178,42 +180,42 @@ def _renumbered(
     return numbers
 
 
-def _part(one: Columns, strings: _Strings, numbers: NDArray[np.uint32] | None) -> dict[str, NDArray[Any]]:
+def _part(columns: Columns, strings: _Strings, numbers: NDArray[np.uint32] | None) -> dict[str, NDArray[Any]]:
     """Return rows as flat columns; without `numbers` of concepts they have neither these nor texts."""
     import numpy as np
 
-    part: dict[str, NDArray[Any]] = {name: one.numbers[name] for name in _PLAIN}
-    part["role"] = strings.of(one.numbers["role"])
-    part["event"] = strings.of(one.numbers["event"])
+    part: dict[str, NDArray[Any]] = {name: columns.numbers[name] for name in _PLAIN}
+    part["role"] = strings.of(columns.numbers["role"])
+    part["event"] = strings.of(columns.numbers["event"])
     if numbers is None:
-        part["content"] = np.full(len(one), "", dtype=object)
-        part["activations"] = np.zeros(len(one), np.uint8)
-        nothing = np.zeros(len(one), np.uint32), np.zeros(len(one), np.float32)
+        part["content"] = np.full(len(columns), "", dtype=object)
+        part["activations"] = np.zeros(len(columns), np.uint8)
+        nothing = np.zeros(len(columns), np.uint32), np.zeros(len(columns), np.float32)
         for position in _POSITIONS:
             part[f"c{position}"], part[f"s{position}"] = nothing
         return part
-    part["content"] = _texts(one)
-    counts: NDArray[Any] = one.numbers["activations"]
+    part["content"] = _texts(columns)
+    counts: NDArray[Any] = columns.numbers["activations"]
     starts = np.cumsum(counts, dtype=np.int64) - counts
     part["activations"] = counts
     # Past a row's own activations stands anything; the list is cut there.
-    ends = max(len(one.concepts) - 1, 0)
-    concepts = numbers[one.concepts] if len(one.concepts) else np.zeros(1, np.uint32)
-    scores = one.scores if len(one.scores) else np.zeros(1, np.float32)
+    ends = max(len(columns.concepts) - 1, 0)
+    concepts = numbers[columns.concepts] if len(columns.concepts) else np.zeros(1, np.uint32)
+    scores = columns.scores if len(columns.scores) else np.zeros(1, np.float32)
     for position in _POSITIONS:
         at = np.minimum(starts + position, ends)
         part[f"c{position}"], part[f"s{position}"] = concepts[at], scores[at]
     return part
 
 
-def _texts(one: Columns) -> NDArray[np.object_]:
+def _texts(columns: Columns) -> NDArray[np.object_]:
     import numpy as np
 
-    lengths: NDArray[Any] = one.numbers["bytes"]
+    lengths: NDArray[Any] = columns.numbers["bytes"]
     ends = np.cumsum(lengths, dtype=np.int64)
     starts = ends - lengths
-    contents = one.contents
-    texts = np.empty(len(one), dtype=object)
+    contents = columns.contents
+    texts = np.empty(len(columns), dtype=object)
     texts[:] = [
         contents[start:end].decode("utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]

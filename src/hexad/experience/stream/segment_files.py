@@ -87,7 +87,7 @@ class SegmentFiles:
                         f" ({_PARQUET}, KV_METADATA {{{key}: '{' '.join(names)}'}})"
                     )
                 ranges = _ranges(cursor, self._duck.name(temporary))
-            rows = sum(one.rows for one in ranges)
+            rows = sum(session_range.rows for session_range in ranges)
             sides = [self.write_side(kind, stem, temporary) for kind in side_kinds(rows)]
             files.publish(temporary, path)
         segment = Segment(name=path.name, rows=rows, bytes=path.stat().st_size, sha256=file_hash(path))

@@ -69,8 +69,8 @@ class SegmentUpkeep:
 
     def _bytes(self) -> int:
         sides = self._manifest.sides().values()
-        return sum(one.bytes for one in self._manifest.segments()) + sum(
-            one.bytes for some in sides for one in some
+        return sum(segment.bytes for segment in self._manifest.segments()) + sum(
+            side.bytes for some in sides for side in some
         )
 
     def _candidates(self, problems: list[str]) -> list[_Candidate]:
@@ -80,14 +80,17 @@ class SegmentUpkeep:
             self._candidate(segment, _gone(ranges.get(segment.name, ()), cold))
             for segment in self._manifest.segments()
         ]
-        small = [one for one in found if one.rows < SMALL_ROWS]
-        merged = {one.segment.name for one in small} if len(small) >= SMALL_SEGMENTS else set[str]()
+        small = [candidate for candidate in found if candidate.rows < SMALL_ROWS]
+        merged = (
+            {candidate.segment.name for candidate in small} if len(small) >= SMALL_SEGMENTS else set[str]()
+        )
         chosen = [
-            one
-            for one in found
-            if one.segment.name in merged or (one.cold_rows and 2 * one.cold_rows >= one.segment.rows)
+            candidate
+            for candidate in found
+            if candidate.segment.name in merged
+            or (candidate.cold_rows and 2 * candidate.cold_rows >= candidate.segment.rows)
         ]
-        return [one for one in chosen if self._is_whole(one.segment, problems)]
+        return [candidate for candidate in chosen if self._is_whole(candidate.segment, problems)]
 
     def _candidate(self, segment: Segment, gone: Mapping[int, Ranges]) -> _Candidate:
         # The ticks between the first and the last of a segment may be in others, so this is only what it can be.
@@ -119,7 +122,7 @@ class SegmentUpkeep:
         """
         problems: list[str] = []
         dropped: list[Segment] = []
-        before = {one.name for one in self._manifest.segments()}
+        before = {segment.name for segment in self._manifest.segments()}
         held, gone = self._manifest.ranges(), self._cold.by_session()
         for segment in self._manifest.segments():
             ranges = held.get(segment.name, ())
@@ -131,10 +134,10 @@ class SegmentUpkeep:
                 rows = self._count(segment, left)
                 self._rewrite([_Candidate(segment=segment, cold_rows=rows, gone=left)])
                 dropped += [segment] if rows == segment.rows else []
-        made = [one for one in self._manifest.segments() if one.name not in before]
+        made = [segment for segment in self._manifest.segments() if segment.name not in before]
         sides = self._manifest.sides()
-        size = sum(one.bytes for one in (*dropped, *made))
-        size += sum(side.bytes for one in made for side in sides.get(one.name, ()))
+        size = sum(segment.bytes for segment in (*dropped, *made))
+        size += sum(side.bytes for segment in made for side in sides.get(segment.name, ()))
         return size, problems
 
     def _is_whole(self, segment: Segment, problems: list[str]) -> bool:
@@ -147,19 +150,21 @@ class SegmentUpkeep:
 
     def _rewrite(self, group: Sequence[_Candidate]) -> int:
         """Put one segment in the place of several, without the rows that left; return how many these were."""
-        names = [one.segment.name for one in group]
+        names = [candidate.segment.name for candidate in group]
         left = 0
-        with_rows = [one for one in group if one.rows]
+        with_rows = [candidate for candidate in group if candidate.rows]
         if not with_rows:
             for name in names:
                 self._manifest.drop(name)
         else:
             gone: dict[int, Ranges] = {}
-            for one in with_rows:
-                for session, ranges in one.gone.items():
+            for candidate in with_rows:
+                for session, ranges in candidate.gone.items():
                     gone[session] = tuple(sorted({*gone.get(session, ()), *ranges}))
-            names_in = [self._duck.name(self._files.directory / one.segment.name) for one in with_rows]
-            paths = ", ".join(f"'{quoted(one)}'" for one in names_in)
+            names_in = [
+                self._duck.name(self._files.directory / candidate.segment.name) for candidate in with_rows
+            ]
+            paths = ", ".join(f"'{quoted(name)}'" for name in names_in)
             select = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false) steps"
             cold = TickRanges(gone) if gone else None
             written = self._files.write(
@@ -178,7 +183,7 @@ class SegmentUpkeep:
         for name in names:
             self._files.remove(name)
             self._manifest.forget_replaced(name)
-        return sum(one.segment.rows for one in group) - left
+        return sum(candidate.segment.rows for candidate in group) - left
 
     def _make_sides(self, problems: list[str], stop: Callable[[], bool]) -> None:
         sides = self._manifest.sides()
@@ -197,22 +202,25 @@ class SegmentUpkeep:
 
 def _gone(held: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
     """Return which ticks that left may be in a segment."""
-    found = {one.session: intersection(cold.get(one.session, ()), [one.ticks]) for one in held}
+    found = {
+        session_range.session: intersection(cold.get(session_range.session, ()), [session_range.ticks])
+        for session_range in held
+    }
     return {session: ranges for session, ranges in found.items() if ranges}
 
 
 def _groups(chosen: Sequence[_Candidate]) -> Iterator[list[_Candidate]]:
     """Yield what becomes one segment each: those of which nothing is left by themselves."""
-    yield from ([one] for one in chosen if not one.rows)
+    yield from ([candidate] for candidate in chosen if not candidate.rows)
     group: list[_Candidate] = []
     rows = size = 0
-    for one in chosen:
-        if not one.rows:
+    for candidate in chosen:
+        if not candidate.rows:
             continue
-        if group and (rows + one.rows > LOG_ROWS or size + one.segment.bytes > _MERGED_BYTES):
+        if group and (rows + candidate.rows > LOG_ROWS or size + candidate.segment.bytes > _MERGED_BYTES):
             yield group
             group, rows, size = [], 0, 0
-        group.append(one)
-        rows, size = rows + one.rows, size + one.segment.bytes
+        group.append(candidate)
+        rows, size = rows + candidate.rows, size + candidate.segment.bytes
     if group:
         yield group

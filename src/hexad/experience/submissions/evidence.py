@@ -201,14 +201,14 @@ class EvidencePackages:
         with self._db.read():
             applications = self._applied(ranges, rows)
             comments = self._said(ranges, rows)
-            ids = {one.tag_id for one in applications} | {submission.bud_tag_id}
+            ids = {application.tag_id for application in applications} | {submission.bud_tag_id}
             tags = self._tags.by_ids(ids)
         write_json(
             folder / TAGS,
             {
-                "tags": [tags[one].to_dict() for one in sorted(tags)],
-                "applications": [one.to_dict() for one in applications],
-                "comments": [one.to_dict() for one in comments],
+                "tags": [tags[tag].to_dict() for tag in sorted(tags)],
+                "applications": [application.to_dict() for application in applications],
+                "comments": [comment.to_dict() for comment in comments],
             },
             self._own,
         )
@@ -236,21 +236,25 @@ class EvidencePackages:
 
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         found = {
-            one.id: one
+            application.id: application
             for session, ticks, events in _places(ranges, rows)
-            for one in self._applications.touching(session, ticks, event_ids=events)
+            for application in self._applications.touching(session, ticks, event_ids=events)
         }
-        hidden = self._needs.sight.hidden({one.tag_id for one in found.values()})
-        shown = (one for one in found.values() if one.tag_id not in hidden or one.source is TagSource.MANUAL)
-        return sorted(shown, key=lambda one: (one.created_at, one.id))
+        hidden = self._needs.sight.hidden({application.tag_id for application in found.values()})
+        shown = (
+            application
+            for application in found.values()
+            if application.tag_id not in hidden or application.source is TagSource.MANUAL
+        )
+        return sorted(shown, key=lambda application: (application.created_at, application.id))
 
     def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
         found = {
-            one.id: one
+            comment.id: comment
             for session, ticks, events in _places(ranges, rows)
-            for one in self._comments.touching(session, ticks, event_ids=events)
+            for comment in self._comments.touching(session, ticks, event_ids=events)
         }
-        return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+        return sorted(found.values(), key=lambda comment: (comment.created_at, comment.id))
 
     def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""

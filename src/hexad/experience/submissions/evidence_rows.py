@@ -112,17 +112,17 @@ class EvidenceWriter:
             f"SELECT DISTINCT unnest(concepts) FROM (SELECT concepts {asked.steps})", list(asked.params)
         ).fetchall()
         numbers = sorted(int(row[0]) for row in used)
-        known = max((one for one in numbers if one < _PROVISIONAL), default=-1) + 1
-        unknown = max((one - _PROVISIONAL for one in numbers if one >= _PROVISIONAL), default=-1) + 1
+        known = max((number for number in numbers if number < _PROVISIONAL), default=-1) + 1
+        unknown = max((number - _PROVISIONAL for number in numbers if number >= _PROVISIONAL), default=-1) + 1
         words: list[str | None] = [None] * (known + unknown)
-        for one in numbers:
-            concept = asked.concepts.id(one)
+        for number in numbers:
+            concept = asked.concepts.id(number)
             if self._visible(concept):
-                words[one - _PROVISIONAL + known if one >= _PROVISIONAL else one] = concept
+                words[number - _PROVISIONAL + known if number >= _PROVISIONAL else number] = concept
         asked.cursor.execute("SET VARIABLE concepts = CAST(? AS VARCHAR[])", [words])
         sessions = {self._sessions.number(session): session for session in ranges}
         asked.cursor.register(
-            "names", _words("id", {no: one for no, one in sessions.items() if no is not None})
+            "names", _words("id", {no: session for no, session in sessions.items() if no is not None})
         )
         asked.cursor.register("kinds", _words("word", {code: kind.value for code, kind in enumerate(KINDS)}))
         asked.cursor.register(

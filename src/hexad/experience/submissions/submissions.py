@@ -107,8 +107,8 @@ class Graftings:
     def _still_so(self, evidence: Sequence[RangeTotals]) -> bool:
         """Whether all of it is in the stream still."""
         ranges: dict[str, list[tuple[int, int]]] = {}
-        for one in evidence:
-            ranges.setdefault(one.session_id, []).append(one.ticks)
+        for totals in evidence:
+            ranges.setdefault(totals.session_id, []).append(totals.ticks)
         return not any(
             intersection(self._gone.ranges(self._number(session), _hull(some)), some)
             for session, some in ranges.items()

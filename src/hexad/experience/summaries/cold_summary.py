@@ -191,7 +191,7 @@ def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[s
     """  # fmt: skip
     least = NAMED_SHARE * max(concepts.values(), default=0.0)
     first = [one for one, score in concepts.items() if one not in covered and score >= least]
-    return [*first, *(one for one in concepts if one not in first)]
+    return [*first, *(concept for concept in concepts if concept not in first)]
 
 
 def _distinct(names: Sequence[str] | map[str]) -> list[str]:

@@ -72,7 +72,7 @@ class Compressed:
         """
         covered = sorted(set(sessions))
         sources = record.source_record_ids
-        lineage = [list(one) for one in sources.ranges] if isinstance(sources, TickIds) else list(sources)
+        lineage = [list(span) for span in sources.ranges] if isinstance(sources, TickIds) else list(sources)
         texts = (
             record.summary,
             dump(dict(record.top_k_activations)),
@@ -108,7 +108,7 @@ class Compressed:
             assert row is not None
             no = cast("int", row[0])
             con.executemany(
-                "INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", [(one,) for one in record.peaks]
+                "INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", [(peak,) for peak in record.peaks]
             )
             con.executemany(
                 "INSERT INTO compressed_concepts SELECT ?, no, ? FROM stream_concepts WHERE id = ?",
@@ -151,7 +151,7 @@ class Compressed:
             " LEFT JOIN sessions s ON s.no = r.session_no",
             (dump(sorted(numbers)),),
         )
-        return {one.no: one.record for one in self._records(rows)}
+        return {record.no: record.record for record in self._records(rows)}
 
     def oldest(self, level: CompressionLevel, *, limit: int) -> list[Stored]:
         """Return records of a level, the oldest first."""
@@ -186,7 +186,7 @@ class Compressed:
             params["level"] = int(level)
         order = "ORDER BY r.start_at, r.no LIMIT :limit OFFSET :offset"
         params |= {"limit": limit, "offset": offset}
-        return [one.record for one in self._stored(f"{' AND '.join(conditions)} {order}", params)]
+        return [row.record for row in self._stored(f"{' AND '.join(conditions)} {order}", params)]
 
     def totals(self) -> dict[CompressionLevel, LevelTotals]:
         """Return what is there of each level; levels without a record are left out."""
@@ -222,10 +222,10 @@ class Compressed:
             " AND r.first_tick <= ? AND r.last_tick >= ?",
             (session, tick, tick),
         )
-        for one in self._records(rows):
-            sources = one.record.source_record_ids
+        for record in self._records(rows):
+            sources = record.record.source_record_ids
             if isinstance(sources, TickIds) and intersection(sources.ranges, [(tick, tick)]):
-                return one.record
+                return record.record
         return None
 
     # Questions --------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def _conditions(question: StepQuery, session: int | None) -> tuple[list[str], di
         params |= {"since": to_micros(question.times[0]), "until": to_micros(question.times[1])}
     if question.event_types is not None:
         conditions.append("r.kind IN (SELECT value FROM json_each(:kinds))")
-        params["kinds"] = dump([KIND_CODES[one] for one in question.event_types])
+        params["kinds"] = dump([KIND_CODES[event_type] for event_type in question.event_types])
     if question.event_id is not None:
         conditions.append("r.event_id = :event")
         params["event"] = question.event_id
@@ -379,7 +379,7 @@ def _record(row: Row, peaks: dict[str, float]) -> CompressedRecord:
         start_tick=cast("int | None", row[6]),
         end_tick=cast("int | None", row[7]),
         summary=cast("str", row[11]),
-        top_k_activations=dict(sorted(scores.items(), key=lambda one: (-one[1], one[0]))),
+        top_k_activations=dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))),
         significant_tags=tuple(parse(row[13])),
         source_record_ids=lineage,
         token_count=cast("int", row[15]),

@@ -52,7 +52,10 @@ class ColdTags:
         rows = [row for row in self._reached(target) if tag in _tags(row)]
         if not rows:
             return
-        others = [one.target for one in self._applications.of_tags([tag], session_id=target.session_id)]
+        others = [
+            tag_application.target
+            for tag_application in self._applications.of_tags([tag], session_id=target.session_id)
+        ]
         events = {one.event_id for one in others if one.event_id is not None}
         ranges = union(_range(one) for one in others if one.event_id is None)
         for row in rows:
@@ -76,7 +79,7 @@ class ColdTags:
         gone = intersection(
             union((cast("int", first), cast("int", last)) for first, last in left), [_range(target)]
         )
-        if not difference(gone, union(one for row in self._reached(target) for one in _ticks(row))):
+        if not difference(gone, union(tick for row in self._reached(target) for tick in _ticks(row))):
             return  # replies stand for all of it
         rows = self._db.query(
             "SELECT r.no, NULL, NULL, r.significant_tags FROM sessions s JOIN compressed_records r"

@@ -69,10 +69,10 @@ class Compactions:
             (dump(list(session_ids)),),
         )
         found = {state.session_id: state for state in map(_window_state, rows)}
-        missing = [one for one in session_ids if one not in found]
+        missing = [session_id for session_id in session_ids if session_id not in found]
         if missing:
             raise _unknown(missing[0])
-        return [found[one] for one in session_ids]
+        return [found[session_id] for session_id in session_ids]
 
     def _state(self, where: str, value: SQLValue) -> WindowState:
         row = self._db.query_one(f"SELECT {_STATE} FROM sessions WHERE {where}", (value,))
@@ -180,7 +180,7 @@ def _record(row: Row) -> CompactionRecord:
         tokens_after=cast("int", row[7]),
         summary=cast("str", row[8]),
         summary_concept_tags=load_strings(row[9]),
-        top_k_activations=dict(sorted(top.items(), key=lambda one: (-one[1], one[0]))),
+        top_k_activations=dict(sorted(top.items(), key=lambda item: (-item[1], item[0]))),
         trigger=CompactionTrigger(cast("str", row[11])),
         result_level=CompressionLevel(cast("int", row[12])),
         generated_by=cast("str", row[13]),

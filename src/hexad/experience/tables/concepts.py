@@ -238,13 +238,20 @@ def _put_tags(con: Connection, pack: ConceptPack, at: datetime) -> None:
         " VALUES(?1, ?2, ?3, 'concept', ?1, ?4, ?5, ?6) ON CONFLICT(id) DO UPDATE SET"
         " name = ?2, folded = ?3, description = ?6 WHERE concept_id = ?1",
         (
-            (one.id, one.term, folded_name(one.term), to_micros(at), _CREATED_BY, one.definition)
-            for one in pack.concepts
+            (
+                concept.id,
+                concept.term,
+                folded_name(concept.term),
+                to_micros(at),
+                _CREATED_BY,
+                concept.definition,
+            )
+            for concept in pack.concepts
         ),
     )
     taken = con.execute(
         "SELECT t.id, t.tag_type FROM json_each(?) j JOIN tags t ON t.id = j.value WHERE t.concept_id IS NULL LIMIT 1",
-        (dump([one.id for one in pack.concepts]),),
+        (dump([concept.id for concept in pack.concepts]),),
     ).fetchone()
     if taken is not None:
         raise Conflict(f"The tag {taken[0]!r} has the id of a concept of pack {pack.id!r}, and is none.")
@@ -255,7 +262,7 @@ def _adopt(con: Connection, pack: ConceptPack) -> None:
     earlier = con.execute(
         "SELECT o.no, o.id, t.no, t.id FROM tags o JOIN tags t ON t.id = o.name AND t.tag_type = 'concept'"
         " WHERE o.tag_type = 'custom' AND o.name IN (SELECT value FROM json_each(?))",
-        (dump([one.id for one in pack.concepts]),),
+        (dump([concept.id for concept in pack.concepts]),),
     ).fetchall()
     for old_no, old_id, new_no, new_id in earlier:
         con.execute("UPDATE tag_applications SET tag_no = ? WHERE tag_no = ?", (new_no, old_no))
@@ -271,7 +278,7 @@ def _adopt(con: Connection, pack: ConceptPack) -> None:
 
 def _put_concepts(con: Connection, pack: ConceptPack, pack_no: int) -> int:
     """Store what the pack says of its concepts; returns how many it no longer has."""
-    ids = dump([one.id for one in pack.concepts])
+    ids = dump([concept.id for concept in pack.concepts])
     foreign = con.execute(
         "SELECT t.id, p.id FROM json_each(?) j JOIN tags t ON t.id = j.value JOIN concepts c ON c.tag_no = t.no"
         " JOIN concept_packs p ON p.no = c.pack_no WHERE p.no <> ? LIMIT 1",
@@ -298,8 +305,8 @@ def _put_concepts(con: Connection, pack: ConceptPack, pack_no: int) -> int:
         " SELECT no, ?2, ?3, ?4, ?5, ?6 FROM tags WHERE id = ?1 ON CONFLICT(tag_no) DO UPDATE SET"
         " layer = ?3, domain = ?4, lens = ?5, details = ?6",
         (
-            (one.id, pack_no, one.layer, one.domain, one.lens, dump(dict(one.details)))
-            for one in pack.concepts
+            (concept.id, pack_no, concept.layer, concept.domain, concept.lens, dump(dict(concept.details)))
+            for concept in pack.concepts
         ),
     )
     return removed
@@ -314,19 +321,19 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
     con.executemany(
         "INSERT OR IGNORE INTO concept_aliases(folded, tag_no, alias) VALUES(?,?,?)",
         (
-            (folded_name(alias), numbers[one.id], alias)
-            for one in pack.concepts
-            for alias in one.aliases
-            if folded_name(alias) != folded_name(one.term)
+            (folded_name(alias), numbers[concept.id], alias)
+            for concept in pack.concepts
+            for alias in concept.aliases
+            if folded_name(alias) != folded_name(concept.term)
         ),
     )
-    by_term = {one.term: numbers[one.id] for one in pack.concepts}
+    by_term = {concept.term: numbers[concept.id] for concept in pack.concepts}
     con.executemany(
         "INSERT OR IGNORE INTO concept_relations(from_no, relation, target, to_no) VALUES(?,?,?,?)",
         (
-            (numbers[one.id], relation, target, numbers.get(target) or by_term.get(target))
-            for one in pack.concepts
-            for relation, target in _relations(one.parents, one.relations)
+            (numbers[concept.id], relation, target, numbers.get(target) or by_term.get(target))
+            for concept in pack.concepts
+            for relation, target in _relations(concept.parents, concept.relations)
         ),
     )
     con.execute(

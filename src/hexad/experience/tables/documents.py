@@ -223,7 +223,7 @@ class Documents:
             con.execute("DELETE FROM document_subjects WHERE document_id = ?", (document.id,))
             con.executemany(
                 "INSERT INTO document_subjects(document_id, subject) VALUES(?,?)",
-                [(document.id, one) for one in document.data_subjects],
+                [(document.id, data_subject) for data_subject in document.data_subjects],
             )
 
 

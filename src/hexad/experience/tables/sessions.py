@@ -54,7 +54,8 @@ class Sessions:
             if data_subjects is not None:
                 con.execute("DELETE FROM session_subjects WHERE session_no = ?", row)
                 con.executemany(
-                    "INSERT INTO session_subjects VALUES(?, ?)", [(row[0], one) for one in data_subjects]
+                    "INSERT INTO session_subjects VALUES(?, ?)",
+                    [(row[0], data_subject) for data_subject in data_subjects],
                 )
         return cast("int", row[0])
 

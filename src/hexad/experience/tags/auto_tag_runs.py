@@ -154,8 +154,8 @@ def _borders(
     """Return the first and the last ticks, with their sessions, of what lies together among the rows."""
     import numpy as np
 
-    sessions = np.concatenate([one.numbers["session"][a:b].astype(np.int64) for one, (a, b) in parts])
-    ticks = np.concatenate([one.numbers["tick"][a:b] for one, (a, b) in parts])
+    sessions = np.concatenate([columns.numbers["session"][a:b].astype(np.int64) for columns, (a, b) in parts])
+    ticks = np.concatenate([columns.numbers["tick"][a:b] for columns, (a, b) in parts])
     order = np.lexsort((ticks, sessions))
     sessions, ticks = sessions[order], ticks[order]
     apart = (np.diff(sessions) != 0) | (np.diff(ticks) != 1)

@@ -149,7 +149,12 @@ class AutoTagger:
                     )
                 )
                 continue
-            self._join(session_id, run.ticks, confidence, [one for one in (before, after) if one is not None])
+            self._join(
+                session_id,
+                run.ticks,
+                confidence,
+                [application for application in (before, after) if application is not None],
+            )
             neighbours.forget()
         self._applications.add(new)
         return len(new)
@@ -171,13 +176,13 @@ class AutoTagger:
     ) -> None:
         """Make one application of a run and of those that it touches; the first of them stays."""
         first, last = ticks
-        for one in beside:
-            first = min(first, one.target.range_start or 0)
-            last = max(last, one.target.range_end or 0)
-            confidence = max(confidence, one.confidence)
+        for application in beside:
+            first = min(first, application.target.range_start or 0)
+            last = max(last, application.target.range_end or 0)
+            confidence = max(confidence, application.confidence)
         kept, *rest = beside
-        for one in rest:
-            self._applications.remove(one.id)
+        for application in rest:
+            self._applications.remove(application.id)
         self._applications.change(
             replace(kept, target=_target(session_id, (first, last)), confidence=confidence)
         )
@@ -261,8 +266,10 @@ class _Neighbours:
         place = (session_id, tick)
         if place not in self._known:
             touching = self._applications.touching(session_id, (tick, tick))
-            self._known[place] = [one for one in touching if one.source is TagSource.AUTO]
-        return [one for one in self._known[place] if one.tag_id == tag_id]
+            self._known[place] = [
+                application for application in touching if application.source is TagSource.AUTO
+            ]
+        return [application for application in self._known[place] if application.tag_id == tag_id]
 
 
 def _target(session_id: str, ticks: TickRange) -> Target:

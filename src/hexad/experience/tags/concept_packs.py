@@ -115,8 +115,8 @@ def _objects(data: bytes, file: Path, head: dict[str, JSONValue]) -> Iterator[_O
     for key, value in content.items():
         head.setdefault(key, value)
     if isinstance(concepts, dict):
-        for term, one in concepts.items():
-            yield {"term": term, **_mapping(one, file)}
+        for term, concept in concepts.items():
+            yield {"term": term, **_mapping(concept, file)}
     else:
         yield from _mappings(concepts, file)
 
@@ -252,8 +252,13 @@ def _strings(value: JSONValue, what: str, path: Path) -> tuple[str, ...]:
 
 def _refuse_circles(concepts: Sequence[Concept], path: Path) -> None:
     """Raise `InvalidInput` for a concept that is above itself: nothing could be browsed from a root to it."""
-    by_name = {one.term: one.id for one in concepts} | {one.id: one.id for one in concepts}
-    parents = {one.id: [by_name[parent] for parent in one.parents if parent in by_name] for one in concepts}
+    by_name = {concept.term: concept.id for concept in concepts} | {
+        concept.id: concept.id for concept in concepts
+    }
+    parents = {
+        concept.id: [by_name[parent] for parent in concept.parents if parent in by_name]
+        for concept in concepts
+    }
     children: dict[str, list[str]] = {}
     waiting = {concept_id: len(above) for concept_id, above in parents.items()}
     for concept_id, above in parents.items():
@@ -280,25 +285,25 @@ def without_secrets(pack: ConceptPack, masked: Masked) -> ConceptPack:
 
     All texts are looked through together: looking has a price for each look, and packs have a hundred thousand.
     """
-    for _ in masked([pack.id, *(name for one in pack.concepts for name in _names(one))]):
+    for _ in masked([pack.id, *(name for concept in pack.concepts for name in _names(concept))]):
         raise InvalidInput(
             "The pack holds what looks like a secret where a concept, an alias or a relation is named; take it out."
         )
     texts = [
         text
-        for one in pack.concepts
-        for text in (one.definition or "", json.dumps(dict(one.details), ensure_ascii=False))
+        for concept in pack.concepts
+        for text in (concept.definition or "", json.dumps(dict(concept.details), ensure_ascii=False))
     ]
     found = dict(masked(texts))
     if not found:
         return pack
     concepts = [
         replace(
-            one,
-            definition=found.get(2 * at, one.definition),
-            details=_details(found[2 * at + 1]) if 2 * at + 1 in found else one.details,
+            concept,
+            definition=found.get(2 * at, concept.definition),
+            details=_details(found[2 * at + 1]) if 2 * at + 1 in found else concept.details,
         )
-        for at, one in enumerate(pack.concepts)
+        for at, concept in enumerate(pack.concepts)
     ]
     return replace(pack, concepts=tuple(concepts))
 

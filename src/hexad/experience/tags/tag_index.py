@@ -208,7 +208,7 @@ class TagIndex:
 
     def create_bud_tag(self, name: str, description: str, *, related_concepts: Sequence[str] = ()) -> Tag:
         """Create a bud that stands at `collecting` and is near to some concepts, also of packs that come later."""
-        ids = [self._concept_id(one) for one in word_list(related_concepts, "related_concepts")]
+        ids = [self._concept_id(concept) for concept in word_list(related_concepts, "related_concepts")]
         with self._db.transaction():
             tag = self.create_tag(name, TagType.BUD, description=description)
             self._tags.relate_bud(tag.id, ids)

@@ -141,16 +141,25 @@ class TagPlaces:
             events = self._events_at(session_id, tick) if event_ids is None else event_ids
             direct = self._applications.touching(session_id, (tick, tick), event_ids=events)
             found = (
-                [one for application in direct for one in (application, *self._inherited(application))]
+                [
+                    tag_application
+                    for application in direct
+                    for tag_application in (application, *self._inherited(application))
+                ]
                 if inherited
                 else direct
             )
-            hidden = self._hidden({one.tag_id for one in found})
-            by_rule = {one.id: one.tag_id for one in direct if one.source is TagSource.AUTO}
+            hidden = self._hidden({application.tag_id for application in found})
+            by_rule = {
+                application.id: application.tag_id
+                for application in direct
+                if application.source is TagSource.AUTO
+            }
             return [
-                one
-                for one in found
-                if one.id not in by_rule or hidden.isdisjoint((one.tag_id, by_rule[one.id]))
+                application
+                for application in found
+                if application.id not in by_rule
+                or hidden.isdisjoint((application.tag_id, by_rule[application.id]))
             ]
 
     def _events_at(self, session_id: str, tick: int) -> Sequence[str]:
@@ -171,7 +180,7 @@ class TagPlaces:
         """Return the tags on a tick, each once, in the order in which they were applied."""
         with self._db.read():
             found = self.applications_at(session_id, tick, event_ids=event_ids, inherited=inherited)
-            ids = dict.fromkeys(one.tag_id for one in found)
+            ids = dict.fromkeys(application.tag_id for application in found)
             tags = self._tags.by_ids(ids)
         return [tags[tag_id] for tag_id in ids]
 
@@ -202,8 +211,8 @@ def _in_all(answers: Sequence[Mapping[str, TaggedTicks]]) -> dict[str, TaggedTic
     """Return the ticks that every answer has, by session."""
     first, *rest = answers
     found: dict[str, TaggedTicks] = {}
-    for session, one in first.items():
-        ranges, unknown = one.ranges, one.unknown_events
+    for session, ticks in first.items():
+        ranges, unknown = ticks.ranges, ticks.unknown_events
         for answer in rest:
             other = answer.get(session, TaggedTicks(ranges=()))
             ranges = intersection(ranges, other.ranges)

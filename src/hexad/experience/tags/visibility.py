@@ -55,9 +55,11 @@ class Sight:
             return records
         return [
             replace(
-                one, concept_activations=self.activations(one.concept_activations), content=self._content(one)
+                record,
+                concept_activations=self.activations(record.concept_activations),
+                content=self._content(record),
             )
-            for one in records
+            for record in records
         ]
 
     def holding(
@@ -75,17 +77,17 @@ class Sight:
         text = question.text.casefold()
         found = self.timesteps(ask(replace(question, limit=end + coarse, offset=0)))
         kept = [
-            one
-            for one in found
-            if one.compression_level <= CompressionLevel.REPLY or text in one.content.casefold()
+            record
+            for record in found
+            if record.compression_level <= CompressionLevel.REPLY or text in record.content.casefold()
         ]
         return kept[question.offset : end]
 
-    def _content(self, one: TimestepRecord) -> str:
-        if one.compression_level <= CompressionLevel.REPLY:
-            return one.content
-        record = self._compressed.get(one.id)
-        return one.content if record is None else self.told(record)
+    def _content(self, timestep_record: TimestepRecord) -> str:
+        if timestep_record.compression_level <= CompressionLevel.REPLY:
+            return timestep_record.content
+        record = self._compressed.get(timestep_record.id)
+        return timestep_record.content if record is None else self.told(record)
 
     def told(self, record: CompressedRecord) -> str:
         """Return a COLD record's summary without the names of concepts that were hidden since it was written."""
@@ -115,7 +117,8 @@ class Sight:
         if self._lenses is None:
             return records
         return [
-            replace(one, concept_activations=self.activations(one.concept_activations)) for one in records
+            replace(record, concept_activations=self.activations(record.concept_activations))
+            for record in records
         ]
 
     def compressed(self, record: CompressedRecord) -> CompressedRecord:

@@ -64,7 +64,7 @@ def compress_records(
     parse_whole(k, "k", least=1)
     if not records:
         raise InvalidInput("There is no record to compress; give at least one.")
-    coarser = [one for one in records if one.level > target]
+    coarser = [record for record in records if record.level > target]
     if coarser:
         raise InvalidInput(
             f"Record {coarser[0].id!r} is at {coarser[0].level.name}, coarser than {target.name}; give a level that "
@@ -101,7 +101,7 @@ def gist_of(records: Sequence[CompressedRecord], target: CompressionLevel, k: in
         for concept, score in record.top_k_activations.items():
             scores[concept] += score  # type: ignore[assignment]  # a `Counter` of floats, as document 2 has it
         tags.update(record.significant_tags)
-    strongest = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:k]
+    strongest = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
     return Gist(
         level=target,
         start_time=min(record.start_time for record in records),
@@ -147,7 +147,7 @@ def _level(given: CompressionLevel | str) -> CompressionLevel:
     try:
         level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
     except (KeyError, ValueError) as error:
-        words = ", ".join(one.name for one in CompressionLevel)
+        words = ", ".join(compression_level.name for compression_level in CompressionLevel)
         raise InvalidInput(f"The level {quoted(given)} is none of {words}.") from error
     if level < CompressionLevel.SESSION:
         raise InvalidInput(f"Records cannot be compressed to {level.name}; give SESSION or coarser.")

@@ -112,8 +112,8 @@ class Passes:
 
     def _groups(self, target: CompressionLevel, batch: int) -> list[_Group]:
         finer: dict[_Bucket, list[Stored]] = {}
-        for one in self._compressed.oldest(CompressionLevel(target - 1), limit=batch):
-            finer.setdefault(_bucket_of(one, target), []).append(one)
+        for row in self._compressed.oldest(CompressionLevel(target - 1), limit=batch):
+            finer.setdefault(_bucket_of(row, target), []).append(row)
         compactions = self._compactions(finer, batch) if target is CompressionLevel.DAY else {}
         return [
             _Group(
@@ -137,7 +137,7 @@ class Passes:
 
         One whose session has no such record (all that it summarised is pinned, say) goes by itself in the end.
         """
-        place_of = {one.sessions[0]: place for place, some in days.items() for one in some}
+        place_of = {row.sessions[0]: place for place, some in days.items() for row in some}
         rows = self._cold.told(place_of) if place_of else self._cold.orphans(batch)
         found: dict[_Bucket, list[CompactionRow]] = {}
         for row in rows:
@@ -151,9 +151,9 @@ class Passes:
         """Return what the group becomes, and who wrote its summary."""
         target = group.bucket.level
         # A summary may name concepts that were hidden since: what is made of it may not.
-        records = [replace(one.record, summary=self._sight.told(one.record)) for one in group.stored]
+        records = [replace(row.record, summary=self._sight.told(row.record)) for row in group.stored]
         began = min((record.start_time for record in records), default=None)
-        records += [_told(one, began or one.at) for one in group.compactions]
+        records += [_told(compaction, began or compaction.at) for compaction in group.compactions]
         gist = gist_of(records, target, k)
         if target is CompressionLevel.SESSION:
             gist = replace(gist, texts=self._session_texts(group))
@@ -162,18 +162,20 @@ class Passes:
 
     def _session_texts(self, group: _Group) -> list[str]:
         """Return what a session's summary is made of: its older one, its compactions, and replies outside of those."""
-        replies = [one.record for one in group.finer]
+        replies = [row.record for row in group.finer]
         ticks = [_ticks(record) for record in replies]
         hull = (min(first for first, _ in ticks), max(last for _, last in ticks))
         compactions = self._cold.within(group.bucket.session, hull)
-        told = [(one.ticks[0], one.summary) for one in compactions]
+        told = [(compaction.ticks[0], compaction.summary) for compaction in compactions]
         told += [
             (first, record.summary)
             for record, (first, last) in zip(replies, ticks, strict=True)
-            if not any(one.ticks[0] <= first and last <= one.ticks[1] for one in compactions)
+            if not any(
+                compaction.ticks[0] <= first and last <= compaction.ticks[1] for compaction in compactions
+            )
         ]
         in_order = (text for _, text in sorted(told, key=lambda one: one[0]))
-        return [*(self._sight.told(one.record) for one in group.existing), *in_order]
+        return [*(self._sight.told(row.record) for row in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
         # A summary is text, of which nothing can be left out any more when it is shown.
@@ -221,31 +223,31 @@ class Passes:
         None, and nothing is changed, when one of them is gone, its bucket has another record by now, or something was
         erased since there were `erased` ticks of it: the summary may tell of that.
         """
-        numbers = [one.no for one in group.stored]
-        folded = [one.no for one in group.compactions]
-        sessions = {session for one in group.stored for session in one.sessions}
+        numbers = [row.no for row in group.stored]
+        folded = [compaction.no for compaction in group.compactions]
+        sessions = {session for row in group.stored for session in row.sessions}
         with self._db.transaction():
             if erased_ticks(self._db) != erased:
                 return None
             sizes = self._cold.sizes(numbers)
             compactions = self._cold.compaction_sizes(folded)
-            there = {one.no for one in self._existing(group.bucket)}
+            there = {row.no for row in self._existing(group.bucket)}
             complete = len(sizes) == len(numbers) and len(compactions) == len(folded)
-            if not complete or there != {one.no for one in group.existing}:
+            if not complete or there != {row.no for row in group.existing}:
                 return None
             self._cold.remove_compactions(folded)
             self._compressed.delete(numbers)
             added = self._compressed.add(
-                record, sessions=sessions | {one.session for one in group.compactions}
+                record, sessions=sessions | {compaction.session for compaction in group.compactions}
             )
             gained = sum(sizes.values()) + sum(compactions.values())
             return gained - self._cold.sizes([added])[added]
 
 
-def _bucket_of(one: Stored, target: CompressionLevel) -> _Bucket:
+def _bucket_of(row: Stored, target: CompressionLevel) -> _Bucket:
     if target is CompressionLevel.SESSION:
-        return _Bucket(level=target, session=one.sessions[0])
-    first, end = bucket(target, one.record.start_time)
+        return _Bucket(level=target, session=row.sessions[0])
+    first, end = bucket(target, row.record.start_time)
     return _Bucket(level=target, span=(to_micros(first), to_micros(end)))
 
 

@@ -105,7 +105,7 @@ class Tiers:
         assert number is not None
         gone = self._gone.ranges(number, wanted)
         found = range_totals(self._needs.reader, {session_id: (wanted,)})
-        reached = max([one.ticks[1] for one in found] + [last for _, last in gone], default=0)
+        reached = max([totals.ticks[1] for totals in found] + [last for _, last in gone], default=0)
         if reached < wanted[1]:
             self._check_recorded(session_id, number, wanted)
         if not found:
@@ -135,8 +135,8 @@ class Tiers:
 
     def _still_so(self, asked: _Asked) -> bool:
         return asked.gone == self._gone.ranges(asked.session_no, asked.found.asked) and [
-            (one.no, one.ticks) for one in asked.pinned
-        ] == [(one.no, one.ticks) for one in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
+            (row.no, row.ticks) for row in asked.pinned
+        ] == [(row.no, row.ticks) for row in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
 
     def _pin(self, asked: _Asked, reason: str | None) -> int:
         found = asked.found
@@ -180,7 +180,9 @@ class Tiers:
                 total += sum(tokens for _, tokens in some)
             else:
                 overlapping[session_id] = union(ranges)
-        return total + sum(one.tokens for one in range_totals(self._needs.reader, overlapping))
+        return total + sum(
+            range_total.tokens for range_total in range_totals(self._needs.reader, overlapping)
+        )
 
     def warm_tokens(self) -> int:
         """Return how many tokens are pinned, those under several pins once."""
@@ -295,7 +297,7 @@ class Tiers:
             stored = [Fidelity.HOT, Fidelity.COLD]
         rows = self._windows.find(session_no=number, ticks=ticks, fidelities=stored, pinned=pinned)
         found = self._values.of(rows)
-        return found if fidelity is None else [one for one in found if one.fidelity is fidelity]
+        return found if fidelity is None else [window for window in found if window.fidelity is fidelity]
 
     # Submissions' windows ---------------------------------------------------------------------------------------
 

@@ -244,4 +244,4 @@ class Relief:
                 return
 
     def _ended(self) -> list[str]:
-        return [one for one in ended_sessions(self._needs.db) if one not in self._tried]
+        return [session for session in ended_sessions(self._needs.db) if session not in self._tried]

@@ -101,12 +101,12 @@ class ReplyMaker:
                 whole = [event for event in events if event.ticks[-1][1] < border]
                 if whole:
                     since = min(event.ticks[0][0] for event in events if event.ticks[-1][1] >= border)
-                    taken = union(one for event in whole for one in event.ticks)
+                    taken = union(tick for event in whole for tick in event.ticks)
                     free = difference(union([*free, *intersection(some, [(since, end)])]), taken)
                     events = whole
             if events:
                 records += self._records(session_id, events)
-                ticks += [one for event in events for one in event.ticks]
+                ticks += [tick for event in events for tick in event.ticks]
         return Replies(
             session_id=session_id,
             session_no=number,
@@ -148,7 +148,7 @@ class ReplyMaker:
 
     def _protected(self, session: int, ticks: tuple[int, int]) -> Ranges:
         kept = self._windows.protected(session, ticks)
-        return union(one for ranges in kept.values() for one in ranges)
+        return union(span for ranges in kept.values() for span in ranges)
 
     def _free(self, session: int, ranges: Ranges) -> Ranges:
         if not ranges:
@@ -174,7 +174,7 @@ class ReplyMaker:
     def _record(
         self, session_id: str, event: StreamEvent, text: str, tags: Sequence[str]
     ) -> CompressedRecord:
-        strongest = sorted(event.activations, key=lambda one: (-one[1], one[0]))[:TOP_K]
+        strongest = sorted(event.activations, key=lambda activation: (-activation[1], activation[0]))[:TOP_K]
         return CompressedRecord(
             id=self._ids.new(f"compressed-{CompressionLevel.REPLY.name}"),
             level=CompressionLevel.REPLY,
@@ -201,13 +201,13 @@ class ReplyMaker:
         named = [event.event_id for event in events if event.event_id is not None]
         hull = (min(event.ticks[0][0] for event in events), max(event.ticks[-1][1] for event in events))
         applications = self._applications.touching(session_id, hull, event_ids=named)
-        known = self._tags.by_ids({one.tag_id for one in applications})
+        known = self._tags.by_ids({application.tag_id for application in applications})
         counts = [(Counter[str](), Counter[str]()) for _ in events]
         places = _Places(events)
-        for one in applications:
-            is_concept = known[one.tag_id].tag_type is TagType.CONCEPT
-            for at, ticks in places.of(one.target):
-                counts[at][is_concept][one.tag_id] += ticks
+        for application in applications:
+            is_concept = known[application.tag_id].tag_type is TagType.CONCEPT
+            for at, ticks in places.of(application.target):
+                counts[at][is_concept][application.tag_id] += ticks
         return [
             [*own, *(tag for tag, _ in concepts.most_common(max(TOP_K - len(own), 0)))]
             for own, concepts in counts

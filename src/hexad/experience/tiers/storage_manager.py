@@ -110,21 +110,21 @@ class StorageManager:
         self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
     ) -> dict[Fidelity, Amount]:
         found = extents(self._needs.db, self._needs.reader)
-        timesteps = sum(one.timesteps for one in found.values())
+        timesteps = sum(extent.timesteps for extent in found.values())
         amounts = {
             fidelity: Amount(
-                records=one.timesteps,
-                timesteps=one.timesteps,
-                tokens=one.tokens,
-                bytes=round(stream_bytes * one.timesteps / timesteps) if timesteps else 0,
+                records=extent.timesteps,
+                timesteps=extent.timesteps,
+                tokens=extent.tokens,
+                bytes=round(stream_bytes * extent.timesteps / timesteps) if timesteps else 0,
             )
-            for fidelity, one in found.items()
+            for fidelity, extent in found.items()
         }
         cold = Amount(
-            records=sum(one.records for one in levels.values()),
-            timesteps=sum(one.timesteps for one in levels.values()),
-            tokens=sum(one.tokens for one in levels.values()),
-            bytes=sum(one.bytes for one in levels.values()),
+            records=sum(level.records for level in levels.values()),
+            timesteps=sum(level.timesteps for level in levels.values()),
+            tokens=sum(level.tokens for level in levels.values()),
+            bytes=sum(level.bytes for level in levels.values()),
         )
         return {fidelity: amounts.get(fidelity, cold) for fidelity in Fidelity}
 

@@ -79,7 +79,7 @@ class _Remains:
         self._coarse: list[CompressedRecord] | None = None
 
     def _records(self, question: StepQuery) -> list[CompressedRecord]:
-        numbers = [one.no for one in self._compressed.matches(question, self._rows[0].session_no)]
+        numbers = [match.no for match in self._compressed.matches(question, self._rows[0].session_no)]
         return list(self._compressed.by_numbers(numbers).values())
 
     def of(self, row: WindowRow) -> list[CompressedRecord]:
@@ -96,11 +96,13 @@ class _Remains:
         if self._coarse is None:
             question = StepQuery(session_id=row.session_id)
             self._coarse = sorted(
-                (one for one in self._records(question) if one.level > CompressionLevel.REPLY),
-                key=lambda one: (one.start_time, one.id),
+                (record for record in self._records(question) if record.level > CompressionLevel.REPLY),
+                key=lambda record: (record.start_time, record.id),
             )
         coarse = (
-            one for one in self._coarse if one.start_time <= row.end_time and one.end_time >= row.start_time
+            record
+            for record in self._coarse
+            if record.start_time <= row.end_time and record.end_time >= row.start_time
         )
         return [*coarse, *found.values()]
 
@@ -123,7 +125,7 @@ def _window(row: WindowRow, submission_ids: Sequence[str]) -> TimeWindow:
 
 
 def _cold_window(window: TimeWindow, records: Sequence[CompressedRecord]) -> TimeWindow:
-    level = max((one.level for one in records), default=CompressionLevel.REPLY)
+    level = max((record.level for record in records), default=CompressionLevel.REPLY)
     window = replace(window, fidelity=Fidelity.COLD, compression_level=level)
     if not records:
         return window
@@ -135,5 +137,5 @@ def _cold_window(window: TimeWindow, records: Sequence[CompressedRecord]) -> Tim
         summary=gist.summary,
         top_k_activations=gist.top_k_activations,
         significant_tags=tuple(gist.significant_tags),
-        source_record_ids=tuple(one.id for one in records),
+        source_record_ids=tuple(record.id for record in records),
     )

@@ -60,7 +60,7 @@ class ActivityBucket:
             "compressed": self.compressed,
             "coarsest": self.coarsest.name,
             "concepts": {
-                name: {"count": one.count, "mean": one.mean, "peak": one.peak}
-                for name, one in self.concepts.items()
+                name: {"count": concept.count, "mean": concept.mean, "peak": concept.peak}
+                for name, concept in self.concepts.items()
             },
         }

@@ -79,8 +79,13 @@ class StorageUsage:
             "documents_bytes": self.documents_bytes,
             "exports_bytes": self.exports_bytes,
             "tables_bytes": self.tables_bytes,
-            "by_fidelity": {one.value: amount.to_dict() for one, amount in self.by_fidelity.items()},
-            "by_level": {one.name: amount.to_dict() for one, amount in self.by_level.items()},
+            "by_fidelity": {
+                fidelity.value: amount.to_dict() for fidelity, amount in self.by_fidelity.items()
+            },
+            "by_level": {
+                compression_level.name: amount.to_dict()
+                for compression_level, amount in self.by_level.items()
+            },
             "compactions": self.compactions.to_dict(),
             "warm_quota_tokens": self.warm_quota_tokens,
             "warm_used_tokens": self.warm_used_tokens,

@@ -71,7 +71,7 @@ class EntryIndex:
         if not found:
             return []
         cosines = cosines_of(vector, _rows(found))
-        exact = zip((one.node_id for one in found), cosines, strict=True)
+        exact = zip((content.node_id for content in found), cosines, strict=True)
         return sorted(exact, key=lambda one: (-one[1], one[0]))[:limit]
 
     def nbytes(self) -> int:
@@ -145,7 +145,7 @@ class _Part:
         rows = _units(_rows(block))
         count = self._count + len(block)
         self._ids = _roomy(self._ids, self._count, count)
-        self._ids[self._count : count] = [one.node_id for one in block]
+        self._ids[self._count : count] = [content.node_id for content in block]
         if self._rows is not None:
             self._rows = _roomy(self._rows, self._count, count)
             self._rows[self._count : count] = rows
@@ -268,7 +268,7 @@ def _roomy(array: NDArray[Any], used: int, wanted: int, *, axis: int = 0) -> NDA
 
 
 def _rows(contents: Sequence[Content]) -> Rows:
-    return decode_rows([(one.embedding, one.format, one.scale) for one in contents])
+    return decode_rows([(content.embedding, content.format, content.scale) for content in contents])
 
 
 def _units(rows: NDArray[np.floating]) -> Rows:

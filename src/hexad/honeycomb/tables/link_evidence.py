@@ -271,15 +271,15 @@ class HoneycombLinks:
         with self._db.joined() as con:
             con.execute(
                 "DELETE FROM honeycomb_entities WHERE node_id IN (SELECT value FROM json_each(?))",
-                (json.dumps([one.no for one in linked]),),
+                (json.dumps([node.no for node in linked]),),
             )
             con.executemany(
                 "INSERT INTO honeycomb_entities(space_no, token, node_id) VALUES(?,?,?)",
-                [(one.space_no, token, one.no) for one in linked for token in sorted(one.tokens)],
+                [(node.space_no, token, node.no) for node in linked for token in sorted(node.tokens)],
             )
             con.executemany(
                 "UPDATE honeycomb_nodes SET linked = 1, mark = ?, reach = ? WHERE id = ?",
-                [(one.mark, one.reach, one.no) for one in linked],
+                [(node.mark, node.reach, node.no) for node in linked],
             )
 
     def forget_all(self) -> int:

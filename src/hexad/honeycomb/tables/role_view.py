@@ -30,7 +30,7 @@ class SeenRings:
     def placed(self, edges: Sequence[EdgeRow]) -> list[EdgeRow]:
         """Return edges to what is visible where they stand."""
         ranked = self._ranked({edge.from_id for edge in edges}, whole=True)
-        places = {(one.from_id, one.to_id): (one.ring, one.seat) for ring in ranked.values() for one in ring}
+        places = {(row.from_id, row.to_id): (row.ring, row.seat) for ring in ranked.values() for row in ring}
         found = []
         for edge in edges:
             ring, seat = places[edge.from_id, edge.to_id]

@@ -28,5 +28,7 @@ def seeds_of(recaller: Recaller, query: str, space: str | None, *, roles: tuple[
         return Begin([], notes, vector)
     most, least = found[0].score, found[-1].score
     width = most - least
-    entries = [Entry(one.no, (one.score - least) / width if width else 1.0, one.chunk_no) for one in found]
+    entries = [
+        Entry(seed.no, (seed.score - least) / width if width else 1.0, seed.chunk_no) for seed in found
+    ]
     return Begin(entries, notes, vector)

@@ -288,14 +288,14 @@ class JitWalker:
     def _cosines(self, taken: Sequence[Taken], focus: NDArray[np.float64]) -> dict[int, float]:
         import numpy as np
 
-        own = [one.said.node_id for one in taken if one.said.memory_id is None]
-        memories = [one.said.node_id for one in taken if one.said.memory_id is not None]
+        own = [piece.said.node_id for piece in taken if piece.said.memory_id is None]
+        memories = [piece.said.node_id for piece in taken if piece.said.memory_id is not None]
         told: dict[int, float] = {}
         found = self._stores.honeycomb.embeddings_of(own) if own else []
         rows = [
-            (one.node_id, one.embedding, one.format, one.scale)
-            for one in found
-            if one.dimensions == len(focus)
+            (content.node_id, content.embedding, content.format, content.scale)
+            for content in found
+            if content.dimensions == len(focus)
         ]
         if rows:
             told.update(

@@ -111,7 +111,7 @@ def _item(name: str, record: Record, where: str) -> Placed | Skip:
         return Skip(source_id=where, reason=f"{where}: it has no `id`")
     project = string(record, "merged_into_project") or string(record, "project")
     columns = next(columns for each, _, columns in _LISTS if each == name)
-    metadata = kept(FORMAT, original, record, [one for one in columns if one not in _TOLD])
+    metadata = kept(FORMAT, original, record, [column for column in columns if column not in _TOLD])
     if project:
         metadata["project"] = project
     return where, Item(

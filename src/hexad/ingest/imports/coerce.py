@@ -31,25 +31,25 @@ _DIGITS: Final = 300
 _SECRETS: Final = RedactionRules(pii=frozenset())
 
 
-def fitting(one: Item) -> Item:
+def fitting(item: Item) -> Item:
     """Return an item whose names the store takes."""
-    claim = one.claim
+    claim = item.claim
     return replace(
-        one,
-        source_id=None if one.source_id is None else fitting_id(one.source_id),
-        title=None if one.title is None else _printable(one.title) or None,
-        metadata=_fitting_metadata(one.metadata),
+        item,
+        source_id=None if item.source_id is None else fitting_id(item.source_id),
+        title=None if item.title is None else _printable(item.title) or None,
+        metadata=_fitting_metadata(item.metadata),
         claim=None if claim is None else _fitting_claim(claim),
     )
 
 
-def fitting_skip(one: Skip) -> Skip:
+def fitting_skip(skip: Skip) -> Skip:
     """Return a skip whose words tell no secret and fit a line."""
-    reason = one.reason
+    reason = skip.reason
     if find(reason, rules=_SECRETS):
         reason = redact(reason, rules=_SECRETS, salt=b"").text
     reason = reason if len(reason) <= _REASON else reason[: _REASON - 1] + "…"
-    return Skip(source_id=fitting_id(one.source_id), reason=reason)
+    return Skip(source_id=fitting_id(skip.source_id), reason=reason)
 
 
 def fitting_id(name: str) -> str:
@@ -95,7 +95,9 @@ def _fitting_claim(claim: Claim) -> Claim:
         attribute=attribute,
         value=value,
         data_subjects=tuple(
-            name for one in claim.data_subjects if is_name(name := _printable(one), NAME_LIMIT)
+            name
+            for data_subject in claim.data_subjects
+            if is_name(name := _printable(data_subject), NAME_LIMIT)
         ),
         links=tuple((kind, fitting_id(target)) for kind, target in claim.links),
     )

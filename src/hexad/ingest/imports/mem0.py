@@ -53,12 +53,12 @@ def read_mem0(path: Path) -> Iterator[Placed | Skip]:
 def _lines(path: Path) -> Iterator[Placed | Skip]:
     waiting: list[Skip] = []
     met, read = None, False
-    for one in json_lines(path):
-        if isinstance(one, Skip):
-            found: Placed | Skip = one
+    for json_line in json_lines(path):
+        if isinstance(json_line, Skip):
+            found: Placed | Skip = json_line
         else:
-            met = one[1] if met is None else met
-            found = _item(one[1], one[0], {})
+            met = json_line[1] if met is None else met
+            found = _item(json_line[1], json_line[0], {})
         if isinstance(found, Skip) and not read:
             waiting.append(found)  # until it is clear that this is the format
             continue
@@ -78,14 +78,14 @@ def _export(path: Path) -> Iterator[Placed | Skip]:
         records = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
     if not isinstance(records, list):
         refuse(path, "mem0's export", f"there is no list of memories under `results`; {keys_of(value)}")
-    if records and not any(_text(one) for one in records):
+    if records and not any(_text(record) for record in records):
         refuse(
             path, "mem0's export", f"no record has a text under `memory`; of the first, {keys_of(records[0])}"
         )
     times = {
-        string(one, "id"): time
-        for one in records
-        if isinstance(one, Mapping) and (time := read_time(one.get("created_at"))) is not None
+        string(record, "id"): time
+        for record in records
+        if isinstance(record, Mapping) and (time := read_time(record.get("created_at"))) is not None
     }
     for number, record in enumerate(records, start=1):
         yield _item(record, f"record {number}", times)

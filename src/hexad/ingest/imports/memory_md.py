@@ -65,11 +65,11 @@ def read_memory_md(path: Path) -> Iterator[Placed | Skip]:
     files = {name: one for name, one in found.items() if not leads_out(one, path)}
     yield from (Skip(source_id=name, reason=LEADS_OUT) for name in found if name not in files)
     pointers: dict[str, str] = {}
-    for one in _notes(files[INDEX], INDEX, files):
-        if isinstance(one, _Pointer):
-            pointers[one.file] = one.said
+    for note in _notes(files[INDEX], INDEX, files):
+        if isinstance(note, _Pointer):
+            pointers[note.file] = note.said
         else:
-            yield one
+            yield note
     for name, file in files.items():
         if name != INDEX:
             yield from _file(file, name, pointers.get(name, ""))
@@ -127,9 +127,9 @@ def _notes(path: Path, name: str, files: Mapping[str, Path]) -> Iterator[Placed 
 
 def _plain(path: Path, name: str) -> Iterator[Placed | Skip]:
     """Give the notes of a file that is no index."""
-    for one in _notes(path, name, {}):
-        assert not isinstance(one, _Pointer)  # without `files` there are none
-        yield one
+    for note in _notes(path, name, {}):
+        assert not isinstance(note, _Pointer)  # without `files` there are none
+        yield note
 
 
 def _item(original: str, block: _Block, name: str) -> Item:

@@ -42,8 +42,8 @@ def json_lines(path: Path) -> Iterator[tuple[str, object] | Skip]:
     """Give the records of JSON lines with their places."""
     try:
         with path.open("rb") as file:
-            for one in records_of(file):
-                yield one if isinstance(one, Skip) else (f"line {one[0]}", one[1])
+            for record in records_of(file):
+                yield record if isinstance(record, Skip) else (f"line {record[0]}", record[1])
     except OSError as error:
         raise InvalidInput(
             f"{str(path)!r} cannot be opened: {error.strerror}. Check its permissions."

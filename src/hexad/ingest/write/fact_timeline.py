@@ -38,7 +38,7 @@ class FactLine:
         if self.facts.holds_many(memory.attribute):
             return memory
         family = family_of(memory.kind)
-        line = [one for one in self.facts.line(look, space_no=space_no) if family_of(one.kind) == family]
+        line = [row for row in self.facts.line(look, space_no=space_no) if family_of(row.kind) == family]
         if len(line) < 2:
             return memory
         return self._told(memory, line, self._arranged(line, now=now), now=now)
@@ -46,8 +46,8 @@ class FactLine:
     def arrange(self, look: str, *, space_no: int, now: datetime) -> None:
         """Bring the facts of a key to where they stand by now: what was to come may have come."""
         lines: dict[str, list[FactRow]] = {}
-        for one in self.facts.line(look, space_no=space_no):
-            lines.setdefault(family_of(one.kind), []).append(one)
+        for row in self.facts.line(look, space_no=space_no):
+            lines.setdefault(family_of(row.kind), []).append(row)
         for line in lines.values():
             if not self.facts.holds_many(line[0].attribute):
                 self._arranged(line, now=now)
@@ -55,31 +55,31 @@ class FactLine:
     def _arranged(self, line: Sequence[FactRow], *, now: datetime) -> list[FactRow]:
         """Supersede what has been displaced, and return what stands."""
         fallen = displaced(line, now)
-        for one in fallen:
-            self.supersede(one.no, now=now)
-        gone, ours = {one.no for one in fallen}, {one.id for one in line}
+        for row in fallen:
+            self.supersede(row.no, now=now)
+        gone, ours = {row.no for row in fallen}, {row.id for row in line}
         before = predecessors(line)
-        for one in line:
-            older = before.get(one.no)
-            if older is not None and (one.supersedes is None or one.supersedes in ours):
-                self.facts.set_supersedes(one.no, older.id)
-        return [one for one in line if one.status is Status.ACTIVE and one.no not in gone]
+        for row in line:
+            older = before.get(row.no)
+            if older is not None and (row.supersedes is None or row.supersedes in ours):
+                self.facts.set_supersedes(row.no, older.id)
+        return [row for row in line if row.status is Status.ACTIVE and row.no not in gone]
 
     def _told(
         self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
     ) -> Memory:
-        own = next(one for one in line if one.id == memory.id)
+        own = next(row for row in line if row.id == memory.id)
         found = replace(
             self.stores.memories.by_no([own.no])[own.no], receipt=memory.receipt, chunks=memory.chunks
         )
         later = successor(own, line)
         if later is not None and found.status is Status.SUPERSEDED:
             return _noted(found, f"{later.id!r} holds since a later time: this is what held before.")
-        others = [one for one in standing if one.contradicts(own)]
+        others = [row for row in standing if row.contradicts(own)]
         if others:
             return _noted(
                 found,
-                f"It contradicts {', '.join(one.id for one in others)}, trusted more or less; all are kept.",
+                f"It contradicts {', '.join(row.id for row in others)}, trusted more or less; all are kept.",
             )
         older = predecessor(own, line)
         if older is None:

@@ -125,9 +125,9 @@ class Gate:
         value = None if draft.value is None else dump(draft.value)
         if repeated is not None and self._since(repeated) == draft.valid_from:
             return repeated
-        for one in Facts(self._stores.db, roles=self._stores.roles).line(look, space_no=space_no):
-            if (one.value, one.content_hash, one.valid_from) == (value, content_hash, draft.valid_from):
-                return self._stores.memories.identify_no(one.no)
+        for row in Facts(self._stores.db, roles=self._stores.roles).line(look, space_no=space_no):
+            if (row.value, row.content_hash, row.valid_from) == (value, content_hash, draft.valid_from):
+                return self._stores.memories.identify_no(row.no)
         return None
 
     def _since(self, known: Identity) -> datetime:

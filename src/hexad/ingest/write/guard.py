@@ -45,13 +45,13 @@ class Guard:
         self._stores, self._facts = stores, facts
 
     def objection(
-        self, one: Prepared, memory: Memory, policies: Policies, *, space_no: int
+        self, write: Prepared, memory: Memory, policies: Policies, *, space_no: int
     ) -> Objection | None:
         """Return why a memory may not stand as `one` brings it; None when it may."""
-        draft, protection = one.draft, policies.protection
+        draft, protection = write.draft, policies.protection
         reasons: list[str] = []
         if (
-            one.instructions
+            write.instructions
             and protection.quarantine is not None
             and draft.trust.rank <= protection.quarantine.rank
         ):
@@ -93,12 +93,12 @@ class Guard:
         return replace(memory, supersedes=None, metadata={**memory.metadata, BESIDE: memory.supersedes})
 
 
-def weaker(one: Prepared, old: Memory) -> bool:
+def weaker(write: Prepared, old: Memory) -> bool:
     """Whether who writes a draft is trusted less than the memory that it would change.
 
     What an ingested source says of its own item is no other voice.
     """
-    draft, author = one.draft, one.author or one.draft.trust
+    draft, author = write.draft, write.author or write.draft.trust
     own = draft.source is not None and draft.source == old.source and not draft.structured
     return author.rank < old.trust.rank and old.status is not Status.QUARANTINED and not own
 

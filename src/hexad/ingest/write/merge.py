@@ -19,11 +19,11 @@ from hexad.text.chunking import Section
 from hexad.text.normalize import slug
 
 
-def new_memory(one: Prepared, memory_id: str) -> Memory:
+def new_memory(write: Prepared, memory_id: str) -> Memory:
     """Return the memory that a draft describes, as if there were none yet."""
-    draft, found = one.draft, one.meaning
+    draft, found = write.draft, write.meaning
     given = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
-    created, updated = _times(one)
+    created, updated = _times(write)
     return Memory(
         id=memory_id,
         space=draft.space,
@@ -34,11 +34,11 @@ def new_memory(one: Prepared, memory_id: str) -> Memory:
         summary_short=found.summaries.short,
         summary_long=found.summaries.long,
         tags=found.tags,
-        metadata=_metadata(one, one.project or one.home),
+        metadata=_metadata(write, write.project or write.home),
         relevance=found.relevance,
         importance=0.5 if given is None else given,
         confidence=1.0 if draft.confidence is None else draft.confidence,
-        pinned=bool(one.pinned if draft.pinned is None else draft.pinned),
+        pinned=bool(write.pinned if draft.pinned is None else draft.pinned),
         created_at=created,
         updated_at=updated,
         valid_from=draft.valid_from,
@@ -57,25 +57,25 @@ def new_memory(one: Prepared, memory_id: str) -> Memory:
     )
 
 
-def _times(one: Prepared) -> tuple[datetime, datetime]:
+def _times(write: Prepared) -> tuple[datetime, datetime]:
     """Return when a new memory was made and changed; what the caller gave counts, also where it is still to come."""
-    draft = one.draft
+    draft = write.draft
     if draft.created_at is None:
-        updated = draft.updated_at or one.now
-        return min(one.now, updated), updated
-    return draft.created_at, draft.updated_at or max(one.now, draft.created_at)
+        updated = draft.updated_at or write.now
+        return min(write.now, updated), updated
+    return draft.created_at, draft.updated_at or max(write.now, draft.created_at)
 
 
-def _metadata(one: Prepared, project: str) -> dict[str, JSONValue]:
-    draft = one.draft
+def _metadata(write: Prepared, project: str) -> dict[str, JSONValue]:
+    draft = write.draft
     metadata = {name: value for name, value in (draft.metadata or {}).items() if name not in OURS}
     note = (draft.metadata or {}).get(QUARANTINE)
     if draft.imported and isinstance(note, Mapping) and note.get("verdict") != "released":
         metadata[QUARANTINE] = note  # a file may say that something waits, not that it was let in
-    if one.instructions:
-        metadata[INSTRUCTION_LIKE] = list(one.instructions)
-    flags = [_written(flag) for flag in one.clean.flags]
-    metadata.update(project=project, space=draft.space, hash=one.content_hash, pii_flags=flags)
+    if write.instructions:
+        metadata[INSTRUCTION_LIKE] = list(write.instructions)
+    flags = [_written(flag) for flag in write.clean.flags]
+    metadata.update(project=project, space=draft.space, hash=write.content_hash, pii_flags=flags)
     if draft.source_id is not None:
         metadata.setdefault("source", draft.source_id)
     if draft.title:
@@ -101,13 +101,13 @@ def with_flags(metadata: Mapping[str, JSONValue], found: Sequence[PiiFlag]) -> d
     return {**metadata, "pii_flags": flags}
 
 
-def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
+def merged(old: Memory, new: Memory, write: Prepared) -> Memory:
     """Return the changed memory: what the caller did not give stays as it was (decision 15).
 
     Raises `InvalidMemory` for an `updated_at` before the memory was made.
     """
-    draft = one.draft
-    rewritten = old.content_hash != new.content_hash or one.fresh
+    draft = write.draft
+    rewritten = old.content_hash != new.content_hash or write.fresh
     created = draft.created_at or old.created_at
     if draft.updated_at is not None and draft.updated_at < created:
         raise InvalidMemory(
@@ -118,13 +118,13 @@ def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
         new,
         created_at=created,
         pinned=old.pinned if draft.pinned is None else draft.pinned,
-        tags=old.tags if draft.tags is None and not one.fresh else new.tags,
+        tags=old.tags if draft.tags is None and not write.fresh else new.tags,
         kind=old.kind if draft.kind is None else new.kind,
         path=old.path if draft.path is None else new.path,
         summary_micro=new.summary_micro if rewritten or draft.summary_micro else old.summary_micro,
         summary_short=new.summary_short if rewritten or draft.summary_short else old.summary_short,
         summary_long=new.summary_long if rewritten or draft.summary_long else old.summary_long,
-        relevance=old.relevance if draft.relevance is None and not one.fresh else new.relevance,
+        relevance=old.relevance if draft.relevance is None and not write.fresh else new.relevance,
         importance=new.importance if _gives_importance(draft) else old.importance,
         confidence=old.confidence if draft.confidence is None else new.confidence,
         citations=old.citations if draft.citations is None else new.citations,
@@ -137,21 +137,21 @@ def merged(old: Memory, new: Memory, one: Prepared) -> Memory:
         value=old.value if draft.value is None else new.value,
         source=new.source or old.source,
         source_id=new.source_id or old.source_id,
-        trust=_merged_trust(old, new, one),
-        metadata=_merged_metadata(old, new, one),
-        updated_at=draft.updated_at or max(one.now, created),
+        trust=_merged_trust(old, new, write),
+        metadata=_merged_metadata(old, new, write),
+        updated_at=draft.updated_at or max(write.now, created),
         last_used_at=old.last_used_at,
         evidence=old.evidence,
         turn=new.turn or old.turn,
     )
 
 
-def _merged_trust(old: Memory, new: Memory, one: Prepared) -> Trust:
+def _merged_trust(old: Memory, new: Memory, write: Prepared) -> Trust:
     """Return who vouches for the changed memory: its new author; for the same words the one before, or the user.
 
     Nobody else raises it: an agent that repeats what it read vouches for nothing, nor does what a file says.
     """
-    draft = one.draft
+    draft = write.draft
     if draft.imported:
         return least_trust([old.trust, new.trust])
     own = draft.source is not None and not draft.structured
@@ -164,19 +164,19 @@ def _gives_importance(draft: Draft) -> bool:
     return draft.importance is not None or importance_of(draft.metadata or {}) is not None
 
 
-def _merged_metadata(old: Memory, new: Memory, one: Prepared) -> dict[str, JSONValue]:
+def _merged_metadata(old: Memory, new: Memory, write: Prepared) -> dict[str, JSONValue]:
     """Join the metadata; a flag stays as long as something that was kept holds its placeholder.
 
     The metadata of a structured draft are whole: a name that they leave out is gone.
     """
-    replaces = one.draft.structured and one.draft.metadata is not None
+    replaces = write.draft.structured and write.draft.metadata is not None
     before = {name: value for name, value in old.metadata.items() if name not in OURS}
     merged = dict(new.metadata) if replaces else {**before, **new.metadata}
-    if one.project is None and "project" in old.metadata:
+    if write.project is None and "project" in old.metadata:
         merged["project"] = old.metadata["project"]
     if replaces:
         return merged
-    draft = one.draft
+    draft = write.draft
     kept = json.dumps(
         [
             {k: v for k, v in old.metadata.items() if k not in new.metadata},
@@ -185,8 +185,8 @@ def _merged_metadata(old: Memory, new: Memory, one: Prepared) -> dict[str, JSONV
             old.path if draft.path is None else None,
         ]
     )
-    kept_tags = old.tags if draft.tags is None and not one.fresh else ()
-    if old.content_hash == new.content_hash and one.clean.removed == 0:
+    kept_tags = old.tags if draft.tags is None and not write.fresh else ()
+    if old.content_hash == new.content_hash and write.clean.removed == 0:
         kept += new.raw  # the text as it is stored, handed back
     flags = list(cast("Sequence[JSONValue]", new.metadata["pii_flags"]))
     for flag in cast("Sequence[Mapping[str, JSONValue]]", old.metadata.get("pii_flags", [])):
@@ -197,26 +197,26 @@ def _merged_metadata(old: Memory, new: Memory, one: Prepared) -> dict[str, JSONV
     return merged
 
 
-def same(old: Memory, new: Memory, one: Prepared) -> bool:
+def same(old: Memory, new: Memory, write: Prepared) -> bool:
     """Whether a change changes anything but the time at which it was made."""
-    if one.draft.updated_at is not None and one.draft.updated_at != old.updated_at:
+    if write.draft.updated_at is not None and write.draft.updated_at != old.updated_at:
         return False
-    if one.spans is not None and not _same_places(old, one, one.spans):
+    if write.spans is not None and not _same_places(old, write, write.spans):
         return False
     return old == replace(new, updated_at=old.updated_at, chunks=old.chunks, status=old.status)
 
 
-def _same_places(old: Memory, one: Prepared, spans: Sequence[Section]) -> bool:
+def _same_places(old: Memory, write: Prepared, spans: Sequence[Section]) -> bool:
     # A text that repeats itself may hold a chunk twice: what was cut so before stays where it is.
-    cut_before = one.draft.cuts is None and old.content_hash == one.content_hash
-    if cut_before and one.draft.spans == tuple(old.chunk_text(chunk) for chunk in old.chunks):
+    cut_before = write.draft.cuts is None and old.content_hash == write.content_hash
+    if cut_before and write.draft.spans == tuple(old.chunk_text(chunk) for chunk in old.chunks):
         return True
     return [(span.start, span.end) for span in spans] == [(chunk.start, chunk.end) for chunk in old.chunks]
 
 
-def carried(one: Prepared, old: Memory, new: Memory) -> Prepared:
+def carried(write: Prepared, old: Memory, new: Memory) -> Prepared:
     """Return what is to be indexed: what the memory kept is found by its words too, and cut as it was."""
-    draft, title = one.draft, new.metadata.get("title")
+    draft, title = write.draft, new.metadata.get("title")
     carried = replace(
         draft,
         title=draft.title or (title if isinstance(title, str) else None),
@@ -226,17 +226,17 @@ def carried(one: Prepared, old: Memory, new: Memory) -> Prepared:
         value=new.value,
         turn=new.turn,
     )
-    meaning = replace(one.meaning, tags=new.tags)
-    if old.content_hash == new.content_hash and _keeps_chunks(one, old):
+    meaning = replace(write.meaning, tags=new.tags)
+    if old.content_hash == new.content_hash and _keeps_chunks(write, old):
         meaning = replace(meaning, spans=_sections(old))
-    return one.said(carried, meaning)
+    return write.said(carried, meaning)
 
 
-def _keeps_chunks(one: Prepared, old: Memory) -> bool:
+def _keeps_chunks(write: Prepared, old: Memory) -> bool:
     """Whether the chunks stay as they are: the text does, and nobody says how to cut it anew."""
-    if one.spans is not None:
-        return _same_places(old, one, one.spans)
-    draft = one.draft
+    if write.spans is not None:
+        return _same_places(old, write, write.spans)
+    draft = write.draft
     if draft.source is not None and not draft.structured:
         return False  # its reader knows where the text stands now
     return bool(old.chunks) and not draft.sections and draft.title is None and draft.turn is None
@@ -255,7 +255,7 @@ def _sections(old: Memory) -> tuple[Section, ...]:
     )
 
 
-def with_tags(one: Prepared, tags: tuple[str, ...]) -> Prepared:
+def with_tags(write: Prepared, tags: tuple[str, ...]) -> Prepared:
     """Return the same with these tags."""
-    meaning: Meaning = replace(one.meaning, tags=tags)
-    return one.said(replace(one.draft, tags=tags), meaning)
+    meaning: Meaning = replace(write.meaning, tags=tags)
+    return write.said(replace(write.draft, tags=tags), meaning)

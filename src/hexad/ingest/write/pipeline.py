@@ -83,8 +83,8 @@ class Pipeline:
                 prepared = [self.prepare(draft) for draft in drafts]
                 with self._stores.db.transaction():
                     decided = self._decided(prepared)
-                    if all(one.rules is decided[one.draft.space][1] for one in prepared):
-                        return [self._store(one, decided[one.draft.space][0]) for one in prepared]
+                    if all(write.rules is decided[write.draft.space][1] for write in prepared):
+                        return [self._store(write, decided[write.draft.space][0]) for write in prepared]
         raise Conflict("What is redacted in the space changes all the time; nothing was stored, try again.")
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
@@ -100,10 +100,10 @@ class Pipeline:
         """Store what was prepared in one transaction, or in the caller's; returns the memories in order."""
         with self._stores.db.transaction():
             decided = self._decided(prepared)
-            return [self._store(one, decided[one.draft.space][0]) for one in prepared]
+            return [self._store(write, decided[write.draft.space][0]) for write in prepared]
 
     def _decided(self, prepared: Sequence[Prepared]) -> dict[str, tuple[Policies, RedactionRules]]:
-        return {space: self._policies.decided(space) for space in {one.draft.space for one in prepared}}
+        return {space: self._policies.decided(space) for space in {write.draft.space for write in prepared}}
 
     def settle(self, memory: Memory, *, now: datetime) -> Memory:
         """Return a fact that is back in recall as it stands among those of its key, in the caller's transaction."""
@@ -122,13 +122,13 @@ class Pipeline:
 
     # Inside the transaction -------------------------------------------------------------------------------------
 
-    def _store(self, one: Prepared, policies: Policies) -> Memory:
-        declared, one = one.draft.trust, self._derived(one)
-        draft = one.draft
-        space_no = self._stores.spaces.ensure(draft.space, at=one.now)
-        memory = self._placed(one, policies, space_no=space_no)
+    def _store(self, write: Prepared, policies: Policies) -> Memory:
+        declared, write = write.draft.trust, self._derived(write)
+        draft = write.draft
+        space_no = self._stores.spaces.ensure(draft.space, at=write.now)
+        memory = self._placed(write, policies, space_no=space_no)
         if memory.receipt is not None and memory.receipt.outcome is not Outcome.ECHO:
-            memory = self._line.settled(memory, space_no=space_no, now=one.now)
+            memory = self._line.settled(memory, space_no=space_no, now=write.now)
             self._line.decided(memory)
         if draft.derived_from and memory.receipt is not None and memory.receipt.outcome in _WRITTEN:
             no = self._stores.memories.number(memory.id)
@@ -137,47 +137,47 @@ class Pipeline:
         self._stores.derivations.follow(memory.id, vouched=again)
         return memory
 
-    def _derived(self, one: Prepared) -> Prepared:
+    def _derived(self, write: Prepared) -> Prepared:
         """Return a draft with the least trust among what it was made of; raises `NotFound` for what is not there."""
-        sources = one.draft.derived_from
+        sources = write.draft.derived_from
         if not sources:
-            return one
+            return write
         numbers = [self._stores.memories.resolve(source, space=None) for source in sources]
         found = self._stores.memories.by_no(numbers)
         ids = tuple(found[no].id for no in dict.fromkeys(numbers))
-        least = least_trust([one.draft.trust, *(memory.trust for memory in found.values())])
-        made = replace(one, author=one.draft.trust)
-        return made.said(replace(one.draft, trust=least, derived_from=ids), one.meaning)
+        least = least_trust([write.draft.trust, *(memory.trust for memory in found.values())])
+        made = replace(write, author=write.draft.trust)
+        return made.said(replace(write.draft, trust=least, derived_from=ids), write.meaning)
 
-    def _placed(self, one: Prepared, policies: Policies, *, space_no: int) -> Memory:
-        draft = one.draft
+    def _placed(self, write: Prepared, policies: Policies, *, space_no: int) -> Memory:
+        draft = write.draft
         source_no = self._source(draft, space_no)
         verdict = self._gate.judge(
             draft,
-            one.mark,
-            content_hash=one.content_hash,
-            place=(one.meaning.path, one.meaning.kind),
+            write.mark,
+            content_hash=write.content_hash,
+            place=(write.meaning.path, write.meaning.kind),
             space_no=space_no,
             source_no=source_no,
         )
         if verdict.outcome in {Outcome.EVIDENCE, Outcome.ECHO}:
-            return self._repeat(one, verdict, policies, space_no=space_no)
+            return self._repeat(write, verdict, policies, space_no=space_no)
         if verdict.known is not None:
-            return self._change(one, verdict, policies, space_no=space_no, source_no=source_no)
+            return self._change(write, verdict, policies, space_no=space_no, source_no=source_no)
         memory_id = self._ids.new("mem") if draft.id is None else draft.id
-        memory = self._guard.superseded(new_memory(one, memory_id))
-        objection = self._guard.objection(one, memory, policies, space_no=space_no)
+        memory = self._guard.superseded(new_memory(write, memory_id))
+        objection = self._guard.objection(write, memory, policies, space_no=space_no)
         if objection is not None:
-            held = self._held(one, space_no=space_no) if source_no is None and draft.id is None else None
+            held = self._held(write, space_no=space_no) if source_no is None and draft.id is None else None
             if held is not None:
                 return held
-            memory, one = quarantined(memory, objection), _waiting(one, objection)
-        if self._may_pin(one) and not memory.pinned:
-            memory = replace(memory, pinned=pins(policies, self._judged(one, memory)))
+            memory, write = quarantined(memory, objection), _waiting(write, objection)
+        if self._may_pin(write) and not memory.pinned:
+            memory = replace(memory, pinned=pins(policies, self._judged(write, memory)))
         no = self._stores.memories.insert(
             replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=source_no
         )
-        return self._index(no, one, memory, Outcome.CREATED, policies, space_no=space_no)
+        return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
 
     def _source(self, draft: Draft, space_no: int) -> int | None:
         if draft.source is not None:
@@ -186,103 +186,115 @@ class Pipeline:
             return self._stores.sources.ensure(f"caller:{draft.space}", kind=CALLER_KIND, space_no=space_no)
         return None
 
-    def _repeat(self, one: Prepared, verdict: Verdict, policies: Policies, *, space_no: int) -> Memory:
+    def _repeat(self, write: Prepared, verdict: Verdict, policies: Policies, *, space_no: int) -> Memory:
         """Count a repeat as evidence, and keep what came with it; an echo changes nothing."""
         assert verdict.known is not None
         no, memories = verdict.known.no, self._stores.memories
         if verdict.outcome is Outcome.ECHO:
             return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
-        memories.add_evidence(no, at=one.now, trust=one.draft.trust)
-        if one.draft.gated:  # another system's words for what is known: no reason to change what stands here
-            return replace(memories.by_no([no])[no], receipt=self._receipt(one, Outcome.EVIDENCE))
-        if one.draft.tags is not None:
-            one = with_tags(one, tuple(sorted({*memories.by_no([no])[no].tags, *slugs(one.draft.tags)})))
-        memory = self._change(replace(one, fresh=False), verdict, policies, space_no=space_no, source_no=None)
+        memories.add_evidence(no, at=write.now, trust=write.draft.trust)
+        if (
+            write.draft.gated
+        ):  # another system's words for what is known: no reason to change what stands here
+            return replace(memories.by_no([no])[no], receipt=self._receipt(write, Outcome.EVIDENCE))
+        if write.draft.tags is not None:
+            write = with_tags(
+                write, tuple(sorted({*memories.by_no([no])[no].tags, *slugs(write.draft.tags)}))
+            )
+        memory = self._change(
+            replace(write, fresh=False), verdict, policies, space_no=space_no, source_no=None
+        )
         assert memory.receipt is not None
         return replace(memory, receipt=replace(memory.receipt, outcome=Outcome.EVIDENCE))
 
     def _change(
-        self, one: Prepared, verdict: Verdict, policies: Policies, *, space_no: int, source_no: int | None
+        self, write: Prepared, verdict: Verdict, policies: Policies, *, space_no: int, source_no: int | None
     ) -> Memory:
         assert verdict.known is not None
         no = verdict.known.no
         old = self._stores.memories.by_no([no])[no]
-        if old.status is Status.ARCHIVED and not one.draft.revives:
+        if old.status is Status.ARCHIVED and not write.draft.revives:
             return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
-        if weaker(one, old):
-            return self._beside(one, old, policies, space_no=space_no)
-        new = self._guard.superseded(merged(old, new_memory(one, old.id), one))
+        if weaker(write, old):
+            return self._beside(write, old, policies, space_no=space_no)
+        new = self._guard.superseded(merged(old, new_memory(write, old.id), write))
         judged = settled(old, new)
         objection = None
         if judged is None:
-            objection = self._guard.objection(one, new, policies, space_no=space_no)
+            objection = self._guard.objection(write, new, policies, space_no=space_no)
             judged = new if objection is None else quarantined(new, objection)
         new = judged
         if objection is not None:
-            one = _waiting(one, objection)
-        if self._may_pin(one) and not new.pinned:
+            write = _waiting(write, objection)
+        if self._may_pin(write) and not new.pinned:
             # A rule that matched before and was overruled by hand stays overruled.
-            new = replace(new, pinned=pins(policies, self._judged(one, new)) and not pins(policies, old))
-        if same(old, new, one):
-            return self._unchanged(no, one, old, new)
+            new = replace(new, pinned=pins(policies, self._judged(write, new)) and not pins(policies, old))
+        if same(old, new, write):
+            return self._unchanged(no, write, old, new)
         self._catalog.remove(no)
         self._stores.memories.replace(
             no, replace(new, status=Status.ACTIVE), space_no=space_no, source_no=source_no
         )
-        return self._index(no, carried(one, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
+        return self._index(no, carried(write, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
 
-    def _beside(self, one: Prepared, old: Memory, policies: Policies, *, space_no: int) -> Memory:
+    def _beside(self, write: Prepared, old: Memory, policies: Policies, *, space_no: int) -> Memory:
         """Keep what is trusted less beside the memory that it would change: it waits, that one stays as it is."""
-        if old.content_hash == one.content_hash:
+        if old.content_hash == write.content_hash:
             note = f"Memory {old.id!r} says so already, and is trusted more; nothing else of it was changed."
             return replace(
-                old, receipt=self._receipt(replace(one, notes=(*one.notes, note)), Outcome.UNCHANGED)
+                old, receipt=self._receipt(replace(write, notes=(*write.notes, note)), Outcome.UNCHANGED)
             )
-        held = self._held(one, space_no=space_no)
+        held = self._held(write, space_no=space_no)
         if held is not None:
             return held
-        memory = replace(new_memory(one, self._ids.new("mem")), source=None, source_id=None, supersedes=None)
-        found = self._guard.objection(one, memory, policies, space_no=space_no)
+        memory = replace(
+            new_memory(write, self._ids.new("mem")), source=None, source_id=None, supersedes=None
+        )
+        found = self._guard.objection(write, memory, policies, space_no=space_no)
         objection = Objection(reasons=(OVERWRITES, *(found.reasons if found else ())), of=old.id)
         memory = quarantined(memory, objection)
         no = self._stores.memories.insert(
             replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=None
         )
-        return self._index(no, _waiting(one, objection), memory, Outcome.CREATED, policies, space_no=space_no)
+        return self._index(
+            no, _waiting(write, objection), memory, Outcome.CREATED, policies, space_no=space_no
+        )
 
-    def _held(self, one: Prepared, *, space_no: int) -> Memory | None:
+    def _held(self, write: Prepared, *, space_no: int) -> Memory | None:
         """Return the memory of this text that waits already, or was rejected."""
-        known = self._stores.memories.identify_held(space_no, one.content_hash)
+        known = self._stores.memories.identify_held(space_no, write.content_hash)
         if known is None:
             return None
-        receipt = self._receipt(one, Outcome.UNCHANGED)
+        receipt = self._receipt(write, Outcome.UNCHANGED)
         if (
             known.hidden
         ):  # where the other one lies, and what is said of it besides, is not this writer's to know
-            return replace(new_memory(one, known.id), status=known.status, receipt=receipt)
+            return replace(new_memory(write, known.id), status=known.status, receipt=receipt)
         return replace(self._stores.memories.by_no([known.no])[known.no], receipt=receipt)
 
-    def _unchanged(self, no: int, one: Prepared, old: Memory, new: Memory) -> Memory:
+    def _unchanged(self, no: int, write: Prepared, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:
-            self._stand(no, new.status, at=one.draft.updated_at or one.now)
+            self._stand(no, new.status, at=write.draft.updated_at or write.now)
             if new.status is Status.ACTIVE:
-                one = replace(one, notes=(*one.notes, f"The memory was {old.status}; it is active again."))
+                write = replace(
+                    write, notes=(*write.notes, f"The memory was {old.status}; it is active again.")
+                )
             old = self._stores.memories.by_no([no])[no]
-        return replace(old, receipt=self._receipt(one, Outcome.UNCHANGED))
+        return replace(old, receipt=self._receipt(write, Outcome.UNCHANGED))
 
     def _index(
-        self, no: int, one: Prepared, memory: Memory, outcome: Outcome, policies: Policies, *, space_no: int
+        self, no: int, write: Prepared, memory: Memory, outcome: Outcome, policies: Policies, *, space_no: int
     ) -> Memory:
-        chunks = new_chunks(one.draft, one.meaning, memory_id=memory.id)
+        chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
         self._catalog.add(no, memory, chunks)
-        near = self._gate.near_duplicates(no, memory.raw, one.mark, space_no=space_no, at=one.now)
+        near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
         roles = audience(policies, memory)
         if roles is not None or outcome is not Outcome.CREATED:  # a new memory is everybody's
             self._stores.audiences.assign(no, roles)
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
         memory = replace(memory, chunks=tuple(new.chunk for new in chunks))
-        return replace(memory, receipt=replace(self._receipt(one, outcome), near_duplicates=tuple(near)))
+        return replace(memory, receipt=replace(self._receipt(write, outcome), near_duplicates=tuple(near)))
 
     def _stand(self, no: int, status: Status, *, at: datetime) -> None:
         """Bring a memory to where the draft says it stands."""
@@ -293,28 +305,30 @@ class Pipeline:
         self._stores.memories.set_status(no, status, at=at)
 
     @staticmethod
-    def _may_pin(one: Prepared) -> bool:
+    def _may_pin(write: Prepared) -> bool:
         """Whether a rule of the space may pin: nobody has said whether the memory is to be pinned."""
-        extract = one.draft.extract
-        return one.draft.pinned is None and (extract is None or extract.auto_pin is None)
+        extract = write.draft.extract
+        return write.draft.pinned is None and (extract is None or extract.auto_pin is None)
 
     @staticmethod
-    def _judged(one: Prepared, memory: Memory) -> Memory:
+    def _judged(write: Prepared, memory: Memory) -> Memory:
         """Return the memory as rules that pin see it: without what was made of the text's own words."""
-        told = one.told
+        told = write.told
         if told is None:
             return memory
         return replace(memory, path=told.path, tags=told.tags, relevance=told.relevance)
 
     @staticmethod
-    def _receipt(one: Prepared, outcome: Outcome) -> Receipt:
-        return Receipt(outcome=outcome, redacted=one.clean.removed, semantic=one.semantic, notes=one.notes)
+    def _receipt(write: Prepared, outcome: Outcome) -> Receipt:
+        return Receipt(
+            outcome=outcome, redacted=write.clean.removed, semantic=write.semantic, notes=write.notes
+        )
 
 
-def _waiting(one: Prepared, objection: Objection) -> Prepared:
+def _waiting(write: Prepared, objection: Objection) -> Prepared:
     of = "" if objection.of is None else f"; {objection.of!r} is trusted more and stays as it is"
     note = (
         f"It waits for a review ({', '.join(objection.reasons)}{of}): `hexad memory quarantine list`, or "
         "`hx.quarantine`."
     )
-    return replace(one, notes=(*one.notes, note))
+    return replace(write, notes=(*write.notes, note))

@@ -109,7 +109,7 @@ class Preparer:
         if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
         meaning = understand(cleaned.draft, project=project or home, spans=spans)
-        one = Prepared(
+        write = Prepared(
             clean=cleaned,
             meaning=meaning,
             mark=fingerprint(text, from_source=draft.source_id is not None and not draft.gated),
@@ -122,50 +122,50 @@ class Preparer:
             notes=notes,
             instructions=instructions_in(_said(cleaned.draft)),
         )
-        return one if draft.extract is None else self._extracted(one)
+        return write if draft.extract is None else self._extracted(write)
 
-    def _extracted(self, one: Prepared) -> Prepared:
+    def _extracted(self, write: Prepared) -> Prepared:
         """Infer what the caller left open; a text that the store has is not sent to a model again."""
-        draft = one.draft
+        draft = write.draft
         policies = self._policies.policies(draft.space)
         request = Request(
             draft=draft,
-            project=one.project or one.home,
+            project=write.project or write.home,
             rules=self._policies.rules(draft.space),
             model_may_pin=policies.model_may_pin,
         )
         local = self._extractor.local(request)
-        one = replace(one, told=None if policies.model_may_pin else self._told(one, local.path))
+        write = replace(write, told=None if policies.model_may_pin else self._told(write, local.path))
         assert draft.extract is not None
-        held = self._gate.holds(draft, content_hash=one.content_hash)
+        held = self._gate.holds(draft, content_hash=write.content_hash)
         if held and not draft.extract.refresh:
             if draft.extract.strict or draft.extract.model is not None:
                 self._extractor.require(
                     draft.extract
                 )  # a call that could not be answered fails for every text
-            return replace(one, meaning=local.meaning(one.meaning), notes=(*one.notes, HELD))
+            return replace(write, meaning=local.meaning(write.meaning), notes=(*write.notes, HELD))
         found = self._extractor.infer(request, local)
         if held and found.semantic == local.semantic:
             # A model may have read it before: rules are no better reader.
-            kept = replace(one, meaning=local.meaning(one.meaning))
-            return replace(kept, notes=(*one.notes, *found.notes, KEPT))
+            kept = replace(write, meaning=local.meaning(write.meaning))
+            return replace(kept, notes=(*write.notes, *found.notes, KEPT))
         return replace(
-            one,
-            meaning=found.meaning(one.meaning),
+            write,
+            meaning=found.meaning(write.meaning),
             fresh=True,
             pinned=found.pinned,
             semantic=found.semantic,
-            notes=(*one.notes, *found.notes),
+            notes=(*write.notes, *found.notes),
         )
 
     @staticmethod
-    def _told(one: Prepared, path: str) -> Meaning:
-        draft = one.draft
+    def _told(write: Prepared, path: str) -> Meaning:
+        draft = write.draft
         assert draft.extract is not None
         # Without a hint, the last part of the path is from the text.
         place = path if draft.extract.path_hint else path.rpartition("/")[0]
         return replace(
-            one.meaning,
+            write.meaning,
             path=place,
             tags=slugs(draft.tags or ()),
             relevance=draft.relevance or Relevance.MEDIUM,
@@ -185,7 +185,7 @@ class Preparer:
             return None
         if before != stored:
             # One by one: they may overlap.
-            located = tuple(one for span in located for one in moved([span], before, stored))
+            located = tuple(section for span in located for section in moved([span], before, stored))
         return completed(stored, located)
 
 

@@ -193,7 +193,7 @@ class Redactor:
             attribute=mask(draft.attribute) if draft.attribute else draft.attribute,
             citations=None
             if draft.citations is None
-            else tuple(_cited(one, mask) for one in draft.citations),
+            else tuple(_cited(citation, mask) for citation in draft.citations),
             data_subjects=None
             if draft.data_subjects is None
             else tuple(map(mask_secret, draft.data_subjects)),
@@ -251,7 +251,9 @@ def _text(text: str | None, mask: Callable[[str], str]) -> str | None:
 
 def _given_away(text: str, rules: RedactionRules, place: str | None) -> dict[str, str]:
     """Return what is removed from a text, the longest first, each with its rule; short values stand everywhere."""
-    values = {text[one.start : one.end]: one.rule for one in find(text, rules=rules, path=place)}
+    values = {
+        text[finding.start : finding.end]: finding.rule for finding in find(text, rules=rules, path=place)
+    }
     longest = sorted((value for value in values if len(value) >= _REPEATED_MIN_CHARS), key=len, reverse=True)
     return {value: values[value] for value in longest}
 

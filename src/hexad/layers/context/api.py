@@ -181,7 +181,7 @@ class Contexts:
             raise InvalidInput(f"{typed.refused[0]}.")
         if typed.narrows:
             asked = self._planned(typed.text, typed, wanted, narrowed, model)
-            notes = tuple(f"{one}." for one in typed.problems)
+            notes = tuple(f"{problem}." for problem in typed.problems)
         else:
             plain, now = None, self._needs.clock.now()
             if narrowed.plain and self._needs.settings.plain:
@@ -251,7 +251,7 @@ class Contexts:
         if asked.plan.deadline_ms is None:
             fetched = in_turn(asks, clock=self._needs.clock)
         else:
-            deadlines = {one: planned[one].deadline_ms or asked.plan.deadline_ms for one in asks}
+            deadlines = {layer: planned[layer].deadline_ms or asked.plan.deadline_ms for layer in asks}
             shared = {layer: deadlines[layer] for layer in asks if layer in SHARING}
             deadlines.update(dict.fromkeys(shared, sum(shared.values())))
             deadlines.update({layer: max(FIRST_MS, deadlines[layer]) for layer in first})
@@ -303,7 +303,7 @@ class Contexts:
         if warming:
             self._pool.fetch(warming, deadlines_ms=dict.fromkeys(warming, FIRST_MS), total_ms=FIRST_MS)
         return [layer for layer in cold if layer in self._warm], [
-            one for one in cold if one not in self._warm
+            layer for layer in cold if layer not in self._warm
         ]
 
     def _warm_up(self, layer: MemoryLayer, source: LayerSource) -> Sequence[MemoryItem]:

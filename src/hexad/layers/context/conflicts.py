@@ -41,18 +41,23 @@ def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
     notes: dict[str, tuple[str, ...]] = {}
     for group in _groups(ranked):
         best, *others = sorted(group, key=_place)
-        differing = [one for one in others if _value(one.item) != _value(best.item)]
+        differing = [scored_item for scored_item in others if _value(scored_item.item) != _value(best.item)]
         if differing:
-            notes[best.item.id] = tuple(_note(best.item, one.item) for one in differing)
-        for one in differing:
-            gone[one.item.id] = f"contradicted by {best.item.id}, which {_reason(best.item, one.item)}"
+            notes[best.item.id] = tuple(_note(best.item, scored_item.item) for scored_item in differing)
+        for scored_item in differing:
+            gone[scored_item.item.id] = (
+                f"contradicted by {best.item.id}, which {_reason(best.item, scored_item.item)}"
+            )
     kept = tuple(
-        replace(one, notes=(*one.notes, *notes.get(one.item.id, ())))
-        for one in ranked
-        if one.item.id not in gone
+        replace(scored_item, notes=(*scored_item.notes, *notes.get(scored_item.item.id, ())))
+        for scored_item in ranked
+        if scored_item.item.id not in gone
     )
     return Resolved(
-        items=kept, gave_way=tuple((one, gone[one.item.id]) for one in ranked if one.item.id in gone)
+        items=kept,
+        gave_way=tuple(
+            (scored_item, gone[scored_item.item.id]) for scored_item in ranked if scored_item.item.id in gone
+        ),
     )
 
 
@@ -60,22 +65,22 @@ def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
     """Return items that are about the same and say something different."""
     users: dict[str, list[ScoredItem]] = {}
     groups: dict[tuple[str, str, str], list[ScoredItem]] = {}
-    for one in ranked:
-        item = one.item
+    for scored_item in ranked:
+        item = scored_item.item
         if item.key is None or item.value is None or isinstance(item.value, list | tuple):
             continue
         key = slug(item.key) or fold(item.key)
         if item.layer is MemoryLayer.USER:
-            users.setdefault(key, []).append(one)
+            users.setdefault(key, []).append(scored_item)
         else:
-            groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(one)
+            groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(scored_item)
     told = set()
     for (key, _, _), members in groups.items():
-        if any(_is_the_projects(one.item) for one in members):
+        if any(_is_the_projects(member.item) for member in members):
             told.add(key)  # what its user does everywhere is beside each of this project's
             members.extend(users.get(key, ()))
     groups.update({(key, "", ""): members for key, members in users.items() if key not in told})
-    return [members for members in groups.values() if len({_value(one.item) for one in members}) > 1]
+    return [members for members in groups.values() if len({_value(member.item) for member in members}) > 1]
 
 
 def _is_the_projects(item: MemoryItem) -> bool:
@@ -83,8 +88,8 @@ def _is_the_projects(item: MemoryItem) -> bool:
     return item.group is None or item.kind == DECISION or item.kind in KINDS_APART
 
 
-def _place(one: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
-    item = one.item
+def _place(scored_item: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
+    item = scored_item.item
     return (
         1 if item.layer is MemoryLayer.USER else 0,
         0 if item.trust.rank >= Trust.AGENT.rank else 1,

@@ -31,28 +31,37 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Unique:
     other is evidence for it: its id stands among the duplicates, and its evidence is added. Two items that state
     different values never are duplicates, however alike their texts are.
     """
-    by_place = sorted(ranked, key=lambda one: (one.item.layer.rank, -one.item.at.timestamp(), one.item.id))
+    by_place = sorted(
+        ranked,
+        key=lambda scored_item: (
+            scored_item.item.layer.rank,
+            -scored_item.item.at.timestamp(),
+            scored_item.item.id,
+        ),
+    )
     kept: dict[str, ScoredItem] = {}
     folded: dict[str, list[str]] = {}
     gone: list[tuple[ScoredItem, str]] = []
     index = _Alike()
-    for one in by_place:
-        same, how = index.find(one)
+    for scored_item in by_place:
+        same, how = index.find(scored_item)
         if same is None:
-            index.add(one)
-            kept[one.item.id] = one
+            index.add(scored_item)
+            kept[scored_item.item.id] = scored_item
             continue
-        folded.setdefault(same, []).append(one.item.id)
-        gone.append((one, f"{how} {same}"))
+        folded.setdefault(same, []).append(scored_item.item.id)
+        gone.append((scored_item, f"{how} {same}"))
     items = [
         replace(
-            one,
-            duplicates=(*one.duplicates, *sorted(folded.get(id_, ()))),
-            item=replace(one.item, evidence_count=(one.item.evidence_count or 1) + len(folded[id_]))
+            scored_item,
+            duplicates=(*scored_item.duplicates, *sorted(folded.get(id_, ()))),
+            item=replace(
+                scored_item.item, evidence_count=(scored_item.item.evidence_count or 1) + len(folded[id_])
+            )
             if id_ in folded
-            else one.item,
+            else scored_item.item,
         )
-        for id_, one in kept.items()
+        for id_, scored_item in kept.items()
     ]
     return Unique(
         items=tuple(sorted(items, key=order)), duplicates=tuple(sorted(gone, key=lambda pair: order(pair[0])))
@@ -68,40 +77,40 @@ class _Alike:
         self._shingles: dict[str, frozenset[str]] = {}
         self._signatures: dict[str, tuple[int, ...]] = {}
 
-    def add(self, one: ScoredItem) -> None:
-        self._exact.setdefault(fold(one.item.text), []).append(one)
-        for band in self._signature(one):
-            self._banded.setdefault(band, []).append(one)
+    def add(self, scored_item: ScoredItem) -> None:
+        self._exact.setdefault(fold(scored_item.item.text), []).append(scored_item)
+        for band in self._signature(scored_item):
+            self._banded.setdefault(band, []).append(scored_item)
 
-    def find(self, one: ScoredItem) -> tuple[str | None, str]:
-        for other in self._exact.get(fold(one.item.text), ()):
-            if _may_fold(one, other):
+    def find(self, scored_item: ScoredItem) -> tuple[str | None, str]:
+        for other in self._exact.get(fold(scored_item.item.text), ()):
+            if _may_fold(scored_item, other):
                 return other.item.id, "repeats"
         near = {
             other.item.id: other
-            for band in self._signature(one)
+            for band in self._signature(scored_item)
             for other in self._banded.get(band, ())
-            if _may_fold(one, other)
+            if _may_fold(scored_item, other)
         }
         for other in near.values():
-            if jaccard(self._runs(one), self._runs(other)) >= NEAR:
+            if jaccard(self._runs(scored_item), self._runs(other)) >= NEAR:
                 return other.item.id, "says nearly the same as"
         return None, ""
 
-    def _signature(self, one: ScoredItem) -> tuple[int, ...]:
-        if one.item.id not in self._signatures:
-            self._signatures[one.item.id] = bands(minhash(one.item.text))
-        return self._signatures[one.item.id]
+    def _signature(self, scored_item: ScoredItem) -> tuple[int, ...]:
+        if scored_item.item.id not in self._signatures:
+            self._signatures[scored_item.item.id] = bands(minhash(scored_item.item.text))
+        return self._signatures[scored_item.item.id]
 
-    def _runs(self, one: ScoredItem) -> frozenset[str]:
-        if one.item.id not in self._shingles:
-            self._shingles[one.item.id] = shingles(one.item.text)
-        return self._shingles[one.item.id]
+    def _runs(self, scored_item: ScoredItem) -> frozenset[str]:
+        if scored_item.item.id not in self._shingles:
+            self._shingles[scored_item.item.id] = shingles(scored_item.item.text)
+        return self._shingles[scored_item.item.id]
 
 
-def _may_fold(one: ScoredItem, other: ScoredItem) -> bool:
+def _may_fold(scored_item: ScoredItem, other: ScoredItem) -> bool:
     """Whether two items may be one: what nobody vouches for does not stand in for what somebody does."""
-    mine, its = one.item, other.item
+    mine, its = scored_item.item, other.item
     if mine.key is not None and its.key is not None and (mine.key, mine.value) != (its.key, its.value):
         return False
     return its.trust.rank >= mine.trust.rank
@@ -134,37 +143,45 @@ def allot(
     for layer in MemoryLayer:
         cap = shares.get(layer, 0.0) * tokens + carried
         used = 0
-        own = [(one, cost(one)) for one in ranked if one.item.layer is layer]
+        own = [(scored_item, cost(scored_item)) for scored_item in ranked if scored_item.item.layer is layer]
         if layer not in shares:
-            found.left_out += [_left(one, price, "its layer has no share here") for one, price in own]
+            found.left_out += [
+                _left(scored_item, price, "its layer has no share here") for scored_item, price in own
+            ]
             own = []
-        for one, price in own:
+        for scored_item, price in own:
             if shares[layer] > 0 and used + price <= cap and spent + used + price <= tokens:
-                found.taken.append(one)
+                found.taken.append(scored_item)
                 used += price
             else:
-                waiting.setdefault(layer, []).append((one, price))
+                waiting.setdefault(layer, []).append((scored_item, price))
         found.spent[layer] = used
         spent += used
         carried = cap - used
-    for layer, own in sorted(waiting.items(), key=lambda one: shares[one[0]] <= 0):
-        for one, price in own:
+    for layer, own in sorted(waiting.items(), key=lambda item: shares[item[0]] <= 0):
+        for scored_item, price in own:
             if spent + price <= tokens:
-                found.taken.append(one)
+                found.taken.append(scored_item)
                 found.spent[layer] += price
                 spent += price
             else:
                 found.left_out.append(
-                    _left(one, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left")
+                    _left(scored_item, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left")
                 )
     found.taken.sort(key=order)
     return found
 
 
-def _left(one: ScoredItem, price: int, reason: str) -> LeftOut:
-    return LeftOut(id=one.item.id, layer=one.item.layer, reason=reason, tokens=price, score=one.score)
+def _left(scored_item: ScoredItem, price: int, reason: str) -> LeftOut:
+    return LeftOut(
+        id=scored_item.item.id,
+        layer=scored_item.item.layer,
+        reason=reason,
+        tokens=price,
+        score=scored_item.score,
+    )
 
 
 def left_out(pairs: Iterable[tuple[ScoredItem, str]], *, cost: Callable[[ScoredItem], int]) -> list[LeftOut]:
     """Return what gave way to others, with the price that it would have had."""
-    return [_left(one, cost(one), reason) for one, reason in pairs]
+    return [_left(scored_item, cost(scored_item), reason) for scored_item, reason in pairs]

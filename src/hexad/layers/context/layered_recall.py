@@ -134,7 +134,7 @@ class Then:
     def _held(self, memory: Memory) -> Fact | None:
         """Return the fact of a memory's key that held then: the memory's own, else the last of the line."""
         line = self._line(memory)
-        own = next((one for one in line if one.id == memory.id), None)
+        own = next((row for row in line if row.id == memory.id), None)
         if own is None:
             return None
         rivals: Sequence[FactRow] = () if self._facts.holds_many(memory.attribute) else line
@@ -142,7 +142,7 @@ class Then:
         if fact.holds_at(self._when) or not rivals:
             return fact if fact.holds_at(self._when) else None
         held = [
-            then for one in line if one.status in TOLD and (then := fact_of(one, line)).holds_at(self._when)
+            then for row in line if row.status in TOLD and (then := fact_of(row, line)).holds_at(self._when)
         ]
         return held[-1] if held else None
 
@@ -153,7 +153,7 @@ class Then:
             return []
         family = family_of(memory.kind)
         rows = self._facts.line(look, space_no=space.no, statuses=LINE)
-        return [one for one in rows if family_of(one.kind) == family]
+        return [row for row in rows if family_of(row.kind) == family]
 
     def _ended(self, question: str, filters: Filters, now: datetime) -> list[Hit]:
         """Return what was superseded since and held then, where it has words of the question."""
@@ -248,9 +248,9 @@ def recall_layered(parts: Parts, query: str, options: RecallOptions, narrower: N
     if options.follow_links:
         with parts.stores.db.read():
             numbers = [
-                one.no
+                identity.no
                 for hit in kept
-                if (one := parts.stores.memories.identify(memory_id=hit.id)) is not None
+                if (identity := parts.stores.memories.identify(memory_id=hit.id)) is not None
             ]
             linked, beyond = follow(parts.stores, numbers)
     return replace(

@@ -58,7 +58,11 @@ class Ranked:
 def fuse(answered: Answered, plan: Plan) -> Ranked:
     """Return the items of all layers as one list: scored, without duplicates, contradictions resolved."""
     # What two layers give under one id is that of the higher one.
-    flat = {one.id: one for layer in reversed(MemoryLayer) for one in answered.items.get(layer, ())}
+    flat = {
+        memory_item.id: memory_item
+        for layer in reversed(MemoryLayer)
+        for memory_item in answered.items.get(layer, ())
+    }
     unique = deduplicate(rank(flat.values(), plan.weights))
     resolved = resolve(unique.items)
     return Ranked(items=resolved.items, gave_way=(*unique.duplicates, *resolved.gave_way))
@@ -125,7 +129,7 @@ class _Packing:
         most = self._plan.max_tokens
         head = self._rendered_tokens(())
         if head > most:
-            dropped = [_too_small(one, self._price(one), most, head) for one in self._ranked.items]
+            dropped = [_too_small(item, self._price(item), most, head) for item in self._ranked.items]
             return _Packed(form=self._form, blocks=(), dropped=tuple(dropped), tokens=0, head_fits=False)
         found = allot(
             self._ranked.items,
@@ -139,7 +143,9 @@ class _Packing:
         while blocks and self._rendered_tokens(blocks) > most:
             weakest = max(blocks, key=lambda block: order(block.scored))
             if weakest.shown == "text" and weakest.item.summary is not None:
-                blocks = [self._block(one.scored, "summary") if one is weakest else one for one in blocks]
+                blocks = [
+                    self._block(block.scored, "summary") if block is weakest else block for block in blocks
+                ]
                 continue
             blocks = [block for block in blocks if block is not weakest]
             dropped.append(
@@ -161,7 +167,8 @@ class _Packing:
 
     def _blocks(self, found: Allotment) -> list[EvidenceBlock]:
         blocks = [
-            self._block(one, "summary" if one.item.summary is not None else "text") for one in found.taken
+            self._block(scored_item, "summary" if scored_item.item.summary is not None else "text")
+            for scored_item in found.taken
         ]
         if not self._details:
             return blocks
@@ -174,18 +181,24 @@ class _Packing:
                     blocks[at] = whole
         return blocks
 
-    def _block(self, one: ScoredItem, shown: str) -> EvidenceBlock:
-        text = one.item.text if shown == "text" else one.item.summary or one.item.text
-        return EvidenceBlock(scored=one, text=text, shown=shown, tokens=self._price(one, shown))
+    def _block(self, scored_item: ScoredItem, shown: str) -> EvidenceBlock:
+        text = scored_item.item.text if shown == "text" else scored_item.item.summary or scored_item.item.text
+        return EvidenceBlock(
+            scored=scored_item, text=text, shown=shown, tokens=self._price(scored_item, shown)
+        )
 
-    def _price(self, one: ScoredItem, shown: str | None = None) -> int:
-        shown = shown or ("summary" if one.item.summary is not None else "text")
-        key = (one.item.id, shown)
+    def _price(self, scored_item: ScoredItem, shown: str | None = None) -> int:
+        shown = shown or ("summary" if scored_item.item.summary is not None else "text")
+        key = (scored_item.item.id, shown)
         if key not in self._prices:
-            text = one.item.text if shown == "text" else one.item.summary or one.item.text
-            row = self._rows.row(one, text, self._columns)
+            text = (
+                scored_item.item.text
+                if shown == "text"
+                else scored_item.item.summary or scored_item.item.text
+            )
+            row = self._rows.row(scored_item, text, self._columns)
             if self._form == "markdown":
-                cost = self._counter.count(_markdown_item(one, text) + "\n")
+                cost = self._counter.count(_markdown_item(scored_item, text) + "\n")
             elif self._form == "toon":
                 cost = self._counter.count(encode([row]).partition("\n")[2] + "\n")
             else:
@@ -197,9 +210,15 @@ class _Packing:
         return self._counter.count(_render(self._form, self._task, blocks, self._answered, self._rows))
 
 
-def _too_small(one: ScoredItem, price: int, most: int, head: int) -> LeftOut:
+def _too_small(scored_item: ScoredItem, price: int, most: int, head: int) -> LeftOut:
     reason = f"max_tokens = {most} is less than a context's head, {head}"
-    return LeftOut(id=one.item.id, layer=one.item.layer, reason=reason, tokens=price, score=one.score)
+    return LeftOut(
+        id=scored_item.item.id,
+        layer=scored_item.item.layer,
+        reason=reason,
+        tokens=price,
+        score=scored_item.score,
+    )
 
 
 def _context(
@@ -316,11 +335,11 @@ def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: Answered) -> 
     return sealed(parts, attributes={"task": task, "items": str(len(shown))})
 
 
-def _markdown_item(one: ScoredItem, text: str) -> str:
-    item = one.item
+def _markdown_item(scored_item: ScoredItem, text: str) -> str:
+    item = scored_item.item
     facts = [line_of(item.kind), f"{item.at:%Y-%m-%d}", f"trust: {item.trust.value}"]
     facts += [source] if (source := source_of(item)) else []
     lines = [f"[{line_of(item.id)}] {' · '.join(facts)}"]
     lines += [f"! {FLAGGED[0].upper()}{FLAGGED[1:]}."] if item.instruction_like else []
-    lines += [f"({note})"] if (note := notes_of(one)) else []
+    lines += [f"({note})"] if (note := notes_of(scored_item)) else []
     return "\n".join([*lines, quoted(text)])

@@ -29,12 +29,12 @@ class Rows:
             text = self._rendered[key] = render()
         return text
 
-    def row(self, one: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
+    def row(self, scored_item: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
         """Return the fields of an item that have a column, in the columns' order."""
-        key = (one.item.id, len(text))
+        key = (scored_item.item.id, len(text))
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = _fields(one, text)
+            made = self._made[key] = _fields(scored_item, text)
         return {name: made[name] for name in columns}
 
     def used(self, blocks: Iterable[EvidenceBlock]) -> tuple[str, ...]:
@@ -45,12 +45,12 @@ class Rows:
 
 def columns_of(items: Iterable[ScoredItem]) -> tuple[str, ...]:
     """Return the columns of all rows: those that some row needs, so that rows make a table."""
-    used = {name for one in items for name, value in _extras(one).items() if value}
+    used = {name for item in items for name, value in _extras(item).items() if value}
     return (*_ALWAYS, *(name for name in _SOMETIMES if name in used))
 
 
-def _fields(one: ScoredItem, text: str) -> JSONObject:
-    item = one.item
+def _fields(scored_item: ScoredItem, text: str) -> JSONObject:
+    item = scored_item.item
     return {
         "id": item.id,
         "layer": item.layer.value,
@@ -58,12 +58,16 @@ def _fields(one: ScoredItem, text: str) -> JSONObject:
         "trust": item.trust.value,
         "date": f"{item.at:%Y-%m-%d}",
         "text": defused(text),
-        **_extras(one),
+        **_extras(scored_item),
     }
 
 
-def _extras(one: ScoredItem) -> dict[str, str]:
-    return {"source": source_of(one.item), "note": notes_of(one), "warning": _warning(one.item)}
+def _extras(scored_item: ScoredItem) -> dict[str, str]:
+    return {
+        "source": source_of(scored_item.item),
+        "note": notes_of(scored_item),
+        "warning": _warning(scored_item.item),
+    }
 
 
 def source_of(item: MemoryItem) -> str:
@@ -75,13 +79,13 @@ def source_of(item: MemoryItem) -> str:
     return line_of("; ".join(dict.fromkeys(places)))
 
 
-def notes_of(one: ScoredItem) -> str:
+def notes_of(scored_item: ScoredItem) -> str:
     """Return what is to be known of an item besides, on one line."""
-    notes = [*one.item.notes, *one.notes]
-    if one.item.pinned:
+    notes = [*scored_item.item.notes, *scored_item.notes]
+    if scored_item.item.pinned:
         notes.insert(0, "pinned")
-    if one.duplicates:
-        notes.append(f"also said by {', '.join(one.duplicates)}")
+    if scored_item.duplicates:
+        notes.append(f"also said by {', '.join(scored_item.duplicates)}")
     said = [note if note.endswith((".", "!", "?")) else f"{note};" for note in notes[:-1]]
     return line_of(" ".join([*said, *notes[-1:]]))
 

@@ -46,7 +46,7 @@ def heed(
     terms = found.terms if asked is None else understand(asked, now=now)
     found.sways = sways(judged, terms.wanted, now=now)
     seats = {no: seat for seat, no in enumerate(order)}
-    fusion.sway({seats[no]: one.strength for no, one in found.sways.items()}, share=SHARE)
+    fusion.sway({seats[no]: sway.strength for no, sway in found.sways.items()}, share=SHARE)
 
 
 def sways(

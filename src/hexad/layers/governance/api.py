@@ -237,9 +237,9 @@ class GovernanceFacade:
         )
         if text is None:
             return wanted
-        by_memory = {one.memory_id: one for one in reversed(wanted)}
+        by_memory = {decision.memory_id: decision for decision in reversed(wanted)}
         found = self._recalled(text, space=space, limit=limit)
-        return [by_memory[one.memory_id] for one in found if one.memory_id in by_memory]
+        return [by_memory[decision.memory_id] for decision in found if decision.memory_id in by_memory]
 
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
         """Return what was decided about a path of the repository that decisions cite, else about a topic.
@@ -275,7 +275,7 @@ class GovernanceFacade:
             notes = (*notes, f"{left} more; a higher limit shows them.")
         lasts = lasts[:limit]
         with self._stores.db.read():
-            before = {one.id: tuple(self._decisions.before(one)) for one in lasts}
+            before = {decision.id: tuple(self._decisions.before(decision)) for decision in lasts}
         return Why(
             topic=topic,
             asked_at=self._needs.clock.now(),

@@ -37,7 +37,7 @@ class GovernanceLayer:
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return what `inner` finds, best first; decided after the time that is asked for, it is left out."""
         items = self._inner.items(query, limit=limit)
-        known = self._decisions.of_memories([one.memory_id for one in items if one.memory_id is not None])
+        known = self._decisions.of_memories([item.memory_id for item in items if item.memory_id is not None])
         found = []
         for item in items:
             decision = known.get(item.memory_id or "")

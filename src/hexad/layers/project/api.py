@@ -85,14 +85,14 @@ class ProjectReading:
             None if component is None else look_of(component),
         )
         found = [
-            one
-            for one in map(project_fact, self._memories([kind.kind for kind in kinds], space))
-            if one.confidence >= min_confidence
-            and (drafts or not one.draft)
-            and wanted[0] in (None, look_of(one.key))
-            and wanted[1] in (None, look_of(one.component))
+            memory
+            for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
+            if memory.confidence >= min_confidence
+            and (drafts or not memory.draft)
+            and wanted[0] in (None, look_of(memory.key))
+            and wanted[1] in (None, look_of(memory.component))
         ]
-        found.sort(key=lambda one: (-one.importance, -one.confidence, one.key, one.memory_id))
+        found.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
         return found[:limit]
 
     def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
@@ -125,8 +125,8 @@ class ProjectReading:
         )
         whole = look_of(self._name)
         stack: dict[str, ProjectFact] = {}
-        for one in sorted(found, key=lambda one: look_of(one.component) != whole):
-            stack.setdefault(one.key, one)
+        for fact in sorted(found, key=lambda fact: look_of(fact.component) != whole):
+            stack.setdefault(fact.key, fact)
         return dict(sorted(stack.items()))
 
     def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
@@ -136,13 +136,13 @@ class ProjectReading:
             for memory in self._memories([COMPONENT], space)
             if memory.attribute == SUMMARY
         ]
-        return sorted(found, key=lambda one: (one.name, one.memory_id))
+        return sorted(found, key=lambda summary: (summary.name, summary.memory_id))
 
     def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
         """Return the summary of a component. Raises `NotFound`."""
-        for one in self.components(space=space):
-            if look_of(one.name) == look_of(name):
-                return one
+        for component in self.components(space=space):
+            if look_of(component.name) == look_of(name):
+                return component
         raise NotFound(f"No component {name!r} is known; `hx.project.components()` lists them.")
 
     def _memories(self, kinds: list[str], space: str) -> list[Memory]:
@@ -162,7 +162,7 @@ class ProjectReading:
         facts = Facts(self._stores.db, roles=self._stores.roles)
         with self._stores.db.read():
             line = facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
-            numbers = [one.no for one in line if one.kind == draft.kind]
+            numbers = [row.no for row in line if row.kind == draft.kind]
             found = self._stores.memories.by_no(numbers)
         return [project_fact(found[no]) for no in numbers]
 
@@ -173,7 +173,7 @@ def component_of(memory: Memory) -> ComponentSummary:
         memory_id=memory.id,
         name=memory.subject or "",
         summary=memory.raw,
-        files=tuple(one.path for one in memory.citations),
+        files=tuple(citation.path for citation in memory.citations),
         updated_at=memory.updated_at,
         replaces=memory.supersedes,
         needs_review=memory.metadata.get("needs_review") is True,
@@ -419,12 +419,12 @@ class ProjectFacade(ProjectReading):
         )
         with self._stores.db.transaction():
             standing = self._standing(draft)
-            said = [one for one in standing if not one.draft]
+            said = [fact for fact in standing if not fact.draft]
             if said:
-                same = next((one for one in said if one.value == finding.value), None)
+                same = next((fact for fact in said if fact.value == finding.value), None)
                 return ("differs", None) if same is None else ("known", same)
-            known = next((one for one in standing if one.text == draft.text), None)
-            cited = {*finding.seen_in, *(one.path for one in (known.citations if known else ()))}
+            known = next((fact for fact in standing if fact.text == draft.text), None)
+            cited = {*finding.seen_in, *(citation.path for citation in (known.citations if known else ()))}
             draft = replace(
                 draft, citations=tuple(Citation(path=path) for path in sorted(cited)[:_CITED_MOST]) or None
             )
@@ -439,9 +439,9 @@ class ProjectFacade(ProjectReading):
         found = self.get(category, key=key, component=component, space=space)
         if not found:
             raise NotFound(f"No {category} fact {key!r} is known; `hx.project.get({category!r})` lists them.")
-        one = found[0]
-        about = None if look_of(one.component) == look_of(self._name) else one.component
-        return self.remember(category=category, key=one.key, value=one.value, component=about, space=space)
+        fact = found[0]
+        about = None if look_of(fact.component) == look_of(self._name) else fact.component
+        return self.remember(category=category, key=fact.key, value=fact.value, component=about, space=space)
 
     def done(self, key: str, *, component: str | None = None, space: str = SPACE) -> ProjectFact:
         """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
@@ -500,7 +500,7 @@ class ProjectFacade(ProjectReading):
     # Inside ----------------------------------------------------------------------------------------------------
 
     def _same(self, draft: Draft) -> ProjectFact | None:
-        return next((one for one in self._standing(draft) if one.text == draft.text), None)
+        return next((fact for fact in self._standing(draft) if fact.text == draft.text), None)
 
     def _write(self, draft: Draft) -> Memory:
         memory = self._needs.writer().write([draft])[0]

@@ -89,7 +89,7 @@ class FactsFacade:
                 fact
                 for line in self._lines(subject, attribute, space)
                 for fact in self._told(
-                    [one for one in line if known is None or one.recorded_at <= known], known
+                    [row for row in line if known is None or row.recorded_at <= known], known
                 )
                 if fact.holds_at(moment)
             ]
@@ -156,7 +156,7 @@ class FactsFacade:
             pairs = [
                 (fact_of(old, self._rivals(old, line)), fact_of(new, self._rivals(new, line)))
                 for line in lines
-                for old, new in combinations([one for one in line if one.status is Status.ACTIVE], 2)
+                for old, new in combinations([row for row in line if row.status is Status.ACTIVE], 2)
                 if old.contradicts(new) and new in self._rivals(old, line)
             ]
         return pairs
@@ -224,41 +224,41 @@ class FactsFacade:
     def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
         """Return what is told of a line: the same value again, without another one between, is told once."""
         told: list[tuple[FactRow, Fact]] = []
-        for one in line:
-            if one.status not in TOLD:
+        for row in line:
+            if row.status not in TOLD:
                 continue
-            rivals = self._rivals(one, line)
+            rivals = self._rivals(row, line)
             last = next(
-                (pair for pair in reversed(told) if family_of(pair[0].kind) == family_of(one.kind)), None
+                (pair for pair in reversed(told) if family_of(pair[0].kind) == family_of(row.kind)), None
             )
-            goes_on = last is not None and not last[0].differs(one) and last[0].trust.rank >= one.trust.rank
-            if goes_on and rivals and last is not None and last[1].holds_at(one.valid_from):
+            goes_on = last is not None and not last[0].differs(row) and last[0].trust.rank >= row.trust.rank
+            if goes_on and rivals and last is not None and last[1].holds_at(row.valid_from):
                 continue
-            told.append((one, fact_of(one, rivals, known_at=known)))
+            told.append((row, fact_of(row, rivals, known_at=known)))
         return [fact for _, fact in told]
 
-    def _rivals(self, one: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
+    def _rivals(self, row: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
         """Return the facts against which one is held: of its family, and none where an attribute holds several."""
-        if self._facts.holds_many(one.attribute):
+        if self._facts.holds_many(row.attribute):
             return []
-        return [other for other in line if family_of(other.kind) == family_of(one.kind)]
+        return [other for other in line if family_of(other.kind) == family_of(row.kind)]
 
     def _changes(self, line: Sequence[FactRow], start: datetime, end: datetime | None) -> list[FactChange]:
         def asked(at: datetime) -> bool:
             return start <= at and (end is None or at < end)
 
         found: list[FactChange] = []
-        for one in line:
-            rivals = self._rivals(one, line)
-            fact = fact_of(one, rivals)
-            if one.status is Status.ARCHIVED:
-                if asked(one.changed_at):
-                    found.append(FactChange(at=one.changed_at, what="forgotten", fact=fact))
+        for row in line:
+            rivals = self._rivals(row, line)
+            fact = fact_of(row, rivals)
+            if row.status is Status.ARCHIVED:
+                if asked(row.changed_at):
+                    found.append(FactChange(at=row.changed_at, what="forgotten", fact=fact))
                 continue
-            if not asked(one.recorded_at):
+            if not asked(row.recorded_at):
                 continue
-            before, after = predecessor(one, rivals), successor(one, rivals)
-            if after is not None and (after.recorded_at, after.no) < (one.recorded_at, one.no):
+            before, after = predecessor(row, rivals), successor(row, rivals)
+            if after is not None and (after.recorded_at, after.no) < (row.recorded_at, row.no):
                 what = "late"
             elif before is not None:
                 what = "replaced"
@@ -267,7 +267,7 @@ class FactsFacade:
             told = before is not None and before.status in TOLD and what == "replaced"
             found.append(
                 FactChange(
-                    at=one.recorded_at,
+                    at=row.recorded_at,
                     what=what,
                     fact=fact,
                     before=fact_of(before, rivals) if told and before is not None else None,

@@ -63,19 +63,19 @@ class ProjectLayer:
                 item, key=None
             )  # what is still to come takes no place yet: its own note says from when on
         line = self._line(item)
-        own = next((one for one in line if one.id == item.memory_id), None)
+        own = next((row for row in line if row.id == item.memory_id), None)
         if own is None:
             return item
         fact = fact_of(own, line)
         if query.as_of is not None and not fact.holds_at(query.as_of):
             held = [
                 then
-                for one in line
-                if one.status in TOLD and (then := fact_of(one, line)).holds_at(query.as_of)
+                for row in line
+                if row.status in TOLD and (then := fact_of(row, line)).holds_at(query.as_of)
             ]
             return _as_it_was(item, held[-1], query) if held else None
         most = EARLIER_MOST if query.query_class is QueryClass.HISTORICAL else 1
-        earlier = [f"{_said(one)} ({one.id})" for one in _earlier(fact, line, most=most)]
+        earlier = [f"{_said(row)} ({row.id})" for row in _earlier(fact, line, most=most)]
         if not earlier:
             return item
         note = f"Since {own.valid_from:%Y-%m-%d}; before it was {'; before that '.join(earlier)}."
@@ -88,16 +88,16 @@ class ProjectLayer:
             return []
         family = family_of(item.kind)
         return [
-            one
-            for one in self._facts.line(look, space_no=space.no, statuses=LINE)
-            if family_of(one.kind) == family
+            row
+            for row in self._facts.line(look, space_no=space.no, statuses=LINE)
+            if family_of(row.kind) == family
         ]
 
 
 def _earlier(fact: Fact, line: Sequence[FactRow], *, most: int) -> list[FactRow]:
     """Return what a fact took the place of, and what that did, the latest first."""
     found: list[FactRow] = []
-    rows = {one.id: one for one in line}
+    rows = {row.id: row for row in line}
     before = rows.get(fact.replaces or "")
     while before is not None and len(found) < most:
         found.append(before)
@@ -124,9 +124,9 @@ def _as_it_was(item: MemoryItem, fact: Fact, query: MemoryQuery) -> MemoryItem:
     )
 
 
-def _said(one: FactRow) -> str:
-    if instructions_in(one.text):
+def _said(row: FactRow) -> str:
+    if instructions_in(row.text):
         return "something that reads as instructions"
-    value = fact_of(one, ()).value
-    text = " ".join((one.text if value is None else value_text(value)).split())
+    value = fact_of(row, ()).value
+    text = " ".join((row.text if value is None else value_text(value)).split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -89,7 +89,7 @@ class ProjectFact:
             "trust": self.trust.value,
             "created_at": format_time(self.created_at),
             "updated_at": format_time(self.updated_at),
-            "citations": [one.path for one in self.citations],
+            "citations": [citation.path for citation in self.citations],
             "needs_review": self.needs_review,
             "replaces": self.replaces,
             "notes": list(self.notes),
@@ -182,27 +182,27 @@ class Detected:
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
 
-        def found(one: Finding) -> JSONValue:
+        def found(finding: Finding) -> JSONValue:
             return {
-                "category": one.category.value,
-                "key": one.key,
-                "value": one.value,
-                "confidence": one.confidence,
-                "seen_in": list(one.seen_in),
+                "category": finding.category.value,
+                "key": finding.key,
+                "value": finding.value,
+                "confidence": finding.confidence,
+                "seen_in": list(finding.seen_in),
             }
 
         def facts(listed: Sequence[ProjectFact]) -> JSONValue:
-            return [one.to_dict() for one in listed]
+            return [fact.to_dict() for fact in listed]
 
         return {
             "root": self.root,
             "files": self.files,
-            "findings": [found(one) for one in self.findings],
+            "findings": [found(finding) for finding in self.findings],
             "new": facts(self.new),
             "seen_again": facts(self.seen_again),
             "changed": facts(self.changed),
             "known": facts(self.known),
-            "differs": [found(one) for one in self.differs],
+            "differs": [found(finding) for finding in self.differs],
             "notes": list(self.notes),
             "dry_run": self.dry_run,
         }

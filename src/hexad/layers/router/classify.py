@@ -181,7 +181,7 @@ def _class(bare: str, task: TaskType, *, asks: bool) -> tuple[QueryClass, str]:
         reasons.setdefault(QueryClass.FACTUAL, "it asks for a fact")
     if not scores:
         return QueryClass.GENERAL, "nothing in it asks for a certain kind of answer"
-    best = max(scores, key=lambda one: (scores[one], -_FIRST.index(one)))
+    best = max(scores, key=lambda kind: (scores[kind], -_FIRST.index(kind)))
     return best, reasons[best]
 
 

@@ -58,8 +58,8 @@ _SYSTEM: Final = (
 _SCHEMA: Final = {
     "type": "object",
     "properties": {
-        "task_type": {"type": "string", "enum": [one.value for one in TaskType]},
-        "query_class": {"type": "string", "enum": [one.value for one in QueryClass]},
+        "task_type": {"type": "string", "enum": [task_type.value for task_type in TaskType]},
+        "query_class": {"type": "string", "enum": [query_class.value for query_class in QueryClass]},
         "asks_why": {"type": "boolean"},
     },
     "required": ["task_type", "query_class", "asks_why"],

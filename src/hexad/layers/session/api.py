@@ -70,7 +70,7 @@ class SessionCalls:
 
     def add_steps(self, *steps: str) -> WorkingSet:
         """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
-        change = changes.planned(lambda one: one, self._texts(steps, "steps"))
+        change = changes.planned(lambda working_set: working_set, self._texts(steps, "steps"))
         return self._desk.change(self._line(), change, check=changes.require_steps(change))
 
     def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
@@ -87,7 +87,9 @@ class SessionCalls:
         work = self._line()
         file = OpenFile(path=self._path(path, work), line=row, column=at)
         return self._desk.change(
-            work, changes.file_opened(file), check=lambda one: changes.require_room(one, file.path)
+            work,
+            changes.file_opened(file),
+            check=lambda working_set: changes.require_room(working_set, file.path),
         )
 
     def close_file(self, path: str) -> WorkingSet:
@@ -96,8 +98,8 @@ class SessionCalls:
         self._desk.refreshed(work)
         name = self._path(path, work)
 
-        def check(one: WorkingSet) -> None:
-            if all(file.path != name for file in one.open_files):
+        def check(working_set: WorkingSet) -> None:
+            if all(file.path != name for file in working_set.open_files):
                 raise NotFound(f"{name[:200]!r} is not open; `hx.session.current` lists the files that are.")
 
         return self._desk.change(work, changes.file_closed(name), check=check)
@@ -254,8 +256,10 @@ class SessionFacade(SessionCalls):
         said = None if task is None else self._said(task, "task")
         key = None if ticket is None else self._named(ticket, "ticket")
         texts, mask = self._texts(steps, "steps"), self._desk.needs.mask
-        people = [mask(one) for one in subject_list(data_subjects)]
-        change = changes.planned((lambda one: one) if said is None else changes.task_set(said), texts)
+        people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
+        change = changes.planned(
+            (lambda working_set: working_set) if said is None else changes.task_set(said), texts
+        )
         where = self._desk.checkout(_folder(folder))
         changes.require_steps(change)(self._desk.new(where.place))
         line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
@@ -448,7 +452,7 @@ def _folder(given: str | Path | None) -> Path | None:
     return folder
 
 
-def _fits(one: WorkingSet, task: str | None, ticket: str | None) -> bool:
+def _fits(working_set: WorkingSet, task: str | None, ticket: str | None) -> bool:
     """Whether somebody who works on this goes on with that session."""
-    same = task is None or one.task is None or one.task.casefold() == task.casefold()
-    return same and (ticket is None or one.ticket in (None, ticket))
+    same = task is None or working_set.task is None or working_set.task.casefold() == task.casefold()
+    return same and (ticket is None or working_set.ticket in (None, ticket))

@@ -34,24 +34,28 @@ _FOLDED_NOTE_CHARS: Final = 960
 def task_set(task: str | None) -> Change:
     """Say what the task is; its steps go when it is another one."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        return one if one.task == task else replace(one, task=task, substeps=() if one.task else one.substeps)
+    def change(working_set: WorkingSet) -> WorkingSet:
+        return (
+            working_set
+            if working_set.task == task
+            else replace(working_set, task=task, substeps=() if working_set.task else working_set.substeps)
+        )
 
     return change
 
 
 def ticket_set(ticket: str | None) -> Change:
     """Say which ticket it is."""
-    return lambda one: replace(one, ticket=ticket)
+    return lambda working_set: replace(working_set, ticket=ticket)
 
 
 def steps_added(texts: Sequence[str]) -> Change:
     """Add steps behind those that are there; a step that is there stays as it is."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        known = {step.text for step in one.substeps}
+    def change(working_set: WorkingSet) -> WorkingSet:
+        known = {step.text for step in working_set.substeps}
         new = [Substep(text=text) for text in dict.fromkeys(texts) if text not in known]
-        return replace(one, substeps=(*one.substeps, *new))
+        return replace(working_set, substeps=(*working_set.substeps, *new))
 
     return change
 
@@ -59,15 +63,15 @@ def steps_added(texts: Sequence[str]) -> Change:
 def planned(change: Change, texts: Sequence[str]) -> Change:
     """Make a change, and add steps after it."""
     add = steps_added(texts)
-    return lambda one: add(change(one))
+    return lambda working_set: add(change(working_set))
 
 
 def step_marked(text: str, *, done: bool) -> Change:
     """Mark the step that says this."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        steps = [replace(step, done=done) if step.text == text else step for step in one.substeps]
-        return replace(one, substeps=tuple(steps))
+    def change(working_set: WorkingSet) -> WorkingSet:
+        steps = [replace(step, done=done) if step.text == text else step for step in working_set.substeps]
+        return replace(working_set, substeps=tuple(steps))
 
     return change
 
@@ -75,22 +79,31 @@ def step_marked(text: str, *, done: bool) -> Change:
 def file_opened(file: OpenFile) -> Change:
     """Open a file, or move the cursor in it; it becomes the last of those that are open."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        return replace(one, open_files=(*(each for each in one.open_files if each.path != file.path), file))
+    def change(working_set: WorkingSet) -> WorkingSet:
+        return replace(
+            working_set,
+            open_files=(*(each for each in working_set.open_files if each.path != file.path), file),
+        )
 
     return change
 
 
 def file_closed(path: str) -> Change:
     """Close a file."""
-    return lambda one: replace(one, open_files=tuple(each for each in one.open_files if each.path != path))
+    return lambda working_set: replace(
+        working_set, open_files=tuple(each for each in working_set.open_files if each.path != path)
+    )
 
 
 def edited(edit: Edit) -> Change:
     """Add an edit; the oldest goes when there are too many."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        return replace(one, edits=(*one.edits, edit)[-EDITS_KEPT:], edits_total=one.edits_total + 1)
+    def change(working_set: WorkingSet) -> WorkingSet:
+        return replace(
+            working_set,
+            edits=(*working_set.edits, edit)[-EDITS_KEPT:],
+            edits_total=working_set.edits_total + 1,
+        )
 
     return change
 
@@ -98,12 +111,14 @@ def edited(edit: Edit) -> Change:
 def turn_taken(turn: SessionTurn) -> Change:
     """Add a turn; the oldest become part of the summary when there are too many."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        turns, summary = (*one.turns, turn), one.conversation_summary
+    def change(working_set: WorkingSet) -> WorkingSet:
+        turns, summary = (*working_set.turns, turn), working_set.conversation_summary
         if len(turns) > TURNS_KEPT:
             summary = folded(summary, [(old.role, old.text) for old in turns[:TURNS_FOLDED]])
             turns = turns[TURNS_FOLDED:]
-        return replace(one, turns=turns, turns_total=one.turns_total + 1, conversation_summary=summary)
+        return replace(
+            working_set, turns=turns, turns_total=working_set.turns_total + 1, conversation_summary=summary
+        )
 
     return change
 
@@ -111,56 +126,63 @@ def turn_taken(turn: SessionTurn) -> Change:
 def noted(note: ScratchNote) -> Change:
     """Add a note to the scratchpad; the oldest become one when there are too many."""
 
-    def change(one: WorkingSet) -> WorkingSet:
-        notes = (*one.scratchpad, note)
+    def change(working_set: WorkingSet) -> WorkingSet:
+        notes = (*working_set.scratchpad, note)
         if len(notes) > NOTES_KEPT:
             old = notes[:NOTES_FOLDED]
             text = compressed("\n".join(each.text for each in old), limit=_FOLDED_NOTE_CHARS)
             together = ScratchNote(text=text, at=old[-1].at, notes=sum(each.notes for each in old))
             notes = (together, *notes[NOTES_FOLDED:])
-        return replace(one, scratchpad=notes)
+        return replace(working_set, scratchpad=notes)
 
     return change
 
 
-def notes_cleared(one: WorkingSet) -> WorkingSet:
+def notes_cleared(working_set: WorkingSet) -> WorkingSet:
     """Take every note off the scratchpad."""
-    return replace(one, scratchpad=())
+    return replace(working_set, scratchpad=())
 
 
 def subjects_set(subjects: Sequence[str]) -> Change:
     """Say whose data it is."""
-    return lambda one: replace(one, data_subjects=tuple(dict.fromkeys([*one.data_subjects, *subjects])))
+    return lambda working_set: replace(
+        working_set, data_subjects=tuple(dict.fromkeys([*working_set.data_subjects, *subjects]))
+    )
 
 
 def ended(boundary: Boundary, *, at: datetime, outcome: str | None = None) -> Change:
     """End it."""
-    return lambda one: replace(
-        one, ended_at=at, boundary=boundary, outcome=one.outcome if outcome is None else outcome
+    return lambda working_set: replace(
+        working_set,
+        ended_at=at,
+        boundary=boundary,
+        outcome=working_set.outcome if outcome is None else outcome,
     )
 
 
 def rested(boundary: Boundary) -> Change:
     """Say why nobody works on it now."""
-    return lambda one: one if one.ended_at is not None else replace(one, boundary=boundary)
+    return lambda working_set: (
+        working_set if working_set.ended_at is not None else replace(working_set, boundary=boundary)
+    )
 
 
-def woken(one: WorkingSet) -> WorkingSet:
+def woken(working_set: WorkingSet) -> WorkingSet:
     """Work on it again after a rest; what another program ended in the meantime stays ended."""
-    return one if one.ended_at is not None else replace(one, boundary=None)
+    return working_set if working_set.ended_at is not None else replace(working_set, boundary=None)
 
 
-def resumed(one: WorkingSet) -> WorkingSet:
+def resumed(working_set: WorkingSet) -> WorkingSet:
     """Go on with it, whatever ended it."""
-    return replace(one, ended_at=None, boundary=None)
+    return replace(working_set, ended_at=None, boundary=None)
 
 
 def at(moment: datetime, change: Change) -> Change:
     """Make a change at a moment."""
 
-    def made(one: WorkingSet) -> WorkingSet:
-        new = change(one)
-        return replace(new, updated_at=max(moment, one.updated_at))
+    def made(working_set: WorkingSet) -> WorkingSet:
+        new = change(working_set)
+        return replace(new, updated_at=max(moment, working_set.updated_at))
 
     return made
 
@@ -174,9 +196,9 @@ def require_steps(change: Change) -> Callable[[WorkingSet], None]:
     Asked before a change is made, never after: what was made must stand on top of what another program wrote, too.
     """
 
-    def check(one: WorkingSet) -> None:
-        count = len(change(one).substeps)
-        if count > max(SUBSTEPS_LIMIT, len(one.substeps)):
+    def check(working_set: WorkingSet) -> None:
+        count = len(change(working_set).substeps)
+        if count > max(SUBSTEPS_LIMIT, len(working_set.substeps)):
             raise LimitExceeded(
                 f"A task has up to {SUBSTEPS_LIMIT} steps, these would be {count}; name larger ones, or end the task."
             )
@@ -184,13 +206,13 @@ def require_steps(change: Change) -> Callable[[WorkingSet], None]:
     return check
 
 
-def require_room(one: WorkingSet, file: str) -> None:
+def require_room(working_set: WorkingSet, file: str) -> None:
     """Raise `LimitExceeded` for more open files than a working set has room for."""
-    if len({each.path for each in one.open_files} | {file}) > OPEN_FILES_LIMIT:
+    if len({each.path for each in working_set.open_files} | {file}) > OPEN_FILES_LIMIT:
         raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open; close some with `close_file`.")
 
 
-def step_named(one: WorkingSet, step: int | str) -> str:
+def step_named(working_set: WorkingSet, step: int | str) -> str:
     """Return what a step says that is named by its number from 1 or by its beginning; raises `NotFound`.
 
     Raises `InvalidInput` where several begin like that.
@@ -198,10 +220,10 @@ def step_named(one: WorkingSet, step: int | str) -> str:
     if isinstance(step, bool) or not isinstance(step, int | str):
         raise InvalidInput(f"step = {quoted(step)} names no step; give its number, from 1, or how it begins.")
     if isinstance(step, int):
-        if 1 <= step <= len(one.substeps):
-            return one.substeps[step - 1].text
-        raise NotFound(f"There is no step {quoted(step)}; the task has {len(one.substeps)}.")
-    texts = [each.text for each in one.substeps]
+        if 1 <= step <= len(working_set.substeps):
+            return working_set.substeps[step - 1].text
+        raise NotFound(f"There is no step {quoted(step)}; the task has {len(working_set.substeps)}.")
+    texts = [each.text for each in working_set.substeps]
     if step in texts:
         return step
     found = [text for text in texts if step.strip() and text.casefold().startswith(step.casefold())]

@@ -86,11 +86,11 @@ class SessionLayer:
         words = understand(query.text, now=query.now).wanted
         asked = _Asked(query, words)
         found = [*self._of_working_sets(asked), *self._of_experience(asked)]
-        allowed = [one for one in found if _in_time(one.item, query)]
-        allowed.sort(key=lambda one: (-one.item.relevance, one.item.recency, one.item.id))
+        allowed = [match for match in found if _in_time(match.item, query)]
+        allowed.sort(key=lambda match: (-match.item.relevance, match.item.recency, match.item.id))
         return [
-            replace(one.item, instruction_like=instructions_in(one.item.text))
-            for one in _once(allowed, limit)
+            replace(match.item, instruction_like=instructions_in(match.item.text))
+            for match in _once(allowed, limit)
         ]
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
@@ -109,14 +109,16 @@ class SessionLayer:
     def _of_set_by(self, item_id: str, now: datetime) -> MemoryItem | None:
         current, wanted = self._needs.current(), item_id.partition("#")[0]
         sets = [
-            one for one in (current, *self._needs.others(_OTHER_SETS)) if one is not None and one.id == wanted
+            working_set
+            for working_set in (current, *self._needs.others(_OTHER_SETS))
+            if working_set is not None and working_set.id == wanted
         ]
-        for one in sets[:1]:
-            is_now = current is not None and current.id == one.id
-            for name, kind, text, at in _said(one):
+        for working_set in sets[:1]:
+            is_now = current is not None and current.id == working_set.id
+            for name, kind, text, at in _said(working_set):
                 if name == item_id:
                     return _of_working_set(
-                        one, name, kind, text, at, days=_days(at, now), share=1.0, now=is_now
+                        working_set, name, kind, text, at, days=_days(at, now), share=1.0, now=is_now
                     )
         return None
 
@@ -135,9 +137,9 @@ class SessionLayer:
         current = self._needs.current()
         if current is not None and not current.is_empty:
             yield from _of_set(current, asked, now=True)
-        for one in self._needs.others(_OTHER_SETS):
-            if current is None or one.id != current.id:
-                yield from _of_set(one, asked, now=False)
+        for working_set in self._needs.others(_OTHER_SETS):
+            if current is None or working_set.id != current.id:
+                yield from _of_set(working_set, asked, now=False)
 
     # Experience -------------------------------------------------------------------------------------------------
 
@@ -191,17 +193,17 @@ def _days(at: datetime, now: datetime) -> float:
     return max(0.0, (now - at).total_seconds() / _SECONDS_A_DAY)
 
 
-def _said(one: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
+def _said(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
     """Yield what a working set says, each with its id, kind, text and time; the newest of each kind is its first."""
     seen: dict[str, int] = {}
-    for kind, text, at in texts_of(one):
+    for kind, text, at in texts_of(working_set):
         place = seen[kind] = seen.get(kind, 0) + 1
-        yield f"{one.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
+        yield f"{working_set.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
 
 
-def _of_set(one: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
+def _of_set(working_set: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
     """Yield what a working set says: of the current one also what no word of the query is in."""
-    for name, kind, text, at in _said(one):
+    for name, kind, text, at in _said(working_set):
         share = asked.share(text)
         if now:
             place = int(name.rpartition("-")[2])
@@ -209,11 +211,21 @@ def _of_set(one: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
             share = max(share, least)
         if share:
             days = asked.days(at)
-            yield _Found(_of_working_set(one, name, kind, text, at, days=days, share=share, now=now), share)
+            yield _Found(
+                _of_working_set(working_set, name, kind, text, at, days=days, share=share, now=now), share
+            )
 
 
 def _of_working_set(
-    one: WorkingSet, name: str, kind: str, text: str, at: datetime, *, days: float, share: float, now: bool
+    working_set: WorkingSet,
+    name: str,
+    kind: str,
+    text: str,
+    at: datetime,
+    *,
+    days: float,
+    share: float,
+    now: bool,
 ) -> MemoryItem:
     # A summary of the conversation is of turns whose roles it does not tell apart: nobody vouches for it.
     speaker = {"turn": text.partition(":")[0].lower(), "conversation": ""}.get(kind, "user")
@@ -226,14 +238,14 @@ def _of_working_set(
         recency=days,
         relevance=relevance_of_share(share),
         trust=_ROLES.get(speaker, Trust.UNKNOWN),
-        location=f"session {one.id}",
-        notes=() if now else (_standing(one),),
+        location=f"session {working_set.id}",
+        notes=() if now else (_standing(working_set),),
     )
 
 
-def _standing(one: WorkingSet) -> str:
-    where = "" if one.place.branch is None else f" on branch {one.place.branch}"
-    if one.ended_at is None:
+def _standing(working_set: WorkingSet) -> str:
+    where = "" if working_set.place.branch is None else f" on branch {working_set.place.branch}"
+    if working_set.ended_at is None:
         return f"from another session{where}"
     return f"from a session{where} that ended"
 
@@ -297,4 +309,4 @@ def _in_time(item: MemoryItem, query: MemoryQuery) -> bool:
 
 def _once(found: Sequence[_Found], limit: int) -> list[_Found]:
     """Return the first `limit`, each id once."""
-    return list({one.item.id: one for one in reversed(found)}.values())[::-1][:limit]
+    return list({match.item.id: match for match in reversed(found)}.values())[::-1][:limit]

@@ -76,13 +76,13 @@ def left_at(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> Wor
         *sets.latest(following.place, ticket=ticket, left_by=boundary),
         *sets.latest(following.place, ticket=ticket),
     ]
-    free = [one for one in found if not one.active and not one.is_empty]
-    return max(free, key=lambda one: one.updated_at, default=None)
+    free = [working_set for working_set in found if not working_set.active and not working_set.is_empty]
+    return max(free, key=lambda working_set: working_set.updated_at, default=None)
 
 
-def moved(one: WorkingSet, place: Workplace) -> WorkingSet:
+def moved(working_set: WorkingSet, place: Workplace) -> WorkingSet:
     """Return a working set as one of another place."""
-    return replace(one, place=place)
+    return replace(working_set, place=place)
 
 
 def require_going_on(line: Line) -> None:

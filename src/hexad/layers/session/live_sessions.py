@@ -60,8 +60,10 @@ class Desk:
 
         With `shared` it may be one that a living process has in hand.
         """
-        found = [one for one in self.sets.latest(place) if shared or not one.active]
-        return next((one for one in found if not one.is_empty), found[0] if found else None)
+        found = [working_set for working_set in self.sets.latest(place) if shared or not working_set.active]
+        return next(
+            (working_set for working_set in found if not working_set.is_empty), found[0] if found else None
+        )
 
     def now(self) -> WorkingSet | None:
         """Return what is being worked on: the current line's, else what anybody does or left here; None for nothing.
@@ -86,28 +88,28 @@ class Desk:
         with self._lock:
             return next((line for line in self._lines if line.state.id == session_id), None)
 
-    def begin(self, one: WorkingSet, where: Checkout) -> Line:
+    def begin(self, working_set: WorkingSet, where: Checkout) -> Line:
         """Store a new working set durably and work on it."""
         self.require_own_process()
-        return self._take(self.sets.add(one, owner=self.needs.owner), where)
+        return self._take(self.sets.add(working_set, owner=self.needs.owner), where)
 
-    def take_up(self, one: WorkingSet, where: Checkout) -> Line:
+    def take_up(self, working_set: WorkingSet, where: Checkout) -> Line:
         """Go on with a working set, here; it is on the disk when this returns."""
         self.require_own_process()
-        known = self.line_of(one.id)
-        if known is not None and one.ended_at is None:
+        known = self.line_of(working_set.id)
+        if known is not None and working_set.ended_at is None:
             self.current = known
             return known
         if known is not None:  # another process ended it
             self._save_all_of(known)
-            one = self.sets.get(one.id)
+            working_set = self.sets.get(working_set.id)
         back = changes.at(self.needs.clock.now(), lambda there: moved(changes.resumed(there), where.place))
-        saved = self.sets.save(back(one), [back], owner=self.needs.owner, guest=one.active)
-        return self._take(saved, where, guest=one.active)
+        saved = self.sets.save(back(working_set), [back], owner=self.needs.owner, guest=working_set.active)
+        return self._take(saved, where, guest=working_set.active)
 
-    def _take(self, one: WorkingSet, where: Checkout, *, guest: bool = False) -> Line:
+    def _take(self, working_set: WorkingSet, where: Checkout, *, guest: bool = False) -> Line:
         line = Line(
-            one, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
+            working_set, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
         )
         with self._lock:
             self._lines.append(line)
@@ -124,7 +126,7 @@ class Desk:
                 return
             with self._lock:
                 line.checkout, line.folder, line.stamp = where, where.folder, where.stamp()
-                line.apply(lambda one: moved(one, where.place))
+                line.apply(lambda working_set: moved(working_set, where.place))
             self._save(line, owner=self.needs.owner)
 
     def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
@@ -262,7 +264,11 @@ class Desk:
             )
             if nothing and left is None:
                 with self._lock:
-                    line.apply(lambda one: replace(moved(one, following.place), ticket=following.ticket))
+                    line.apply(
+                        lambda working_set: replace(
+                            moved(working_set, following.place), ticket=following.ticket
+                        )
+                    )
                 return self._save(line, owner=self.needs.owner)
             with self._lock:
                 ends = (
@@ -293,11 +299,11 @@ class Desk:
         self._announce(TaskEnd(ended=ended, boundary=boundary))
         return ended
 
-    def end_stored(self, one: WorkingSet, boundary: Boundary) -> WorkingSet:
+    def end_stored(self, working_set: WorkingSet, boundary: Boundary) -> WorkingSet:
         """End a working set that nobody has in hand."""
         now = self.needs.clock.now()
         change = changes.at(now, changes.ended(boundary, at=now))
-        ended = self.sets.save(change(one), [change], owner=None)
+        ended = self.sets.save(change(working_set), [change], owner=None)
         self._announce(TaskEnd(ended=ended, boundary=boundary))
         return ended
 

@@ -87,20 +87,20 @@ class WorkingSets:
 
     # Writing ----------------------------------------------------------------------------------------------------
 
-    def add(self, one: WorkingSet, *, owner: str | None) -> WorkingSet:
+    def add(self, working_set: WorkingSet, *, owner: str | None) -> WorkingSet:
         """Store a new one durably; raises `Conflict` for an id that is there."""
         with self._db.transaction() as con:
-            if con.execute("SELECT 1 FROM working_sets WHERE id = ?", (one.id,)).fetchone():
-                raise Conflict(f"There is a working set {one.id!r}; `resume` goes on with it.")
+            if con.execute("SELECT 1 FROM working_sets WHERE id = ?", (working_set.id,)).fetchone():
+                raise Conflict(f"There is a working set {working_set.id!r}; `resume` goes on with it.")
             con.execute(
                 f"INSERT INTO working_sets({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?,1)",
-                (*_values(one), owner),
+                (*_values(working_set), owner),
             )
-        return replace(one, rev=1, active=owner is not None)
+        return replace(working_set, rev=1, active=owner is not None)
 
     def save(
         self,
-        one: WorkingSet,
+        working_set: WorkingSet,
         changes: Sequence[Change],
         *,
         owner: str | None,
@@ -115,7 +115,7 @@ class WorkingSets:
         stored in the same transaction. Raises `NotFound` for one that was erased.
         """
         with self._db.transaction() as con:
-            saved = self._save(con, one, changes, owner=owner, guest=guest)
+            saved = self._save(con, working_set, changes, owner=owner, guest=guest)
             if ends is not None and ends.next is not None:
                 con.execute(
                     f"INSERT INTO working_sets({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?,1)",
@@ -124,24 +124,30 @@ class WorkingSets:
         return saved
 
     def _save(
-        self, con: Connection, one: WorkingSet, changes: Sequence[Change], *, owner: str | None, guest: bool
+        self,
+        con: Connection,
+        working_set: WorkingSet,
+        changes: Sequence[Change],
+        *,
+        owner: str | None,
+        guest: bool,
     ) -> WorkingSet:
-        row = con.execute(f"SELECT {_COLUMNS} FROM working_sets WHERE id = ?", (one.id,)).fetchone()
+        row = con.execute(f"SELECT {_COLUMNS} FROM working_sets WHERE id = ?", (working_set.id,)).fetchone()
         if row is None:
-            raise NotFound(f"Session {one.id!r} was erased; `hx.session.start()` begins another.")
-        if row[11] != one.rev:
+            raise NotFound(f"Session {working_set.id!r} was erased; `hx.session.start()` begins another.")
+        if row[11] != working_set.rev:
             there = _loaded(row, set())
             for change in changes:
                 there = change(there)
-            one = there
+            working_set = there
         rev = cast("int", row[11]) + 1
         con.execute(
             "UPDATE working_sets SET repository = ?2, worktree = ?3, branch = ?4, state = ?5, data_subjects = ?6,"
             " started_at = ?7, updated_at = ?8, ended_at = ?9, boundary = ?10, rev = ?12,"
             " owner = CASE WHEN ?13 THEN owner ELSE ?11 END WHERE id = ?1",
-            (*_values(one), owner, rev, int(guest)),
+            (*_values(working_set), owner, rev, int(guest)),
         )
-        return replace(one, rev=rev, active=guest or owner is not None)
+        return replace(working_set, rev=rev, active=guest or owner is not None)
 
     def list(
         self,
@@ -167,18 +173,18 @@ class WorkingSets:
         )
 
 
-def _values(one: WorkingSet) -> tuple[SQLValue, ...]:
+def _values(working_set: WorkingSet) -> tuple[SQLValue, ...]:
     return (
-        one.id,
-        one.place.repository,
-        one.place.worktree,
-        one.place.branch,
-        dump(state_of(one)),
-        dump(list(one.data_subjects)),
-        to_micros(one.started_at),
-        to_micros(one.updated_at),
-        None if one.ended_at is None else to_micros(one.ended_at),
-        None if one.boundary is None else one.boundary.value,
+        working_set.id,
+        working_set.place.repository,
+        working_set.place.worktree,
+        working_set.place.branch,
+        dump(state_of(working_set)),
+        dump(list(working_set.data_subjects)),
+        to_micros(working_set.started_at),
+        to_micros(working_set.updated_at),
+        None if working_set.ended_at is None else to_micros(working_set.ended_at),
+        None if working_set.boundary is None else working_set.boundary.value,
     )
 
 

@@ -197,9 +197,9 @@ class UserDesk:
         now = self.needs.clock.now()
         with store.db.transaction():
             for held in store.preferences.all():
-                one = held.preference
-                if held.origin == FILE and one.value not in stated.get(one.key, ()):
-                    store.preferences.remove(one.key, one.value)
+                preference = held.preference
+                if held.origin == FILE and preference.value not in stated.get(preference.key, ()):
+                    store.preferences.remove(preference.key, preference.value)
                     changed += 1
             for key, values in stated.items():
                 for value in values:

@@ -94,11 +94,11 @@ class UserKnown:
         delta, now = evidence_of(delta_evidence), self._needs.clock.now()
         store = self._desk.writing()
         with store.db.transaction():
-            one = store.patterns.pattern(kind, text)
-            if one is None:
+            pattern = store.patterns.pattern(kind, text)
+            if pattern is None:
                 if delta < 0:
                     raise NotFound(f"There is no {kind.value} {quoted(text)}; `patterns()` lists them.")
-                one = Pattern(
+                pattern = Pattern(
                     id="",
                     user_id=self.user_id,
                     pattern_type=kind,
@@ -109,14 +109,14 @@ class UserKnown:
                     last_seen=now,
                 )
             else:
-                sure = one.confidence
-                one = replace(
-                    one,
-                    evidence_count=max(one.evidence_count + delta, 0),
+                sure = pattern.confidence
+                pattern = replace(
+                    pattern,
+                    evidence_count=max(pattern.evidence_count + delta, 0),
                     confidence=raised(sure, delta) if delta >= 0 else lowered(sure, -delta),
-                    last_seen=now if delta >= 0 else one.last_seen,
+                    last_seen=now if delta >= 0 else pattern.last_seen,
                 )
-            return store.patterns.put_pattern(one)
+            return store.patterns.put_pattern(pattern)
 
     def patterns(self, pattern_type: str | None = None) -> list[Pattern]:
         """Return patterns and antipatterns, or those of one type, the surest first."""
@@ -245,10 +245,10 @@ class UserKnown:
                     store.patterns.put_pattern(pattern)
                 for pattern in found.gone_patterns:
                     store.patterns.remove_pattern(pattern)
-                for one in found.held:
-                    store.preferences.put(one)
-                for one in found.gone_held:
-                    store.preferences.remove(one.preference.key, one.preference.value)
+                for row in found.held:
+                    store.preferences.put(row)
+                for row in found.gone_held:
+                    store.preferences.remove(row.preference.key, row.preference.value)
                 state = {RESCORED_AT: now.isoformat(), LOWERED: json.dumps(found.lowered, sort_keys=True)}
                 store.projects.put_state(state)
         return found.changes
@@ -381,9 +381,9 @@ class UserFacade(UserKnown):
         least = parse_confidence(min_confidence, "min_confidence")
         store = self._desk.reading()
         return [
-            one.preference
-            for one in (() if store is None else store.preferences.all(name))
-            if one.preference.confidence >= least and kind in (None, one.preference.source)
+            row.preference
+            for row in (() if store is None else store.preferences.all(name))
+            if row.preference.confidence >= least and kind in (None, row.preference.source)
         ]
 
     def preference(self, key: str) -> ResolvedPreference | None:
@@ -423,11 +423,11 @@ class UserFacade(UserKnown):
             delta = 1 if verdict is Verdict.ACCEPTED else -1
             if not self._counted(store, mark, name, text, delta, verdict):
                 return held.preference
-            one = store.preferences.put(
+            preference = store.preferences.put(
                 weighed_again(held, held.preference, delta, at=self._needs.clock.now())
             )
             field = "accepted" if delta > 0 else "rejected"
-            changed = replace(one, **{field: getattr(one, field) + 1})
+            changed = replace(preference, **{field: getattr(preference, field) + 1})
             return store.preferences.put(
                 replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
             )
@@ -456,7 +456,7 @@ class UserFacade(UserKnown):
         store = self._desk.reading()
         if store is None:
             return []
-        decided = {key_of(one.attribute) for one in self._needs.facts() if one.attribute is not None}
+        decided = {key_of(fact.attribute) for fact in self._needs.facts() if fact.attribute is not None}
         return suggest(self._here(store), decided=decided)[:limit]
 
     def offer(self, *, limit: int = 3) -> str | None:
@@ -471,7 +471,7 @@ class UserFacade(UserKnown):
         found = self.suggestions(limit=limit)
         if not found:
             return None
-        names = " + ".join(f"{one.value} ({one.key.replace('_', ' ')})" for one in found)
+        names = " + ".join(f"{suggestion.value} ({suggestion.key.replace('_', ' ')})" for suggestion in found)
         return f"By the way, you typically use {names}. Want me to set that up?"
 
     def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
@@ -550,7 +550,10 @@ class UserFacade(UserKnown):
             values = [] if store is None else store.projects.values(without=own)
             held = [] if store is None else store.preferences.all()
             own = own if store is None else store.projects.known_as(own, needs.place())
-            values += [replace(one, project_id=own, begun=one.last_seen) for one in published.values]
+            values += [
+                replace(project_value, project_id=own, begun=project_value.last_seen)
+                for project_value in published.values
+            ]
             mined = mine(
                 values,
                 held,

@@ -76,7 +76,7 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
     found, changes = Rescored(), list[LearnedChange]()
     latest = _Latest(known.values, recent)
     for pattern in known.patterns:
-        one = _One(
+        assertion = _One(
             name=f"{pattern.pattern_type.value} {look(pattern.description)}",
             key=pattern.pattern_type.value,
             value=pattern.description,
@@ -85,7 +85,7 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
             seen=pattern.last_seen,
             share=latest.showing(look(pattern.description)),
         )
-        after, change = _aged(one, known.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
@@ -97,7 +97,7 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
         said = held.preference
         if said.source is Source.EXPLICIT:
             continue
-        one = _One(
+        assertion = _One(
             name=f"preference {said.key} {look(said.value)}",
             key=said.key,
             value=said.value,
@@ -106,7 +106,7 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
             seen=said.last_seen,
             share=latest.using(said.key, look(said.value)),
         )
-        after, change = _aged(one, known.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
@@ -122,20 +122,24 @@ class _Latest:
     """The projects that began last, and what they have."""
 
     def __init__(self, values: Sequence[ProjectValue], recent: int) -> None:
-        order = list(dict.fromkeys(one.project_id for one in values))
+        order = list(dict.fromkeys(project_value.project_id for project_value in values))
         self._projects = set(order[-recent:])
-        self._values = [one for one in values if one.project_id in self._projects]
+        self._values = [
+            project_value for project_value in values if project_value.project_id in self._projects
+        ]
 
     def using(self, key: str, like: str) -> float:
         return self._share(
-            one.project_id for one in self._values if one.attribute == key and look(one.value) == like
+            project_value.project_id
+            for project_value in self._values
+            if project_value.attribute == key and look(project_value.value) == like
         )
 
     def showing(self, like: str) -> float:
         return self._share(
-            one.project_id
-            for one in self._values
-            if one.attribute.startswith(PATTERN_PREFIX) and look(text_of(one)) == like
+            project_value.project_id
+            for project_value in self._values
+            if project_value.attribute.startswith(PATTERN_PREFIX) and look(text_of(project_value)) == like
         )
 
     def _share(self, projects: Iterable[str]) -> float:
@@ -143,34 +147,42 @@ class _Latest:
 
 
 def _aged(
-    one: _One, lowered: Lowered, kept: dict[str, list[float]], *, now: datetime
+    assertion: _One, lowered: Lowered, kept: dict[str, list[float]], *, now: datetime
 ) -> tuple[float | None, LearnedChange | None]:
     """Return how sure something is by now, None where it goes, and the change; no change where it stays as it is.
 
     `kept` takes what is to be remembered of it.
     """
-    base, to = lowered.get(one.name, (one.confidence, one.confidence))
-    if abs(one.confidence - to) >= 1e-6:
-        base = one.confidence  # evidence came since: it is as sure as that made it
-    unseen = max((now - one.seen - GRACE).days, 0)
+    base, to = lowered.get(assertion.name, (assertion.confidence, assertion.confidence))
+    if abs(assertion.confidence - to) >= 1e-6:
+        base = assertion.confidence  # evidence came since: it is as sure as that made it
+    unseen = max((now - assertion.seen - GRACE).days, 0)
     after = decayed(
-        base, days=unseen * (1 - one.share), half_life_days=HALF_LIFE_DAYS, least=min(base, CONFIDENCE_LEAST)
+        base,
+        days=unseen * (1 - assertion.share),
+        half_life_days=HALF_LIFE_DAYS,
+        least=min(base, CONFIDENCE_LEAST),
     )
-    if after < FORGOTTEN and one.evidence < PROJECTS_LEAST:
-        return None, _change("forgotten", one, None, now)
-    if abs(after - one.confidence) < _WORTH_WRITING:
-        if base > one.confidence:
-            kept[one.name] = [base, one.confidence]
-        return one.confidence, None
+    if after < FORGOTTEN and assertion.evidence < PROJECTS_LEAST:
+        return None, _change("forgotten", assertion, None, now)
+    if abs(after - assertion.confidence) < _WORTH_WRITING:
+        if base > assertion.confidence:
+            kept[assertion.name] = [base, assertion.confidence]
+        return assertion.confidence, None
     if base > after:
-        kept[one.name] = [base, after]
-    return after, _change("raised" if after > one.confidence else "lowered", one, after, now)
+        kept[assertion.name] = [base, after]
+    return after, _change("raised" if after > assertion.confidence else "lowered", assertion, after, now)
 
 
-def _change(what: str, one: _One, after: float | None, now: datetime) -> LearnedChange:
-    reason = f"not seen for {max((now - one.seen).days, 0)} days"
-    if one.share:
-        reason += f", though {one.share:.0%} of the latest projects show it"
+def _change(what: str, assertion: _One, after: float | None, now: datetime) -> LearnedChange:
+    reason = f"not seen for {max((now - assertion.seen).days, 0)} days"
+    if assertion.share:
+        reason += f", though {assertion.share:.0%} of the latest projects show it"
     return LearnedChange(
-        what=what, key=one.key, value=one.value, reason=reason, before=one.confidence, after=after
+        what=what,
+        key=assertion.key,
+        value=assertion.value,
+        reason=reason,
+        before=assertion.confidence,
+        after=after,
     )

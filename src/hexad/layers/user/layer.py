@@ -21,7 +21,7 @@ from hexad.search.recall.query_terms import understand
 from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
-KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(one.value for one in PatternType))
+KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(pattern_type.value for pattern_type in PatternType))
 _ABOUT_USER: Final = 0.5
 """What a question about the user gets of itself, as if so much of its words stood in the text."""
 _BUILDING: Final = 0.25
@@ -94,19 +94,19 @@ class UserLayer:
         said = self._said()
         shares = said.shares(words)
         found = [
-            (share, one)
-            for one, matched in zip(said.all, shares, strict=True)
-            if _in_time(one, query) and (share := _share(one, matched, query)) > 0
+            (share, statement)
+            for statement, matched in zip(said.all, shares, strict=True)
+            if _in_time(statement, query) and (share := _share(statement, matched, query)) > 0
         ]
         found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
-        return [_item(one, share, query.now) for share, one in found[:limit]]
+        return [_item(statement, share, query.now) for share, statement in found[:limit]]
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Return one thing that is known of the person, by the id under which a context shows it."""
         prefix, _, row = item_id.partition(":")
         if prefix != self.name.value:
             return None
-        return next((_item(one, 1.0, now) for one in self._stated() if one.id == row), None)
+        return next((_item(statement, 1.0, now) for statement in self._stated() if statement.id == row), None)
 
     def warm(self) -> None:
         """Open the layer."""
@@ -125,7 +125,7 @@ class _Said:
 
     def __init__(self, stated: Sequence[Stated]) -> None:
         self.all = stated
-        texts = [folded(one.about or one.text).replace("\n", " ") for one in stated]
+        texts = [folded(statement.about or statement.text).replace("\n", " ") for statement in stated]
         self._text = "\n".join(texts)
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
@@ -138,7 +138,7 @@ class _Said:
         return [count / max(len(words), 1) for count in counts]
 
     def _having(self, terms: SearchTerms) -> set[int]:
-        patterns = terms.patterns or [re.compile(re.escape(one)) for one in terms.needles]
+        patterns = terms.patterns or [re.compile(re.escape(needle)) for needle in terms.needles]
         places = [
             {bisect_right(self._starts, match.start()) - 1 for match in pattern.finditer(self._text)}
             for pattern in patterns
@@ -154,15 +154,15 @@ def _asks_user(filters: Filters) -> bool:
     return filters.kinds is None or any(kind in KINDS for kind in filters.kinds)
 
 
-def _in_time(one: Stated, query: MemoryQuery) -> bool:
+def _in_time(statement: Stated, query: MemoryQuery) -> bool:
     filters = query.filters
-    if filters.kinds is not None and one.kind not in filters.kinds:
+    if filters.kinds is not None and statement.kind not in filters.kinds:
         return False
-    if query.as_of is not None and one.since > query.as_of:
+    if query.as_of is not None and statement.since > query.as_of:
         return False
-    if filters.since is not None and one.at < filters.since:
+    if filters.since is not None and statement.at < filters.since:
         return False
-    return filters.until is None or one.at < filters.until
+    return filters.until is None or statement.at < filters.until
 
 
 def _terms_of(word: str) -> list[SearchTerms]:
@@ -171,77 +171,77 @@ def _terms_of(word: str) -> list[SearchTerms]:
     return [search_terms(one) for one in (word, *sorted(alike))]
 
 
-def _share(one: Stated, matched: float, query: MemoryQuery) -> float:
+def _share(statement: Stated, matched: float, query: MemoryQuery) -> float:
     """Return how much of a question a statement answers that has this part of its words, 0 for nothing."""
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
     if matched:
         return matched
-    builds = query.task_type in _BUILDING_TASKS and one.kind in (PREFERENCE, EXCEPTION)
-    return _BUILDING if builds and one.confidence >= _SURE else 0.0
+    builds = query.task_type in _BUILDING_TASKS and statement.kind in (PREFERENCE, EXCEPTION)
+    return _BUILDING if builds and statement.confidence >= _SURE else 0.0
 
 
-def _item(one: Stated, share: float, now: datetime) -> MemoryItem:
+def _item(statement: Stated, share: float, now: datetime) -> MemoryItem:
     return MemoryItem(
-        id=f"user:{one.id}",
+        id=f"user:{statement.id}",
         layer=MemoryLayer.USER,
-        text=one.text,
-        recency=max(0.0, (now - one.at).total_seconds() / _SECONDS_A_DAY),
+        text=statement.text,
+        recency=max(0.0, (now - statement.at).total_seconds() / _SECONDS_A_DAY),
         relevance=relevance_of_share(share),
-        at=one.at,
-        kind=one.kind,
-        confidence=one.confidence,
-        key=one.key,
-        value=one.value,
-        evidence_count=one.evidence_count,
-        trust=Trust.USER if one.source is Source.EXPLICIT else Trust.TOOL,
-        instruction_like=instructions_in(" ".join((one.text, *one.notes))),
-        location=f"user.db {one.id}",
-        notes=one.notes,
+        at=statement.at,
+        kind=statement.kind,
+        confidence=statement.confidence,
+        key=statement.key,
+        value=statement.value,
+        evidence_count=statement.evidence_count,
+        trust=Trust.USER if statement.source is Source.EXPLICIT else Trust.TOOL,
+        instruction_like=instructions_in(" ".join((statement.text, *statement.notes))),
+        location=f"user.db {statement.id}",
+        notes=statement.notes,
     )
 
 
-def stated_pattern(one: Pattern) -> Stated:
+def stated_pattern(pattern: Pattern) -> Stated:
     """Return a pattern as it may be said."""
-    avoided = one.pattern_type is PatternType.ANTIPATTERN
+    avoided = pattern.pattern_type is PatternType.ANTIPATTERN
     return Stated(
-        id=one.id,
-        kind=one.pattern_type.value,
-        text=f"Avoids: {one.description}" if avoided else f"Works like this: {one.description}",
-        about=one.description,
-        at=one.last_seen,
-        since=one.first_seen,
-        confidence=one.confidence,
+        id=pattern.id,
+        kind=pattern.pattern_type.value,
+        text=f"Avoids: {pattern.description}" if avoided else f"Works like this: {pattern.description}",
+        about=pattern.description,
+        at=pattern.last_seen,
+        since=pattern.first_seen,
+        confidence=pattern.confidence,
         source=Source.INFERRED,
-        evidence_count=one.evidence_count,
+        evidence_count=pattern.evidence_count,
     )
 
 
-def stated_expertise(one: Expertise) -> Stated:
+def stated_expertise(expertise: Expertise) -> Stated:
     """Return how well somebody knows an area, as it may be said."""
     return Stated(
-        id=one.id,
+        id=expertise.id,
         kind=EXPERTISE,
-        text=f"Expertise in {one.area}: {one.level.value}.",
-        about=f"{one.area} {one.level.value} expertise",
-        at=one.last_seen,
-        since=one.last_seen,
-        confidence=one.confidence,
-        source=one.source,
+        text=f"Expertise in {expertise.area}: {expertise.level.value}.",
+        about=f"{expertise.area} {expertise.level.value} expertise",
+        at=expertise.last_seen,
+        since=expertise.last_seen,
+        confidence=expertise.confidence,
+        source=expertise.source,
     )
 
 
 def stated_rules(rules: Sequence[UserRule], *, unless: Callable[[UserRule], bool]) -> Iterator[Stated]:
     """Yield rules that say more than a preference does: those that somebody stated, and those with a condition."""
-    for one in rules:
-        if (one.source is Source.EXPLICIT or one.given_key) and not unless(one):
+    for rule in rules:
+        if (rule.source is Source.EXPLICIT or rule.given_key) and not unless(rule):
             yield Stated(
-                id=one.id,
+                id=rule.id,
                 kind=RULE,
-                text=one.text,
-                at=one.last_seen,
-                since=one.last_seen,
-                confidence=one.confidence,
-                source=one.source,
-                evidence_count=one.evidence_count,
+                text=rule.text,
+                at=rule.last_seen,
+                since=rule.last_seen,
+                confidence=rule.confidence,
+                source=rule.source,
+                evidence_count=rule.evidence_count,
             )

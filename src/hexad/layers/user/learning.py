@@ -68,19 +68,19 @@ class _Book:
     """What projects published, looked up from each side. Projects stand in the order in which they began."""
 
     def __init__(self, values: Sequence[ProjectValue]) -> None:
-        self.order = list(dict.fromkeys(one.project_id for one in values))
-        self.begun = {one.project_id: one.begun for one in values}
+        self.order = list(dict.fromkeys(project_value.project_id for project_value in values))
+        self.begun = {project_value.project_id: project_value.begun for project_value in values}
         self.uses: dict[tuple[str, str], _Use] = {}
         self.saying: dict[str, set[str]] = {}
-        for one in values:
-            if one.attribute.startswith(PATTERN_PREFIX):
+        for project_value in values:
+            if project_value.attribute.startswith(PATTERN_PREFIX):
                 continue  # counts as a project; `pattern_mining` looks at what it says
-            pair = (one.attribute, look(one.value))
-            use = self.uses.setdefault(pair, _Use(one.value, one.last_seen))
-            if one.last_seen >= use.last_seen:
-                use.value, use.last_seen = one.value, one.last_seen
-            use.projects.add(one.project_id)
-            self.saying.setdefault(one.attribute, set()).add(one.project_id)
+            pair = (project_value.attribute, look(project_value.value))
+            use = self.uses.setdefault(pair, _Use(project_value.value, project_value.last_seen))
+            if project_value.last_seen >= use.last_seen:
+                use.value, use.last_seen = project_value.value, project_value.last_seen
+            use.projects.add(project_value.project_id)
+            self.saying.setdefault(project_value.attribute, set()).add(project_value.project_id)
 
     def support(self, pair: tuple[str, str]) -> float:
         """Return in which part of all projects a value is used."""
@@ -92,9 +92,9 @@ class _Book:
 
         What somebody said counts from when it was last said or seen: older projects say nothing against it.
         """
-        one = held.preference
-        saying = self.saying.get(one.key, set())
-        use = self.uses.get((one.key, look(one.value)))
+        preference = held.preference
+        saying = self.saying.get(preference.key, set())
+        use = self.uses.get((preference.key, look(preference.value)))
         count = 0
         for project in reversed(self.order):
             if project not in saying:
@@ -102,7 +102,7 @@ class _Book:
             begun = self.begun[project]
             if use is not None and project in use.projects:
                 break
-            if held.origin != MINED and begun is not None and begun <= one.last_seen:
+            if held.origin != MINED and begun is not None and begun <= preference.last_seen:
                 break
             count += 1
         return count
@@ -118,7 +118,7 @@ def mine(
     otherwise, past the last `drift_projects`, lowers it.
     """
     book = _Book(values)
-    known = {(one.preference.key, look(one.preference.value)): one for one in held}
+    known = {(row.preference.key, look(row.preference.value)): row for row in held}
     put: list[Held] = []
     remove: list[Held] = []
     changes: list[LearnedChange] = []
@@ -140,9 +140,9 @@ def mine(
                     else "lowered"
                 )
                 changes.append(_change(what, before, after, reason))
-    gone = {(one.preference.key, look(one.preference.value)) for one in remove}
-    stored = {**known, **{(one.preference.key, look(one.preference.value)): one for one in put}}
-    current = [one.preference for pair, one in stored.items() if pair not in gone]
+    gone = {(row.preference.key, look(row.preference.value)) for row in remove}
+    stored = {**known, **{(row.preference.key, look(row.preference.value)): row for row in put}}
+    current = [row.preference for pair, row in stored.items() if pair not in gone]
     rules = _rules(book, current, user_id=user_id, at=at)
     return Mined(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
 
@@ -175,13 +175,13 @@ def _weighed(
             last_seen=use.last_seen,
         )
         return Held(preference=made, base=base, origin=MINED), found
-    one, confidence, reasons = before.preference, before.preference.confidence, [found]
+    preference, confidence, reasons = before.preference, before.preference.confidence, [found]
     base_now = mined_confidence(support) if wide else None
-    if one.source is Source.INFERRED:
+    if preference.source is Source.INFERRED:
         confidence = _moved(before, base_now)
-    adopted = count - one.projects
-    if adopted > 0 and confidence <= one.confidence:  # else its support says so already
-        most = EXPLICIT_CONFIDENCE if one.source is Source.EXPLICIT else INFERRED_MOST
+    adopted = count - preference.projects
+    if adopted > 0 and confidence <= preference.confidence:  # else its support says so already
+        most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
         confidence = raised(confidence, adopted, most=most)
         reasons.append(f"{adopted} more took it up")
     unused = book.unused(before)
@@ -190,15 +190,15 @@ def _weighed(
     if drifted > before.drifted:
         confidence = lowered(confidence, drifted - before.drifted, by=DRIFT)
         reasons.append(f"not in the last {unused} that decided")
-    if before.origin == MINED and not one.accepted and (count == 0 or confidence < FORGOTTEN):
+    if before.origin == MINED and not preference.accepted and (count == 0 or confidence < FORGOTTEN):
         return None, found
-    seen = one.last_seen if use is None else max(one.last_seen, use.last_seen)
+    seen = preference.last_seen if use is None else max(preference.last_seen, use.last_seen)
     after = replace(
-        one,
-        confidence=one.confidence if confidence == one.confidence else round(confidence, 9),
+        preference,
+        confidence=preference.confidence if confidence == preference.confidence else round(confidence, 9),
         projects=count,
         support=support if count else None,
-        evidence_count=one.evidence_count + max(adopted, 0),
+        evidence_count=preference.evidence_count + max(adopted, 0),
         last_seen=seen,
     )
     return replace(before, preference=after, base=base_now, drifted=drifted), ", ".join(reasons)
@@ -206,22 +206,26 @@ def _weighed(
 
 def _moved(before: Held, base_now: float | None) -> float:
     """Return an inferred confidence after its support changed: as much up or down as the support's own."""
-    one = before.preference
+    preference = before.preference
     if base_now is None:
         # What was carried by projects and is not any more keeps half of it; feedback stays in it.
-        return one.confidence if before.base is None else lowered(one.confidence, by=LOWER)
+        return preference.confidence if before.base is None else lowered(preference.confidence, by=LOWER)
     if before.base is None:
-        return one.confidence if one.rejected > one.accepted else max(one.confidence, base_now)
-    return min(max(one.confidence + base_now - before.base, CONFIDENCE_LEAST), INFERRED_MOST)
+        return (
+            preference.confidence
+            if preference.rejected > preference.accepted
+            else max(preference.confidence, base_now)
+        )
+    return min(max(preference.confidence + base_now - before.base, CONFIDENCE_LEAST), INFERRED_MOST)
 
 
 def _change(what: str, before: Held | None, after: Held | None, reason: str) -> LearnedChange:
-    one = after or before
-    assert one is not None
+    row = after or before
+    assert row is not None
     return LearnedChange(
         what=what,
-        key=one.preference.key,
-        value=one.preference.value,
+        key=row.preference.key,
+        value=row.preference.value,
         reason=reason,
         before=None if before is None else before.preference.confidence,
         after=None if after is None else after.preference.confidence,
@@ -237,16 +241,16 @@ def _rules(book: _Book, preferences: Sequence[Preference], *, user_id: str, at: 
         UserRule(
             id="",
             user_id=user_id,
-            text=f"Usually uses {one.value} for {one.key.replace('_', ' ')}.",
+            text=f"Usually uses {preference.value} for {preference.key.replace('_', ' ')}.",
             source=Source.INFERRED,
-            confidence=one.confidence,
-            evidence_count=one.projects,
-            key=one.key,
-            value=one.value,
-            last_seen=one.last_seen,
+            confidence=preference.confidence,
+            evidence_count=preference.projects,
+            key=preference.key,
+            value=preference.value,
+            last_seen=preference.last_seen,
         )
-        for one in preferences
-        if one.confidence >= SUGGESTED_LEAST and one.projects >= PROJECTS_LEAST
+        for preference in preferences
+        if preference.confidence >= SUGGESTED_LEAST and preference.projects >= PROJECTS_LEAST
     ]
     often = [pair for pair, use in sorted(book.uses.items()) if len(use.projects) >= PROJECTS_LEAST]
     for given, other in permutations(often, 2):
@@ -288,13 +292,13 @@ def _together(
 
 def said(held: Held | None, fresh: Preference, *, origin: str, at: datetime) -> Held:
     """Return a preference that somebody stated: certain from now on."""
-    one = fresh if held is None else held.preference
+    preference = fresh if held is None else held.preference
     stated = replace(
-        one,
+        preference,
         value=fresh.value,
         source=Source.EXPLICIT,
         confidence=EXPLICIT_CONFIDENCE,
-        evidence_count=one.evidence_count + 1,
+        evidence_count=preference.evidence_count + 1,
         last_seen=at,
     )
     return Held(preference=stated, base=None if held is None else held.base, drifted=0, origin=origin)
@@ -302,9 +306,12 @@ def said(held: Held | None, fresh: Preference, *, origin: str, at: datetime) -> 
 
 def overridden(held: Held) -> Held:
     """Return a preference in whose place another was stated."""
-    one = held.preference
+    preference = held.preference
     return replace(
-        held, preference=replace(one, confidence=lowered(one.confidence), rejected=one.rejected + 1)
+        held,
+        preference=replace(
+            preference, confidence=lowered(preference.confidence), rejected=preference.rejected + 1
+        ),
     )
 
 
@@ -316,13 +323,17 @@ def weighed_again(held: Held | None, fresh: Preference, delta: int, *, at: datet
             fresh, confidence=confidence, source=Source.INFERRED, evidence_count=max(delta, 1), last_seen=at
         )
         return Held(preference=made)
-    one = held.preference
-    most = EXPLICIT_CONFIDENCE if one.source is Source.EXPLICIT else INFERRED_MOST
-    confidence = raised(one.confidence, delta, most=most) if delta >= 0 else lowered(one.confidence, -delta)
+    preference = held.preference
+    most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
+    confidence = (
+        raised(preference.confidence, delta, most=most)
+        if delta >= 0
+        else lowered(preference.confidence, -delta)
+    )
     changed = replace(
-        one,
+        preference,
         confidence=confidence,
-        evidence_count=max(one.evidence_count + delta, 0),
-        last_seen=at if delta >= 0 else one.last_seen,
+        evidence_count=max(preference.evidence_count + delta, 0),
+        last_seen=at if delta >= 0 else preference.last_seen,
     )
     return replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)

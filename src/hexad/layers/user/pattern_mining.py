@@ -48,9 +48,11 @@ def mine_patterns(
     One that at least half of the projects show, and at least three, becomes the person's; each project more is
     evidence, each that leaves takes its evidence along. `counted` says in how many projects each was counted before.
     """
-    total = len({one.project_id for one in values})
+    total = len({project_value.project_id for project_value in values})
     shown = _shown(values)
-    before = {look(one.description): one for one in known if one.pattern_type is PatternType.PATTERN}
+    before = {
+        look(pattern.description): pattern for pattern in known if pattern.pattern_type is PatternType.PATTERN
+    }
     put: list[Pattern] = []
     remove: list[Pattern] = []
     changes: list[LearnedChange] = []
@@ -82,21 +84,21 @@ def mine_patterns(
     return MinedPatterns(put=put, remove=remove, counted=kept, changes=changes)
 
 
-def text_of(one: ProjectValue) -> str:
+def text_of(project_value: ProjectValue) -> str:
     """Return the description of the pattern that a published value stands for."""
-    return f"{one.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {one.value}"
+    return f"{project_value.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {project_value.value}"
 
 
 def _shown(values: Sequence[ProjectValue]) -> dict[str, _Shown]:
     found: dict[str, _Shown] = {}
-    for one in values:
-        if not one.attribute.startswith(PATTERN_PREFIX):
+    for project_value in values:
+        if not project_value.attribute.startswith(PATTERN_PREFIX):
             continue
-        text = text_of(one)
-        shown = found.setdefault(look(text), _Shown(text, one.last_seen, set()))
-        if one.last_seen >= shown.last_seen:
-            shown.text, shown.last_seen = text, one.last_seen
-        shown.projects.add(one.project_id)
+        text = text_of(project_value)
+        shown = found.setdefault(look(text), _Shown(text, project_value.last_seen, set()))
+        if project_value.last_seen >= shown.last_seen:
+            shown.text, shown.last_seen = text, project_value.last_seen
+        shown.projects.add(project_value.project_id)
     return found
 
 

@@ -76,12 +76,12 @@ def publishable(
             if reason is not None:
                 left_out[reason] += 1
                 continue
-            one = ProjectValue(
+            project_value = ProjectValue(
                 project_id=project_id, attribute=attribute, value=value, last_seen=min(fact.updated_at, now)
             )
             before = found.get((attribute, look(value)))
-            if before is None or before.last_seen < one.last_seen:
-                found[attribute, look(value)] = one
+            if before is None or before.last_seen < project_value.last_seen:
+                found[attribute, look(value)] = project_value
     return Published(values=list(found.values()), left_out=dict(sorted(left_out.items())))
 
 

@@ -43,13 +43,17 @@ class Here:
     def suppressed(self, key: str | None, value: str) -> bool:
         """Whether a value must not be suggested here."""
         return bool(self.suppressions) and any(
-            one.key in (None, key) and one.project_id in (None, self.project_id)
-            for one in self.suppressions.get(look(value), ())
+            suppression.key in (None, key) and suppression.project_id in (None, self.project_id)
+            for suppression in self.suppressions.get(look(value), ())
         )
 
     def of(self, key: str) -> list[Preference]:
         """Return what may be said of a key, the surest first."""
-        return [one for one in self.preferences.get(key, ()) if not self.suppressed(key, one.value)]
+        return [
+            preference
+            for preference in self.preferences.get(key, ())
+            if not self.suppressed(key, preference.value)
+        ]
 
 
 def resolve(key: str, here: Here) -> ResolvedPreference | None:
@@ -71,11 +75,15 @@ def resolve(key: str, here: Here) -> ResolvedPreference | None:
         )
     if first is None:
         return None
-    also = [one for one in known[1:] if _both_stated(first, one)]
-    near = [one for one in known[1:] if one not in also and first.confidence - one.confidence <= NEAR]
+    also = [preference for preference in known[1:] if _both_stated(first, preference)]
+    near = [
+        preference
+        for preference in known[1:]
+        if preference not in also and first.confidence - preference.confidence <= NEAR
+    ]
     note = None
     if near:
-        names = " and ".join(f"{one.value} ({one.confidence:.2f})" for one in near)
+        names = " and ".join(f"{preference.value} ({preference.confidence:.2f})" for preference in near)
         note = f"{first.value} ({first.confidence:.2f}) is only just ahead of {names}."
     return ResolvedPreference(
         key=key,
@@ -87,19 +95,19 @@ def resolve(key: str, here: Here) -> ResolvedPreference | None:
     )
 
 
-def _both_stated(one: Preference, other: Preference) -> bool:
+def _both_stated(preference: Preference, other: Preference) -> bool:
     """Whether somebody stated two values that hold beside each other."""
-    return one.source is other.source is Source.EXPLICIT and one.confidence == other.confidence
+    return preference.source is other.source is Source.EXPLICIT and preference.confidence == other.confidence
 
 
-def statement(one: Preference, here: Here, also: Sequence[Preference] = ()) -> str:
+def statement(preference: Preference, here: Here, also: Sequence[Preference] = ()) -> str:
     """Return a preference in one sentence, with others that hold beside it."""
-    if one.source is Source.EXPLICIT:
-        names = [one.value, *sorted(other.value for other in also)]
+    if preference.source is Source.EXPLICIT:
+        names = [preference.value, *sorted(other.value for other in also)]
         said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"Prefers {said} for {_said(one.key)}."
-    basis = f" ({one.projects} of {here.projects} projects)" if one.projects else ""
-    return f"Usually uses {one.value} for {_said(one.key)}{basis}."
+        return f"Prefers {said} for {_said(preference.key)}."
+    basis = f" ({preference.projects} of {here.projects} projects)" if preference.projects else ""
+    return f"Usually uses {preference.value} for {_said(preference.key)}{basis}."
 
 
 def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
@@ -107,27 +115,33 @@ def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
 
     A rule whose condition this project fulfils speaks before what is usual elsewhere.
     """
-    mine = {(one.attribute, look(one.value)) for one in here.values if one.project_id == here.known_as}
+    mine = {
+        (project_value.attribute, look(project_value.value))
+        for project_value in here.values
+        if project_value.project_id == here.known_as
+    }
     found = []
     for key in here.preferences:
         if key in decided or key in here.exceptions:
             continue
         known = here.of(key)
         if known and known[0].confidence >= SUGGESTED_LEAST:
-            one = _fitting(key, known, here, mine)
+            preference = _fitting(key, known, here, mine)
             found.append(
                 Suggestion(
                     key=key,
-                    value=one.value,
-                    confidence=one.confidence,
-                    source=one.source,
-                    projects=one.projects,
+                    value=preference.value,
+                    confidence=preference.confidence,
+                    source=preference.source,
+                    projects=preference.projects,
                     of_projects=here.projects,
-                    last_seen=one.last_seen,
-                    because=_because(one, here),
+                    last_seen=preference.last_seen,
+                    because=_because(preference, here),
                 )
             )
-    return sorted(found, key=lambda one: (-one.confidence, -one.projects, one.key))
+    return sorted(
+        found, key=lambda suggestion: (-suggestion.confidence, -suggestion.projects, suggestion.key)
+    )
 
 
 def _fitting(
@@ -135,23 +149,29 @@ def _fitting(
 ) -> Preference:
     for rule in here.rules:
         if rule.key == key and rule.given_key and (rule.given_key, look(rule.given_value or "")) in mine:
-            for one in known:
-                if rule.value and look(one.value) == look(rule.value) and one.confidence >= SUGGESTED_LEAST:
-                    return one
+            for preference in known:
+                if (
+                    rule.value
+                    and look(preference.value) == look(rule.value)
+                    and preference.confidence >= SUGGESTED_LEAST
+                ):
+                    return preference
     return known[0]
 
 
-def _because(one: Preference, here: Here) -> str:
+def _because(preference: Preference, here: Here) -> str:
     parts = []
-    if one.source is Source.EXPLICIT:
+    if preference.source is Source.EXPLICIT:
         parts.append("you said so")
-    if one.projects:
-        parts.append(f"in {one.projects} of {here.projects} projects")
-    if one.accepted:
-        parts.append("accepted once" if one.accepted == 1 else f"accepted {one.accepted} times")
+    if preference.projects:
+        parts.append(f"in {preference.projects} of {here.projects} projects")
+    if preference.accepted:
+        parts.append("accepted once" if preference.accepted == 1 else f"accepted {preference.accepted} times")
     if not parts:
-        parts.append("seen once" if one.evidence_count == 1 else f"seen {one.evidence_count} times")
-    return f"{', '.join(parts)}, last seen {one.last_seen:%Y-%m-%d}"
+        parts.append(
+            "seen once" if preference.evidence_count == 1 else f"seen {preference.evidence_count} times"
+        )
+    return f"{', '.join(parts)}, last seen {preference.last_seen:%Y-%m-%d}"
 
 
 def _said(key: str) -> str:

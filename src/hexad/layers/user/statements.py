@@ -27,12 +27,14 @@ def here_of(store: UserStore, project_id: str, place: str | None) -> Here:
     return Here(
         project_id=project_id,
         known_as=store.projects.known_as(project_id, place),
-        preferences=_by((one.preference for one in store.preferences.all()), lambda one: one.key),
-        exceptions={one.key: one for one in store.projects.exceptions(project_id)},
-        suppressions=_by(store.projects.suppressions(), lambda one: look(one.value)),
+        preferences=_by(
+            (row.preference for row in store.preferences.all()), lambda preference: preference.key
+        ),
+        exceptions={exception.key: exception for exception in store.projects.exceptions(project_id)},
+        suppressions=_by(store.projects.suppressions(), lambda suppression: look(suppression.value)),
         rules=store.patterns.rules(),
         values=values,
-        projects=len({one.project_id for one in values}),
+        projects=len({project_value.project_id for project_value in values}),
     )
 
 
@@ -68,19 +70,21 @@ def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
         if found.exception is not None:
             yield _exception(found.exception, found.statement, found.note)
         elif found.preference is not None:
-            one = found.preference
+            preference = found.preference
             yield Stated(
-                id=one.id,
+                id=preference.id,
                 kind=PREFERENCE,
                 text=found.statement,
-                about=" ".join([key.replace("_", " "), one.value, *(other.value for other in found.others)]),
-                at=one.last_seen,
-                since=one.first_seen,
-                confidence=one.confidence,
-                source=one.source,
+                about=" ".join(
+                    [key.replace("_", " "), preference.value, *(other.value for other in found.others)]
+                ),
+                at=preference.last_seen,
+                since=preference.first_seen,
+                confidence=preference.confidence,
+                source=preference.source,
                 key=key,
                 value=found.value,
-                evidence_count=one.evidence_count,
+                evidence_count=preference.evidence_count,
                 notes=() if found.note is None else (found.note,),
             )
     yield from map(stated_pattern, store.patterns.patterns())
@@ -92,17 +96,17 @@ def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
     yield from stated_rules(here.rules, unless=withheld)
 
 
-def _exception(one: ProjectException, text: str, note: str | None) -> Stated:
+def _exception(exception: ProjectException, text: str, note: str | None) -> Stated:
     return Stated(
-        id=one.id,
+        id=exception.id,
         kind=EXCEPTION,
         text=text,
-        about=f"{one.key.replace('_', ' ')} {one.value} {one.usual or ''} {one.reason}",
-        at=one.created_at,
-        since=one.created_at,
+        about=f"{exception.key.replace('_', ' ')} {exception.value} {exception.usual or ''} {exception.reason}",
+        at=exception.created_at,
+        since=exception.created_at,
         confidence=1.0,
         source=Source.EXPLICIT,
-        key=one.key,
-        value=one.value,
+        key=exception.key,
+        value=exception.value,
         notes=() if note is None else (note,),
     )

@@ -361,7 +361,7 @@ class ResolvedPreference:
             "statement": self.statement,
             "preference": None if self.preference is None else self.preference.to_dict(),
             "exception": None if self.exception is None else self.exception.to_dict(),
-            "others": [one.to_dict() for one in self.others],
+            "others": [preference.to_dict() for preference in self.others],
             "note": self.note,
         }
 
@@ -409,7 +409,7 @@ class LearningReport:
             "published": self.published,
             "retracted": self.retracted,
             "left_out": dict(self.left_out),
-            "changes": [one.to_dict() for one in self.changes],
+            "changes": [change.to_dict() for change in self.changes],
             "rules": self.rules,
             "skipped": self.skipped,
             "dry_run": self.dry_run,

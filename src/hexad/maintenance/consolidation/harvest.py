@@ -43,13 +43,19 @@ class Harvest:
     title: str | None = None
 
 
-def harvest(one: WorkingSet) -> Iterator[Harvest]:
+def harvest(working_set: WorkingSet) -> Iterator[Harvest]:
     """Yield what a working set leaves, what it came to first; nothing of one in which nothing was done."""
-    if one.is_empty:
+    if working_set.is_empty:
         return
-    if one.task or one.ticket or one.edits_total or one.substeps or one.outcome:
-        yield Harvest(kind=TASK, text=summary_of(one), trust=Trust.AGENT, importance=0.4)
-    for what, text, trust in _said(one):
+    if (
+        working_set.task
+        or working_set.ticket
+        or working_set.edits_total
+        or working_set.substeps
+        or working_set.outcome
+    ):
+        yield Harvest(kind=TASK, text=summary_of(working_set), trust=Trust.AGENT, importance=0.4)
+    for what, text, trust in _said(working_set):
         yield Harvest(
             kind=what.value,
             text=text,
@@ -59,49 +65,49 @@ def harvest(one: WorkingSet) -> Iterator[Harvest]:
             importance=0.6 if what is Said.DECISION else 0.5,
             title=text if what is Said.DECISION else None,
         )
-    for step in open_steps(one):
+    for step in open_steps(working_set):
         yield Harvest(
             kind=Said.TODO.value,
-            text=f"Todo: {step.rstrip('.')}. Left open by “{_line(one.subject)}”.",
+            text=f"Todo: {step.rstrip('.')}. Left open by “{_line(working_set.subject)}”.",
             trust=Trust.AGENT,
             key=_key(step),
             value=step,
         )
 
 
-def open_steps(one: WorkingSet) -> list[str]:
+def open_steps(working_set: WorkingSet) -> list[str]:
     """Return the steps that are not done."""
-    return [_line(step.text) for step in one.substeps if not step.done and _line(step.text)]
+    return [_line(step.text) for step in working_set.substeps if not step.done and _line(step.text)]
 
 
-def done_steps(one: WorkingSet) -> list[str]:
+def done_steps(working_set: WorkingSet) -> list[str]:
     """Return the keys of the steps that are done: todos of that name are done, too."""
-    return [_key(_line(step.text)) for step in one.substeps if step.done and _line(step.text)]
+    return [_key(_line(step.text)) for step in working_set.substeps if step.done and _line(step.text)]
 
 
-def summary_of(one: WorkingSet) -> str:
+def summary_of(working_set: WorkingSet) -> str:
     """Return what a task came to, in a text that recall finds."""
-    about = _line(one.subject)
-    if one.ticket and one.ticket not in about:
-        about += f" (ticket {one.ticket})"
-    done = [_line(step.text) for step in one.substeps if step.done]
-    files = list(dict.fromkeys(edit.path for edit in reversed(one.edits)))
+    about = _line(working_set.subject)
+    if working_set.ticket and working_set.ticket not in about:
+        about += f" (ticket {working_set.ticket})"
+    done = [_line(step.text) for step in working_set.substeps if step.done]
+    files = list(dict.fromkeys(edit.path for edit in reversed(working_set.edits)))
     more = f" and {len(files) - _FILES_NAMED} more" if len(files) > _FILES_NAMED else ""
     parts = [
         f"Task: {about.rstrip('.')}.",
         f"Done: {'; '.join(done)}." if done else "",
-        f"Left open: {'; '.join(open_steps(one))}." if open_steps(one) else "",
+        f"Left open: {'; '.join(open_steps(working_set))}." if open_steps(working_set) else "",
         f"Files changed: {', '.join(files[:_FILES_NAMED])}{more}." if files else "",
-        f"Branch: {one.place.branch}." if one.place.branch else "",
-        f"Outcome: {_line(one.outcome)}" if one.outcome else "",
+        f"Branch: {working_set.place.branch}." if working_set.place.branch else "",
+        f"Outcome: {_line(working_set.outcome)}" if working_set.outcome else "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _said(one: WorkingSet) -> Sequence[tuple[Said, str, Trust]]:
+def _said(working_set: WorkingSet) -> Sequence[tuple[Said, str, Trust]]:
     """Return what was said that binds, each once, as it was said by whoever is trusted most."""
     found: dict[tuple[Said, str], tuple[str, Trust]] = {}
-    for text, trust in _told(one):
+    for text, trust in _told(working_set):
         for statement in statements(text):
             key = (statement.what, fold(statement.text))
             if key not in found or found[key][1].rank < trust.rank:
@@ -109,24 +115,24 @@ def _said(one: WorkingSet) -> Sequence[tuple[Said, str, Trust]]:
     return [(what, text, trust) for (what, _), (text, trust) in found.items()][:STATEMENTS_LIMIT]
 
 
-def _told(one: WorkingSet) -> Iterator[tuple[str, Trust]]:
+def _told(working_set: WorkingSet) -> Iterator[tuple[str, Trust]]:
     """Yield the texts of people and agents, the oldest first, with who vouches for each."""
-    for line in one.conversation_summary.splitlines():
+    for line in working_set.conversation_summary.splitlines():
         role, mark, text = line.partition(": ")
         if mark and role.casefold() in _ROLES:
             yield text, _ROLES[role.casefold()]
-    for turn in one.turns:
+    for turn in working_set.turns:
         if turn.role.casefold() in _ROLES:
             yield turn.text, _ROLES[turn.role.casefold()]
-    for note in one.scratchpad:
+    for note in working_set.scratchpad:
         yield note.text, Trust.AGENT
-    if one.outcome:
-        yield one.outcome, Trust.AGENT
+    if working_set.outcome:
+        yield working_set.outcome, Trust.AGENT
 
 
-def objection(one: Harvest) -> str | None:
+def objection(harvest: Harvest) -> str | None:
     """Return why something may not be promoted whatever there is, None where it may."""
-    return INSTRUCTIONS if instructions_in(one.text) else None
+    return INSTRUCTIONS if instructions_in(harvest.text) else None
 
 
 def _line(text: str) -> str:

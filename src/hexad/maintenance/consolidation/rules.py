@@ -119,11 +119,11 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
         for one, other, reason in (*_same_facts(known.rows), *_near(known, rows))
         if one in rows and other in rows
     ]
-    texts = _Texts(known.texts({row.no for one, other, _ in pairs for row in (one, other)}))
+    texts = _Texts(known.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)}))
     beside: dict[int, list[tuple[Candidate, str]]] = {}
-    for one, other, reason in pairs:
-        beside.setdefault(one.no, []).append((other, reason))
-        beside.setdefault(other.no, []).append((one, reason))
+    for candidate, other, reason in pairs:
+        beside.setdefault(candidate.no, []).append((other, reason))
+        beside.setdefault(other.no, []).append((candidate, reason))
     for keeper in sorted((rows[no] for no in beside), key=_authority):
         if keeper.no in gone:
             continue
@@ -172,11 +172,11 @@ def _near(known: Known, rows: Mapping[int, Candidate]) -> Iterator[tuple[int, in
     for one_no, other_no in known.near:
         if one_no not in rows or other_no not in rows:
             continue
-        one, other = rows[one_no], rows[other_no]
-        if one.is_turn or other.is_turn or one.look is not None or other.look is not None:
+        candidate, other = rows[one_no], rows[other_no]
+        if candidate.is_turn or other.is_turn or candidate.look is not None or other.look is not None:
             continue  # what was said stays as it was said; facts are compared by their values
-        notes = one.layer == other.layer == "project"
-        chunks = one.source == other.source != 0 and one.source_kind != "caller"
+        notes = candidate.layer == other.layer == "project"
+        chunks = candidate.source == other.source != 0 and candidate.source_kind != "caller"
         if notes or chunks:
             yield one_no, other_no, "near-identical, a copy of it is kept" if chunks else "says the same"
 

@@ -230,14 +230,14 @@ class Consolidation:
         size = sizes.get("session", LayerSize(layer="session"))
         most, after = settings.quotas.get("session"), settings.session_after
         surplus = 0 if most is None else max(size.count - most, 0)
-        for at, one in enumerate(ready):
-            assert one.ended_at is not None
-            old = after is not None and run.now - one.ended_at >= after
+        for at, working_set in enumerate(ready):
+            assert working_set.ended_at is not None
+            old = after is not None and run.now - working_set.ended_at >= after
             if not old and at >= surplus:
                 continue
             if not run.dry:
                 before = run.now + timedelta(microseconds=1)
-                if not self._rows.remove_sessions([one.id], before=before):
+                if not self._rows.remove_sessions([working_set.id], before=before):
                     continue
             reason = (
                 f"it ended more than {settings.session_days:g} days ago, and what it left is in the project"
@@ -246,7 +246,7 @@ class Consolidation:
             )
             run.changes.append(
                 ConsolidationChange(
-                    action=ConsolidationAction.REMOVED, layer="session", ids=(one.id,), reason=reason
+                    action=ConsolidationAction.REMOVED, layer="session", ids=(working_set.id,), reason=reason
                 )
             )
             size = replace(size, count=size.count - 1)

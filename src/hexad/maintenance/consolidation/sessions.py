@@ -52,9 +52,9 @@ class Promotion:
     alone: dict[str, list[str]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def leave(self, one: Harvest, reason: str) -> None:
+    def leave(self, harvest: Harvest, reason: str) -> None:
         """Note what is not promoted, in its own words cut short."""
-        self.alone.setdefault(reason, []).append(one.text[:60])
+        self.alone.setdefault(reason, []).append(harvest.text[:60])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +90,23 @@ class SessionPromotion:
     def look(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
         """Return what `promote` would do, and changes nothing."""
         with self._stores.db.read():
-            one = self._sets.get(session)
-            found = self._decided(one)
-            return found, self._changes(one, found)
+            working_set = self._sets.get(session)
+            found = self._decided(working_set)
+            return found, self._changes(working_set, found)
 
     def promote(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
         """Write what a working set left, in one transaction; a second time it changes nothing. Raises `NotFound`."""
         now = self._needs.clock.now()
         with self._stores.db.transaction():
-            one = self._sets.get(session)
-            mark = self._mark("task", one.id, one.task or "")
-            if one.ended_at is None or self._rows.promoted().get((one.id, mark)) == one.rev:
+            working_set = self._sets.get(session)
+            mark = self._mark("task", working_set.id, working_set.task or "")
+            if (
+                working_set.ended_at is None
+                or self._rows.promoted().get((working_set.id, mark)) == working_set.rev
+            ):
                 return Promotion(), []
-            found = self._decided(one)
-            changes = self._changes(one, found)
+            found = self._decided(working_set)
+            changes = self._changes(working_set, found)
             written = self._needs.writer().write(found.drafts) if found.drafts else []
             changes = _as_written(changes, written)
             for memory in written:
@@ -112,14 +115,16 @@ class SessionPromotion:
                     self._rows.note(no, PROMOTED, {"at": format_time(memory.updated_at)})
             for memory in found.confirmed:
                 no = self._stores.memories.number(memory.id)
-                self._stores.memories.add_evidence(no, at=now, trust=memory.trust, note=self._note(one))
+                self._stores.memories.add_evidence(
+                    no, at=now, trust=memory.trust, note=self._note(working_set)
+                )
                 self._rows.set_confidence(no, risen(memory.confidence))
             for memory in found.done:
                 no = self._stores.memories.number(memory.id)
                 self._needs.catalog.archive(no, at=now)
                 change = next(each for each in changes if each.ids == (memory.id,))
                 self._rows.note(no, CONSOLIDATED, note_of(change, now))
-            self._rows.note_promoted(one.id, mark, rev=one.rev, at=now)
+            self._rows.note_promoted(working_set.id, mark, rev=working_set.rev, at=now)
             if changes:
                 detail: dict[str, JSONValue] = {
                     "scope": "session",
@@ -131,26 +136,26 @@ class SessionPromotion:
 
     # Deciding ---------------------------------------------------------------------------------------------------
 
-    def _decided(self, one: WorkingSet) -> Promotion:
+    def _decided(self, working_set: WorkingSet) -> Promotion:
         found = Promotion()
-        for each in harvest(one):
-            reason = objection(each) or self._refusal(one, each, found)
+        for each in harvest(working_set):
+            reason = objection(each) or self._refusal(working_set, each, found)
             if reason is not None:
                 found.leave(each, reason)
                 continue
-            draft = self._draft(one, each)
+            draft = self._draft(working_set, each)
             found.drafts.append(draft)
             assert draft.id is not None
             found.reasons[draft.id] = (
-                f"{'what' if each.kind == TASK else 'said or left open while'} “{one.subject}” "
+                f"{'what' if each.kind == TASK else 'said or left open while'} “{working_set.subject}” "
                 + ("came to" if each.kind == TASK else "was worked on")
             )
-        found.done = self._todos_done(one)
+        found.done = self._todos_done(working_set)
         return found
 
-    def _refusal(self, one: WorkingSet, each: Harvest, found: Promotion) -> str | None:
+    def _refusal(self, working_set: WorkingSet, each: Harvest, found: Promotion) -> str | None:
         """Return why something is not promoted: it is known, or it is what a recall had said before."""
-        name = self._id(one, each)
+        name = self._id(working_set, each)
         if self._stores.memories.identify(memory_id=name) is not None:
             there = self._stores.memories.get(name)
             if there.status is not Status.ACTIVE:
@@ -162,9 +167,9 @@ class SessionPromotion:
             return None
         known = self._known(each)
         if known is not None:
-            if known.metadata.get(DRAFT) is True and known.metadata.get(SESSION) != one.id:
+            if known.metadata.get(DRAFT) is True and known.metadata.get(SESSION) != working_set.id:
                 no = self._stores.memories.number(known.id)
-                fresh = not self._rows.has_evidence(no, self._note(one))
+                fresh = not self._rows.has_evidence(no, self._note(working_set))
                 if fresh and known.id not in {memory.id for memory in found.confirmed}:
                     found.confirmed.append(known)
             return "known already"
@@ -197,16 +202,16 @@ class SessionPromotion:
     def _is_echo(self, text: str) -> bool:
         passages = passage_hashes(text)
         return bool(passages) and any(
-            all(one in handed for one in passages)
+            all(passage in handed for passage in passages)
             for space in self._stores.spaces.list()
             if (handed := self._stores.duplicates.handed_out(space.no, passages))
         )
 
-    def _todos_done(self, one: WorkingSet) -> list[Memory]:
+    def _todos_done(self, working_set: WorkingSet) -> list[Memory]:
         """Return the drafts of todos whose steps were done here."""
         space = self._stores.spaces.find(SPACE)
         found: list[Memory] = []
-        for key in done_steps(one) if space is not None else ():
+        for key in done_steps(working_set) if space is not None else ():
             look = look_of_fact(self._needs.project, key)
             assert space is not None
             for fact in (
@@ -223,12 +228,12 @@ class SessionPromotion:
 
     # Making -----------------------------------------------------------------------------------------------------
 
-    def _draft(self, one: WorkingSet, each: Harvest) -> Draft:
+    def _draft(self, working_set: WorkingSet, each: Harvest) -> Draft:
         return Draft(
             text=each.text,
             space=SPACE,
             kind=each.kind,
-            id=self._id(one, each),
+            id=self._id(working_set, each),
             title=each.title,
             subject=None if each.key is None else self._needs.project,
             attribute=each.key,
@@ -236,13 +241,13 @@ class SessionPromotion:
             trust=each.trust,
             importance=each.importance,
             confidence=CONFIDENCE,
-            data_subjects=one.data_subjects or None,
-            metadata={DRAFT: True, SESSION: one.id},
+            data_subjects=working_set.data_subjects or None,
+            metadata={DRAFT: True, SESSION: working_set.id},
             project=self._needs.project,
             revives=False,
         )
 
-    def _changes(self, one: WorkingSet, found: Promotion) -> list[ConsolidationChange]:
+    def _changes(self, working_set: WorkingSet, found: Promotion) -> list[ConsolidationChange]:
         changes = [
             ConsolidationChange(
                 action=ConsolidationAction.PROMOTED,
@@ -258,7 +263,7 @@ class SessionPromotion:
                 action=ConsolidationAction.CONFIRMED,
                 layer="governance" if memory.kind == "decision" else "project",
                 ids=(memory.id,),
-                reason=f"said again while “{one.subject}” was worked on",
+                reason=f"said again while “{working_set.subject}” was worked on",
                 before=memory.confidence,
                 after=risen(memory.confidence),
             )
@@ -269,24 +274,24 @@ class SessionPromotion:
                 action=ConsolidationAction.DONE,
                 layer="project",
                 ids=(memory.id,),
-                reason=f"its step was done in “{one.subject}”",
+                reason=f"its step was done in “{working_set.subject}”",
             )
             for memory in found.done
         ]
         return changes
 
-    def _id(self, one: WorkingSet, each: Harvest) -> str:
+    def _id(self, working_set: WorkingSet, each: Harvest) -> str:
         # One summary for each task, whatever it says by now; of everything else one for each text.
-        said = one.task or "" if each.kind == TASK else fold(each.key or each.text)
-        value = int.from_bytes(self._digest(each.kind, one.id, said)[:17], "big") >> 6
+        said = working_set.task or "" if each.kind == TASK else fold(each.key or each.text)
+        value = int.from_bytes(self._digest(each.kind, working_set.id, said)[:17], "big") >> 6
         digits = []
         for _ in range(26):
             value, digit = divmod(value, 32)
             digits.append(_ALPHABET[digit])
         return f"mem_{''.join(digits)}"
 
-    def _note(self, one: WorkingSet) -> str:
-        return f"session {self._mark('session', one.id)}"
+    def _note(self, working_set: WorkingSet) -> str:
+        return f"session {self._mark('session', working_set.id)}"
 
     def _mark(self, *parts: str) -> str:
         return self._digest(*parts).hex()[:32]

@@ -152,7 +152,7 @@ class ConsolidationReport:
             "dry_run": self.dry_run,
             "counts": dict(self.counts),
             "changes": [change.to_dict() for change in self.changes],
-            "skipped": [one.to_dict() for one in self.skipped],
+            "skipped": [exemption.to_dict() for exemption in self.skipped],
             "before": {name: size.to_dict() for name, size in self.before.items()},
             "after": {name: size.to_dict() for name, size in self.after.items()},
             "over_quota": list(self.over_quota),

@@ -144,7 +144,7 @@ class QualityAudit:
     def _contradictions(self, found: Examination, space: str | None) -> None:
         for look, space_no in self._facts.contested(space=space):
             line = self._facts.line(look, space_no=space_no)
-            active = [one for one in line if one.status.value == "active"]
+            active = [row for row in line if row.status.value == "active"]
             if not active or self._facts.holds_many(active[0].attribute):
                 continue
             against = sorted(

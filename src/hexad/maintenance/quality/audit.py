@@ -74,21 +74,25 @@ class Examination:
         self._near: set[int] = set()
         self._said: dict[int, tuple[str, bool]] = {}
 
-    def take(self, one: Audited) -> None:
+    def take(self, memory: Audited) -> None:
         """Look at a memory."""
         self._number += 1
-        self._secret(one)
-        rule = None if one.fact else junk_rule(one.text)  # a fact's value says it, however short the words
+        self._secret(memory)
+        rule = (
+            None if memory.fact else junk_rule(memory.text)
+        )  # a fact's value says it, however short the words
         if rule is not None:
-            self.found(Flaw.JUNK, rule, [one.id], one.text, RULES[rule], self.forget(one.id))
-        self._dates(one)
-        if not one.supported:
+            self.found(Flaw.JUNK, rule, [memory.id], memory.text, RULES[rule], self.forget(memory.id))
+        self._dates(memory)
+        if not memory.supported:
             why = "nothing says where it is from: no source, no citation, nobody known who vouches for it"
-            remedy = "keep its source when you import it" if self._imported else f"hexad memory show {one.id}"
-            self.found(Flaw.UNSUPPORTED, "provenance", [one.id], one.text, why, remedy)
-        self._alike(one)
-        if one.valid_to is None or one.valid_to > self._now:
-            self._negated(one)  # what is over says nothing against what holds now
+            remedy = (
+                "keep its source when you import it" if self._imported else f"hexad memory show {memory.id}"
+            )
+            self.found(Flaw.UNSUPPORTED, "provenance", [memory.id], memory.text, why, remedy)
+        self._alike(memory)
+        if memory.valid_to is None or memory.valid_to > self._now:
+            self._negated(memory)  # what is over says nothing against what holds now
 
     def forget(self, *ids: str) -> str:
         """Return how to be rid of memories, or not to take them over."""
@@ -135,7 +139,7 @@ class Examination:
             memories=self._number,
             counts={flaw: len(ids) for flaw, ids in self._of.items() if ids},
             rules=dict(self._by_rule),
-            findings=tuple(sorted(self._findings, key=lambda one: order.index(one.flaw))),
+            findings=tuple(sorted(self._findings, key=lambda finding: order.index(finding.flaw))),
             flawed=len(set().union(*self._of.values())),
             skips=skips,
             seconds=seconds,
@@ -147,53 +151,55 @@ class Examination:
         line = " ".join(clean.split())
         return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
 
-    def _secret(self, one: Audited) -> None:
-        rules = sorted({found.rule for found in find(one.text, rules=self._rules) if found.kind == "secret"})
+    def _secret(self, memory: Audited) -> None:
+        rules = sorted(
+            {found.rule for found in find(memory.text, rules=self._rules) if found.kind == "secret"}
+        )
         if rules:
             why = f"it holds what looks like a secret ({', '.join(rules)})"
             remedy = (
                 "an import takes it out; change the secret, since it lies there in the open"
                 if self._imported
-                else f"hexad forget {one.id} --purge; and change the secret"
+                else f"hexad forget {memory.id} --purge; and change the secret"
             )
-            self.found(Flaw.SECRET, rules[0], [one.id], one.text, why, remedy)
+            self.found(Flaw.SECRET, rules[0], [memory.id], memory.text, why, remedy)
 
-    def _dates(self, one: Audited) -> None:
-        if one.valid_to is not None and one.valid_to <= self._now:
-            why = f"it held until {one.valid_to:%Y-%m-%d}"
-            self.found(Flaw.STALE, "expired", [one.id], one.text, why, self.forget(one.id))
+    def _dates(self, memory: Audited) -> None:
+        if memory.valid_to is not None and memory.valid_to <= self._now:
+            why = f"it held until {memory.valid_to:%Y-%m-%d}"
+            self.found(Flaw.STALE, "expired", [memory.id], memory.text, why, self.forget(memory.id))
         elif (
-            one.touched is not None
-            and self._now - one.touched >= UNUSED
-            and (one.unimportant or one.importance < UNIMPORTANT)
-            and not one.pinned
+            memory.touched is not None
+            and self._now - memory.touched >= UNUSED
+            and (memory.unimportant or memory.importance < UNIMPORTANT)
+            and not memory.pinned
         ):
-            why = f"of little importance, and neither changed nor recalled since {one.touched:%Y-%m-%d}"
-            self.found(Flaw.STALE, "unused", [one.id], one.text, why, self.forget(one.id))
+            why = f"of little importance, and neither changed nor recalled since {memory.touched:%Y-%m-%d}"
+            self.found(Flaw.STALE, "unused", [memory.id], memory.text, why, self.forget(memory.id))
 
-    def _alike(self, one: Audited) -> None:
+    def _alike(self, memory: Audited) -> None:
         """Put a memory into the group of those that say the same, or begin one."""
-        exact = hash64(f"{one.scope}\0{content_hash(' '.join(one.text.split()).casefold())}")
+        exact = hash64(f"{memory.scope}\0{content_hash(' '.join(memory.text.split()).casefold())}")
         group = self._hashes.get(exact)
         if group is not None:
-            self._groups[group].append((one.id, one.worth))
+            self._groups[group].append((memory.id, memory.worth))
             return
-        marks = [hash64(f"{one.scope}\0{band}") for band in bands(minhash(one.text))]
+        marks = [hash64(f"{memory.scope}\0{band}") for band in bands(minhash(memory.text))]
         near = list(dict.fromkeys(group for mark in marks for group in self._of_band(mark)))[:_LEADERS]
-        if near and not one.fact:
-            mine = shingles(one.text)
+        if near and not memory.fact:
+            mine = shingles(memory.text)
             for group in near:
                 if jaccard(mine, self._shingles(self._groups[group][0][0])) >= NEAR:
-                    self._groups[group].append((one.id, one.worth))
+                    self._groups[group].append((memory.id, memory.worth))
                     self._near.add(group)
                     self._hashes[exact] = group
                     return
         number = self._hashes[exact] = len(self._groups)
-        for mark in () if one.fact else marks:
+        for mark in () if memory.fact else marks:
             held = self._of_band(mark)
             if len(held) < _LEADERS:
                 self._bands[mark] = (*held, number) if held else number
-        self._groups.append([(one.id, one.worth)])
+        self._groups.append([(memory.id, memory.worth)])
 
     def _of_band(self, mark: int) -> tuple[int, ...]:
         held = self._bands.get(mark, ())
@@ -208,17 +214,17 @@ class Examination:
             Flaw.DUPLICATE, rule, others, self._text_of(keep), why, self.forget(*others[:10]), keep=keep
         )
 
-    def _negated(self, one: Audited) -> None:
+    def _negated(self, memory: Audited) -> None:
         """Compare a statement with the one that says the same without, or with, a "not"."""
-        key = without_negation(one.text)
+        key = without_negation(memory.text)
         if key is None:
             return
         words, negated = key
-        mark = hash64(f"{one.scope}\0{words}")
-        other = self._said.setdefault(mark, (one.id, negated))
+        mark = hash64(f"{memory.scope}\0{words}")
+        other = self._said.setdefault(mark, (memory.id, negated))
         if other[1] != negated:
-            why = f"{one.id} and {other[0]} say the opposite of each other"
-            remedy = f"look which holds: hexad memory show {other[0]}; hexad memory show {one.id}"
+            why = f"{memory.id} and {other[0]} say the opposite of each other"
+            remedy = f"look which holds: hexad memory show {other[0]}; hexad memory show {memory.id}"
             if self._imported:
                 remedy = "decide which holds, and delete the other there"
-            self.found(Flaw.CONTRADICTION, "negation", [other[0], one.id], one.text, why, remedy)
+            self.found(Flaw.CONTRADICTION, "negation", [other[0], memory.id], memory.text, why, remedy)

@@ -74,7 +74,7 @@ class MemoryQuality:
 
     def of(self, flaw: Flaw) -> list[QualityFinding]:
         """Return the listed findings of one kind."""
-        return [one for one in self.findings if one.flaw is flaw]
+        return [finding for finding in self.findings if finding.flaw is flaw]
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the audit as JSON."""
@@ -86,6 +86,6 @@ class MemoryQuality:
             "shares": {flaw.value: round(self.share(flaw), 4) for flaw in Flaw},
             "rules": dict(sorted(self.rules.items())),
             "skips": self.skips,
-            "findings": [one.to_dict() for one in self.findings],
+            "findings": [finding.to_dict() for finding in self.findings],
             "seconds": round(self.seconds, 3),
         }

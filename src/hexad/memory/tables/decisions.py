@@ -52,7 +52,7 @@ class Decisions:
         found = self._where(
             "m.id IN (SELECT value FROM json_each(:ids)) ORDER BY d.no", ids=json.dumps(sorted(ids))
         )
-        return {cast("str", one.memory_id): one for one in found}
+        return {cast("str", decision.memory_id): decision for decision in found}
 
     def query(
         self,

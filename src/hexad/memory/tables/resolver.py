@@ -183,12 +183,12 @@ class MemoryNames:
             (json.dumps(sorted(newer)), *params),
         )
         return {
-            (one := newer[cast("str", old)]).id: Replaced(
+            (memory := newer[cast("str", old)]).id: Replaced(
                 id=cast("str", old),
                 text=cast("str", text),
                 value=None if value is None else parse(value),
                 valid_from=from_micros(cast("int", since)),
-                valid_to=one.valid_from or one.created_at,
+                valid_to=memory.valid_from or memory.created_at,
             )
             for old, text, value, since in rows
         }

@@ -87,7 +87,7 @@ class ModelPlan:
         elif isinstance(spec, str):
             self.model = first_model(spec, models)[1]
         else:
-            self.model = next((one for one in models if one), None)
+            self.model = next((model for model in models if model), None)
         self.generator = resolve_generator(spec, access=self.access)
 
     def _default(self, generator: str | None, models: Sequence[str | None]) -> tuple[str | None, str | None]:

@@ -29,22 +29,22 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
     found: dict[int, Over] = {}
     for look, space_no in keys:
         families: dict[str, list[FactRow]] = {}
-        for one in facts.line(look, space_no=space_no):
-            families.setdefault(family_of(one.kind), []).append(one)
+        for row in facts.line(look, space_no=space_no):
+            families.setdefault(family_of(row.kind), []).append(row)
         for line in families.values():
             if not facts.holds_many(line[0].attribute):
-                begun = [one for one in line if one.valid_from <= now]
-                for one in displaced(line, now):
-                    if (after := successor(one, begun)) is not None:
-                        found[one.no] = Over(by=after.id, was=_was(one, after))
+                begun = [row for row in line if row.valid_from <= now]
+                for row in displaced(line, now):
+                    if (after := successor(row, begun)) is not None:
+                        found[row.no] = Over(by=after.id, was=_was(row, after))
     return found
 
 
-def _was(one: FactRow, after: FactRow) -> Replaced:
+def _was(row: FactRow, after: FactRow) -> Replaced:
     return Replaced(
-        id=one.id,
-        text=one.text,
-        value=None if one.value is None else json.loads(one.value),
-        valid_from=one.valid_from,
+        id=row.id,
+        text=row.text,
+        value=None if row.value is None else json.loads(row.value),
+        valid_from=row.valid_from,
         valid_to=after.valid_from,
     )

@@ -142,8 +142,12 @@ class Recaller:
             kept, _ = self._fold(found, ranking, options)
         return Seeds(
             [
-                Seed(one.no, one.score, best_chunk(found, one.no, ranking.fusion.parts(one.seat)))
-                for one in kept
+                Seed(
+                    candidate.no,
+                    candidate.score,
+                    best_chunk(found, candidate.no, ranking.fusion.parts(candidate.seat)),
+                )
+                for candidate in kept
             ],
             self._notes(options, found, failure),
             vector,
@@ -178,8 +182,8 @@ class Recaller:
         match = match_expression(terms.wanted, frequencies)
         matches = self._matches(match, options.filters) if match else []
         lexical: dict[int, TextMatch] = {}
-        for one in matches:  # best first: a memory counts with its best chunk
-            lexical.setdefault(one.memory_no, one)
+        for text_match in matches:  # best first: a memory counts with its best chunk
+            lexical.setdefault(text_match.memory_no, text_match)
         answer = None
         if vector is not None and (index := self._index()) is not None:
             answer = index.search(
@@ -206,8 +210,8 @@ class Recaller:
         matches = self._fulltext.search(match, limit=LEXICAL_POOL)
         if filters.empty:
             return matches
-        passing = self._stores.places.passing({one.memory_no for one in matches}, filters)
-        left = [one for one in matches if one.memory_no in passing]
+        passing = self._stores.places.passing({text_match.memory_no for text_match in matches}, filters)
+        left = [text_match for text_match in matches if text_match.memory_no in passing]
         if len(matches) < LEXICAL_POOL or len(left) >= FILTERED_ENOUGH:
             return left
         return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
@@ -255,7 +259,7 @@ class Recaller:
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._stores.honeycomb.main(order)
-            edges = [[(seats.get(one.to_id), one.score) for one in rings.get(no, [])] for no in order]
+            edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
         if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
             from hexad.layers.feedback.boost import heed
@@ -316,33 +320,33 @@ class Recaller:
         kept, dropped = self._fold(found, ranking, options)
         if not options.explain:
             dropped = []  # but what the caller's own budget drops is always said
-        memories = self._stores.memories.by_no([one.no for one in kept])
-        chunks = self._stores.memories.chunks_of([one.no for one in kept])
+        memories = self._stores.memories.by_no([candidate.no for candidate in kept])
+        chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept])
         replaced = self._stores.memories.replaced(list(memories.values()))
         before = {one.by: one.was for one in found.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
-        for one in kept:
-            memory = memories[one.no]
-            by_number = {stored.no: stored.chunk for stored in chunks.get(one.no, [])}
-            parts = ranking.fusion.parts(one.seat)
-            chunk_no = best_chunk(found, one.no, parts)
+        for candidate in kept:
+            memory = memories[candidate.no]
+            by_number = {stored.no: stored.chunk for stored in chunks.get(candidate.no, [])}
+            parts = ranking.fusion.parts(candidate.seat)
+            chunk_no = best_chunk(found, candidate.no, parts)
             hit = Hit(
                 memory=memory,
                 chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
-                score=one.score,
+                score=candidate.score,
                 parts=parts,
                 layer=layer_of(memory),
-                why=why_of(found, one.no, parts),
+                why=why_of(found, candidate.no, parts),
                 replaced=replaced.get(memory.id) or before.get(memory.id),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:
                 reason = f"{cost} tokens do not fit into the {options.max_tokens - spent} left of max_tokens"
-                dropped.append(Dropped(memory_id=memory.id, reason=reason, score=one.score))
+                dropped.append(Dropped(memory_id=memory.id, reason=reason, score=candidate.score))
                 continue
             spent += cost
-            hits.append((one.no, hit))
+            hits.append((candidate.no, hit))
         return hits, dropped
 
     def _fold(
@@ -362,24 +366,28 @@ class Recaller:
             found.over = overdue(self._stores, keys, now=now)
         floor = near_floor(found.answer)
         ranked = ranking.ranked if found.evidence.found else ()
-        for one in ranked:
-            place = ranking.places[one.no]
+        for candidate in ranked:
+            place = ranking.places[candidate.no]
             if len(kept) == options.limit:
                 if len(dropped) < EXPLAINED:
-                    dropped.append(dropped_for(place, one, f"after the limit of {options.limit}"))
+                    dropped.append(dropped_for(place, candidate, f"after the limit of {options.limit}"))
                     continue
                 break
-            if one.no in found.over:
-                dropped.append(dropped_for(place, one, f"it is over: {found.over[one.no].by} holds by now"))
-            elif not admitted(found, one.no, floor):
+            if candidate.no in found.over:
                 dropped.append(
-                    dropped_for(place, one, "neither its words nor its meaning come near the question")
+                    dropped_for(place, candidate, f"it is over: {found.over[candidate.no].by} holds by now")
+                )
+            elif not admitted(found, candidate.no, floor):
+                dropped.append(
+                    dropped_for(place, candidate, "neither its words nor its meaning come near the question")
                 )
             elif options.folds and place.content_hash in seen:
-                dropped.append(dropped_for(place, one, f"repeats {seen[place.content_hash]} word for word"))
+                dropped.append(
+                    dropped_for(place, candidate, f"repeats {seen[place.content_hash]} word for word")
+                )
             else:
                 seen[place.content_hash] = place.id
-                kept.append(one)
+                kept.append(candidate)
         return kept, dropped
 
     def _ms(self, started: float) -> float:

@@ -149,23 +149,23 @@ def admitted(found: Found, no: int, floor: float) -> bool:
     return near is not None and near[0] >= floor
 
 
-def dropped_for(place: PlaceOf, one: Ranked, reason: str) -> Dropped:
+def dropped_for(place: PlaceOf, candidate: Ranked, reason: str) -> Dropped:
     """Return a note of what was left out, and why."""
-    return Dropped(memory_id=place.id, reason=reason, score=one.score)
+    return Dropped(memory_id=place.id, reason=reason, score=candidate.score)
 
 
 def explain(found: Found, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
     """Return what was considered and how sure the arms were."""
     dates, fusion = found.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []
-    for one in ranking.ranked[:EXPLAINED]:
-        parts = fusion.parts(one.seat)
+    for candidate in ranking.ranked[:EXPLAINED]:
+        parts = fusion.parts(candidate.seat)
         considered.append(
             {
-                "id": ranking.places[one.no].id,
-                "score": one.score,
+                "id": ranking.places[candidate.no].id,
+                "score": candidate.score,
                 "parts": dict(parts),
-                "why": list(why_of(found, one.no, parts)),
+                "why": list(why_of(found, candidate.no, parts)),
             }
         )
     return Explanation(

@@ -77,23 +77,23 @@ def direction(vector: Sequence[float]) -> NDArray[np.float64]:
     return exact / most if most else exact
 
 
-def cosine_of(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
+def cosine_of(vector: NDArray[np.floating], other: NDArray[np.floating]) -> float:
     """Return `cosine_similarity` of stored vectors or directions, a hundred times as fast.
 
     They are finite, and squares of float32 fit into float64. The two functions agree to the last digits.
     """
     import numpy as np
 
-    first, second = one.astype(np.float64), other.astype(np.float64)
+    first, second = vector.astype(np.float64), other.astype(np.float64)
     lengths = math.sqrt(first @ first) * math.sqrt(second @ second)
     return min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0
 
 
-def cosines_of(one: NDArray[np.floating], rows: NDArray[np.floating]) -> list[float]:
+def cosines_of(vector: NDArray[np.floating], rows: NDArray[np.floating]) -> list[float]:
     """Return `cosine_of` one vector and each of some rows. What a row gets does not depend on the others."""
     import numpy as np
 
-    first, others = one.astype(np.float64), rows.astype(np.float64)
+    first, others = vector.astype(np.float64), rows.astype(np.float64)
     lengths = np.sqrt(first @ first) * np.sqrt(np.einsum("ij,ij->i", others, others))
     products = np.einsum("ij,j->i", others, first)
     cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

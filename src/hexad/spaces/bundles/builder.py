@@ -123,7 +123,7 @@ class Bundles:
             picked += chosen
             backends[used] = None
         if len(spaces) > 1:
-            picked.sort(key=lambda one: _place(one, strict=options.order == "strict"))
+            picked.sort(key=lambda pick: _place(pick, strict=options.order == "strict"))
             notes.append(f"Merged from the spaces {', '.join(spaces)}.")
         found = self._assemble(picked[: options.limit], options, cost)
         return Bundle(
@@ -215,10 +215,10 @@ class Bundles:
         with self._stores.db.read():
             first = self._admitted(named, space, options)
             rest = self._topic(space, topic, options, Backend.BASIC, now)
-        known = {one.no for one in first}
-        chosen = [*first, *(one for one in rest if one.no not in known)]
+        known = {pick.no for pick in first}
+        chosen = [*first, *(pick for pick in rest if pick.no not in known)]
         if options.order == "strict":
-            chosen.sort(key=lambda one: _rank(one.memory))
+            chosen.sort(key=lambda pick: _rank(pick.memory))
         notes = []
         if len(first) < len(named):
             notes.append(
@@ -246,8 +246,8 @@ class Bundles:
         ]
 
     def _picked(self, ordered: Sequence[Ordered]) -> list[Picked]:
-        memories = self._stores.memories.by_no([one.no for one in ordered])
-        return [Picked(one.no, one.score, memories[one.no]) for one in ordered]
+        memories = self._stores.memories.by_no([entry.no for entry in ordered])
+        return [Picked(entry.no, entry.score, memories[entry.no]) for entry in ordered]
 
     # The bundle -----------------------------------------------------------------------------------------------
 
@@ -257,28 +257,28 @@ class Bundles:
         kept: list[Picked] = []
         sections: list[JSONObject] = []
         dropped: list[str] = []
-        for one in picked:
-            section = section_of(one.memory, metadata=options.include_metadata)
+        for pick in picked:
+            section = section_of(pick.memory, metadata=options.include_metadata)
             spent = cost.section(section) if left is not None else 0
             if left is not None and spent > left:
-                dropped.append(one.memory.id)
+                dropped.append(pick.memory.id)
                 continue
             left = None if left is None else left - spent
-            kept.append(one)
+            kept.append(pick)
             sections.append(section)
         raw_ids: list[str] = []
         raw: list[JSONObject] = []
         missed: list[str] = []
-        for one, section in zip(
+        for pick, section in zip(
             kept[: options.raw_limit if options.include_raw else 0], sections, strict=False
         ):
-            spent = cost.raw(section, one.memory.raw) if left is not None else 0
+            spent = cost.raw(section, pick.memory.raw) if left is not None else 0
             if left is not None and spent > left:
-                missed.append(one.memory.id)
+                missed.append(pick.memory.id)
                 continue
             left = None if left is None else left - spent
-            raw_ids.append(one.memory.id)
-            raw.append(_raw_entry(section, one.memory.raw))
+            raw_ids.append(pick.memory.id)
+            raw.append(_raw_entry(section, pick.memory.raw))
         linked, beyond = self._linked(kept, options)
         self._note_handouts(kept, raw_ids)
         notes = [*_left_out(dropped, "sections"), *_left_out(missed, "raw texts")]
@@ -286,8 +286,8 @@ class Bundles:
             sections=tuple(sections),
             raw=tuple(raw) if options.include_raw else None,
             raw_ids=tuple(raw_ids),
-            memories=tuple(one.memory for one in kept),
-            scores=tuple(one.score for one in kept),
+            memories=tuple(pick.memory for pick in kept),
+            scores=tuple(pick.score for pick in kept),
             linked=linked,
             notes=(*notes, *more_linked(beyond)),
         )
@@ -298,14 +298,15 @@ class Bundles:
         if not options.follow_links:
             return None, 0
         with self._stores.db.read():
-            return follow(self._stores, [one.no for one in kept])
+            return follow(self._stores, [pick.no for pick in kept])
 
     def _note_handouts(self, kept: Sequence[Picked], raw_ids: Sequence[str]) -> None:
         """Let `last_used_at` and the echo check know; with the real time, since no use was ever in frozen time."""
         if self._handouts is None or not kept:
             return
         shown = (
-            (one.no, _shown(one.memory, with_raw=one.memory.id in raw_ids), one.memory.raw) for one in kept
+            (pick.no, _shown(pick.memory, with_raw=pick.memory.id in raw_ids), pick.memory.raw)
+            for pick in kept
         )
         self._handouts.note_texts(shown, at=self._clock.now())
 
@@ -359,11 +360,11 @@ def _rank(memory: Memory) -> tuple[bool, int]:
     return not memory.pinned, _RANKS[memory.relevance]
 
 
-def _place(one: Picked, *, strict: bool) -> tuple[object, ...]:
+def _place(pick: Picked, *, strict: bool) -> tuple[object, ...]:
     """Return the key by which memories of several spaces are merged: the ties of every ordering."""
-    memory = one.memory
+    memory = pick.memory
     rank = _rank(memory) if strict else ()
-    return (*rank, -one.score, -to_micros(memory.updated_at), memory.path, memory.id)
+    return (*rank, -pick.score, -to_micros(memory.updated_at), memory.path, memory.id)
 
 
 def _left_out(ids: Sequence[str], what: str) -> list[str]:

@@ -139,18 +139,26 @@ class ContextHook:
             return lambda _bound: topic
         wanted = _signature(topic).parameters.values()
         nameless = [
-            one.name for one in wanted if one.kind is one.POSITIONAL_ONLY and one.default is one.empty
+            parameter.name
+            for parameter in wanted
+            if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty
         ]
         if nameless:
             raise InvalidInput(
                 f"The topic's function takes {nameless[0]!r} by position; arguments are handed to it by name."
             )
-        takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in wanted)
-        names = [one.name for one in wanted if one.kind in _NAMED]
+        takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted)
+        names = [parameter.name for parameter in wanted if parameter.kind in _NAMED]
         known = [
-            one.name for one in signature.parameters.values() if one.kind in _GIVEN and one.name != CONTEXT
+            parameter.name
+            for parameter in signature.parameters.values()
+            if parameter.kind in _GIVEN and parameter.name != CONTEXT
         ]
-        required = [one.name for one in wanted if one.kind in _NAMED and one.default is one.empty]
+        required = [
+            parameter.name
+            for parameter in wanted
+            if parameter.kind in _NAMED and parameter.default is parameter.empty
+        ]
         strange = [one for one in required if one not in known]
         if strange:
             raise InvalidInput(

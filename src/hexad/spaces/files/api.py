@@ -339,7 +339,10 @@ def _renamed(parsed: ParsedSpace, name: str) -> ParsedSpace:
         parsed,
         name=name,
         head={**parsed.head, "name": name},
-        objects=[replace(one, object=_said_of(one.object, name)) for one in parsed.objects],
+        objects=[
+            replace(parsed_object, object=_said_of(parsed_object.object, name))
+            for parsed_object in parsed.objects
+        ],
     )
 
 

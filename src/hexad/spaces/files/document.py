@@ -163,7 +163,7 @@ def space_document(
     """
     numbers = stores.memories.numbers(Filters(spaces=(space.name,)), status=None, order="updated")
     newest = stores.memories.by_no(numbers[:1])
-    updated_at = max([space.updated_at, *(one.updated_at for one in newest.values())])
+    updated_at = max([space.updated_at, *(memory.updated_at for memory in newest.values())])
     placed = _file_order(stores, space, numbers)
     return SpaceDocument(
         stores=stores,
@@ -222,7 +222,7 @@ def _head(
         return head if as_read or OBJECTS in head else {**head, OBJECTS: None}
     policies = origin.file.get("policies")
     if isinstance(policies, Mapping):
-        unknown = {key: one for key, one in policies.items() if key not in KNOWN_POLICIES}
+        unknown = {key: policy for key, policy in policies.items() if key not in KNOWN_POLICIES}
         record["policies"] = {**dict(space.policies), **unknown}
     return {**record, **{key: one for key, one in origin.file.items() if key not in KEYS}}
 

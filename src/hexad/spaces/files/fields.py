@@ -46,11 +46,15 @@ class ParsedObject:
         return self.draft.id
 
 
-def capped(one: ParsedObject, most: Trust) -> ParsedObject:
+def capped(parsed_object: ParsedObject, most: Trust) -> ParsedObject:
     """Return an object that is trusted no more than `most`, also where it is written back."""
-    if one.draft.trust.rank <= most.rank:
-        return one
-    return replace(one, draft=replace(one.draft, trust=most), object={**one.object, "trust": most.value})
+    if parsed_object.draft.trust.rank <= most.rank:
+        return parsed_object
+    return replace(
+        parsed_object,
+        draft=replace(parsed_object.draft, trust=most),
+        object={**parsed_object.object, "trust": most.value},
+    )
 
 
 def parse_object(

@@ -151,19 +151,27 @@ class SpaceImporter:
             known = known_rows(self._stores, parsed.name, given)
             # What is as we would write it has been cleaned before: most of a file that is read again.
             same = same_objects(self._stores, known, given)
-            changed = {one.id: self._clean(one, parsed.name, work) for one in given if one.id not in same}
+            changed = {
+                parsed_object.id: self._clean(parsed_object, parsed.name, work)
+                for parsed_object in given
+                if parsed_object.id not in same
+            }
             same |= same_objects(self._stores, known, list(changed.values()))
             if parsed.trust is not None:  # what is here as the file says it stays as trusted as it is
-                changed = {key: capped(one, parsed.trust) for key, one in changed.items()}
+                changed = {key: capped(parsed_object, parsed.trust) for key, parsed_object in changed.items()}
                 same |= same_objects(self._stores, known, list(changed.values()))
-            objects = [same.get(one.id) or changed[one.id] for one in given]
-            back = count_purged(self._stores, [one.id for one in given])
+            objects = [same.get(parsed_object.id) or changed[parsed_object.id] for parsed_object in given]
+            back = count_purged(self._stores, [parsed_object.id for parsed_object in given])
             if back:
                 notes.append(
                     f"{back:,} of the objects were purged from this store before, and come back with the file."
                 )
             fates = dict.fromkeys(same, Fate.SAME)
-            fates |= dict(self._fates(known, [one for one in objects if one.id not in same]))
+            fates |= dict(
+                self._fates(
+                    known, [parsed_object for parsed_object in objects if parsed_object.id not in same]
+                )
+            )
         return _Plan(
             seen=seen,
             space=space,
@@ -171,7 +179,7 @@ class SpaceImporter:
             policies=policies,
             head=self._head(parsed, rules),
             objects=objects,
-            touched=sum(one.redacted is True for one in objects),
+            touched=sum(parsed_object.redacted is True for parsed_object in objects),
             fates=fates,
             prepared=list(self._prepared(parsed, objects, fates, work, progress)),
             notes=[*notes, *object_notes(objects)],
@@ -200,23 +208,23 @@ class SpaceImporter:
             if at not in found
         }
         for at in sorted(clean, key=lambda at: (bool(clean[at].redacted), at)):
-            one, alike = clean[at], 0
-            while (memory_id := made_id(parsed.name, one.object, alike=alike)) in taken:
+            parsed_object, alike = clean[at], 0
+            while (memory_id := made_id(parsed.name, parsed_object.object, alike=alike)) in taken:
                 alike += 1
             taken.add(memory_id)
-            found[at] = replace(one, draft=replace(one.draft, id=memory_id))
+            found[at] = replace(parsed_object, draft=replace(parsed_object.draft, id=memory_id))
         return [found[at] for at in range(len(parsed.objects))]
 
-    def _clean(self, one: ParsedObject, name: str, work: _Work) -> ParsedObject:
-        if one.redacted is not None:
-            return one
-        if one.position not in work.clean:
-            work.clean[one.position] = self._cleaned(one, name, work.rules)
-        return work.clean[one.position]
+    def _clean(self, parsed_object: ParsedObject, name: str, work: _Work) -> ParsedObject:
+        if parsed_object.redacted is not None:
+            return parsed_object
+        if parsed_object.position not in work.clean:
+            work.clean[parsed_object.position] = self._cleaned(parsed_object, name, work.rules)
+        return work.clean[parsed_object.position]
 
-    def _cleaned(self, one: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
-        draft = one.draft
-        masked = self._redactor.mask_object(one.object, rules, place=draft.source_id or draft.path)
+    def _cleaned(self, parsed_object: ParsedObject, name: str, rules: RedactionRules) -> ParsedObject:
+        draft = parsed_object.draft
+        masked = self._redactor.mask_object(parsed_object.object, rules, place=draft.source_id or draft.path)
         draft = replace(
             draft,
             space=name,
@@ -225,17 +233,21 @@ class SpaceImporter:
             summary_short=_said(masked, "summary_short"),
             summary_long=_said(masked, "summary_long"),
         )
-        return replace(one, draft=draft, object=masked, redacted=dump(masked) != dump(one.object))
+        return replace(
+            parsed_object, draft=draft, object=masked, redacted=dump(masked) != dump(parsed_object.object)
+        )
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
         kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
 
     def _fates(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[tuple[str, Fate]]:
-        for one in objects:
-            if one.id not in known:
-                yield one.id, Fate.CREATE
-        differing = {known[one.id]: one for one in objects if one.id in known}
+        for parsed_object in objects:
+            if parsed_object.id not in known:
+                yield parsed_object.id, Fate.CREATE
+        differing = {
+            known[parsed_object.id]: parsed_object for parsed_object in objects if parsed_object.id in known
+        }
         for batch in batches(sorted(differing)):
             memories = self._stores.memories.by_no(batch)
             for no in batch:
@@ -249,23 +261,23 @@ class SpaceImporter:
         work: _Work,
         progress: Callable[[int], None] | None,
     ) -> Iterator[Prepared]:
-        for done, one in enumerate(objects, start=1):
+        for done, parsed_object in enumerate(objects, start=1):
             if progress is not None:
                 progress(done)
-            if fates[one.id] is Fate.SAME:
+            if fates[parsed_object.id] is Fate.SAME:
                 continue
-            draft, prepared = work.prepared.get(one.position, (None, None))
+            draft, prepared = work.prepared.get(parsed_object.position, (None, None))
             try:
-                if prepared is None or draft != one.draft:
+                if prepared is None or draft != parsed_object.draft:
                     # Also to see that it can be stored.
-                    prepared = self._writer.prepare(one.draft, rules=work.rules)
+                    prepared = self._writer.prepare(parsed_object.draft, rules=work.rules)
             except HexadError as error:
                 raise InvalidSpace(
-                    f"Invalid space file {parsed.file}: objects[{one.position}] (id {one.id!r}): {error} "
-                    "Nothing of the file was read."
+                    f"Invalid space file {parsed.file}: objects[{parsed_object.position}] "
+                    f"(id {parsed_object.id!r}): {error} Nothing of the file was read."
                 ) from error
-            work.prepared[one.position] = (one.draft, prepared)
-            if fates[one.id] in WRITTEN:
+            work.prepared[parsed_object.position] = (parsed_object.draft, prepared)
+            if fates[parsed_object.id] in WRITTEN:
                 yield prepared
 
     # Storing, in one transaction ----------------------------------------------------------------------------------
@@ -306,13 +318,13 @@ class SpaceImporter:
         for batch in batches(list(by_no)):
             memories = self._stores.memories.by_no(batch)
             for no in batch:
-                one = by_no[no]
+                parsed_object = by_no[no]
                 self._stores.origins.put(
                     no,
                     fingerprint(memories[no]),
-                    one.object,
-                    position=one.position if whole else None,
-                    full=one.full,
+                    parsed_object.object,
+                    position=parsed_object.position if whole else None,
+                    full=parsed_object.full,
                 )
 
     def _compared_head(self, parsed: ParsedSpace, plan: _Plan) -> tuple[bool, bool]:

@@ -19,7 +19,7 @@ from hexad.spaces.files.objects import object_of
 
 def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
     """Return the rows of the objects that the store has in space `name`; raises `Conflict` for one of another space."""
-    found = places(stores, [one.id for one in objects])
+    found = places(stores, [parsed_object.id for parsed_object in objects])
     for memory_id, (_, space) in found.items():
         if space != name:
             raise Conflict(
@@ -31,7 +31,9 @@ def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Ma
 
 def refuse_used(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> NoReturn:
     """Raise `Conflict` for an export that is to be a space which holds memories, with what can be done."""
-    there = any(space == name for _, space in places(stores, [one.id for one in objects]).values())
+    there = any(
+        space == name for _, space in places(stores, [parsed_object.id for parsed_object in objects]).values()
+    )
     # Under another name its objects would have the ids of what is there.
     what, way = "memories already", "give another name (name=)"
     if there:
@@ -46,7 +48,9 @@ def same_objects(
     stores: Stores, known: Mapping[str, int], objects: Sequence[ParsedObject]
 ) -> dict[str, ParsedObject]:
     """Return by id the objects that say what the store has, each as it is to be kept; `known` has their rows."""
-    theirs = {known[one.id]: one for one in objects if one.id in known}
+    theirs = {
+        known[parsed_object.id]: parsed_object for parsed_object in objects if parsed_object.id in known
+    }
     found: dict[str, ParsedObject] = {}
     for batch in batches(sorted(theirs)):
         memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
@@ -57,18 +61,22 @@ def same_objects(
     return found
 
 
-def _kept(one: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
+def _kept(parsed_object: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
     """Return an object as it is to be kept if it says what the memory is; None when it does not.
 
     What was read first is kept when the file says all of it anew: that it is still the same can be seen of both.
     """
-    said = dump(one.object)
+    said = dump(parsed_object.object)
     of_old = origin is not None and stands(memory, origin)
     if of_old and origin is not None and said == dump(origin.object):
-        return one
+        return parsed_object
     if said != dump(full_object(memory, origin)):
         return None
-    return replace(one, object=origin.object, full=True) if of_old and origin is not None else one
+    return (
+        replace(parsed_object, object=origin.object, full=True)
+        if of_old and origin is not None
+        else parsed_object
+    )
 
 
 def differs(stores: Stores, by_no: Mapping[int, ParsedObject]) -> bool:

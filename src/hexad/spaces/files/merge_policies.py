@@ -73,11 +73,11 @@ def _is_usable(policy: Mapping[str, JSONValue], notes: list[str]) -> bool:
 
 def object_notes(objects: Sequence[ParsedObject]) -> list[str]:
     """Return what was said of single objects, each thing once with how often it was said."""
-    counts = Counter(note for one in objects for note in one.notes)
+    counts = Counter(note for parsed_object in objects for note in parsed_object.notes)
     first: dict[str, ParsedObject] = {}
-    for one in objects:
-        for note in one.notes:
-            first.setdefault(note, one)
+    for parsed_object in objects:
+        for note in parsed_object.notes:
+            first.setdefault(note, parsed_object)
     return [
         f"objects[{first[note].position}]: {note}" + (f" ({count:,} objects)" if count > 1 else "")
         for note, count in counts.items()

@@ -28,9 +28,9 @@ TAKEN: Final = frozenset({*WRITTEN, Fate.SAME})
 _DIFFERS: Final = "it differs from the store's, and both say they changed at the same time"
 
 
-def newer(one: ParsedObject, memory: Memory) -> Fate:
+def newer(parsed_object: ParsedObject, memory: Memory) -> Fate:
     """Return what becomes of an object that differs from the memory of its id."""
-    updated_at = one.draft.updated_at
+    updated_at = parsed_object.draft.updated_at
     if updated_at is None or updated_at == memory.updated_at:
         return Fate.DIFFERENT
     return Fate.UPDATE if updated_at > memory.updated_at else Fate.OLDER
@@ -50,7 +50,7 @@ def read_report(
 
     What the store keeps for a review, or leaves as it was, is nothing that the file created or changed.
     """
-    written = [fates[one.id] for one in objects if fates[one.id] in WRITTEN]
+    written = [fates[parsed_object.id] for parsed_object in objects if fates[parsed_object.id] in WRITTEN]
     waiting = [fate for fate, memory in zip(written, stored, strict=False) if _waits(memory)]
     left = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
     said = list(notes)
@@ -68,11 +68,13 @@ def read_report(
         updated=count(Fate.UPDATE),
         unchanged=list(fates.values()).count(Fate.SAME) + len(left),
         quarantined=len(waiting),
-        kept=[one.id for one in objects if fates[one.id] is Fate.OLDER],
+        kept=[parsed_object.id for parsed_object in objects if fates[parsed_object.id] is Fate.OLDER],
         conflicts=[
-            FileConflict(id=one.id, reason=_DIFFERS) for one in objects if fates[one.id] is Fate.DIFFERENT
+            FileConflict(id=parsed_object.id, reason=_DIFFERS)
+            for parsed_object in objects
+            if fates[parsed_object.id] is Fate.DIFFERENT
         ],
-        redacted=sum(one.clean.removed for one in prepared),
+        redacted=sum(write.clean.removed for write in prepared),
         notes=said,
     )
 

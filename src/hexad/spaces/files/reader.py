@@ -197,15 +197,17 @@ def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | 
         if not isinstance(row, Mapping):
             _refuse(file, f"objects[{at}] is {kind_of(row)}; it must be an object")
         try:
-            one = parse_object(at, row, name=name, fallback=fallback)
+            parsed_object = parse_object(at, row, name=name, fallback=fallback)
         except HexadError as error:
             shown = row.get("id")
             which = f" (id {shown[:80]!r})" if isinstance(shown, str) else ""
             _refuse(file, f"objects[{at}]{which}: {str(error).rstrip('.')}")
-        if one.id in seen:
-            _refuse(file, f"objects[{at}] has the id {one.id!r} of objects[{seen[one.id]}]")
-        seen[one.id] = at
-        found.append(one)
+        if parsed_object.id in seen:
+            _refuse(
+                file, f"objects[{at}] has the id {parsed_object.id!r} of objects[{seen[parsed_object.id]}]"
+            )
+        seen[parsed_object.id] = at
+        found.append(parsed_object)
     return found
 
 

@@ -54,7 +54,7 @@ class ReadReport:
             "unchanged": self.unchanged,
             "quarantined": self.quarantined,
             "kept": list(self.kept),
-            "conflicts": [{"id": one.id, "reason": one.reason} for one in self.conflicts],
+            "conflicts": [{"id": conflict.id, "reason": conflict.reason} for conflict in self.conflicts],
             "redacted": self.redacted,
             "notes": list(self.notes),
         }
@@ -77,9 +77,9 @@ class FolderReport:
         """Return the report as JSON."""
         return {
             "folder": str(self.folder),
-            "files": [one.to_dict() for one in self.files],
-            "failed": [{"file": one.source_id, "reason": one.reason} for one in self.failed],
-            "not_read": [{"file": one.source_id, "reason": one.reason} for one in self.not_read],
+            "files": [file.to_dict() for file in self.files],
+            "failed": [{"file": skip.source_id, "reason": skip.reason} for skip in self.failed],
+            "not_read": [{"file": skip.source_id, "reason": skip.reason} for skip in self.not_read],
         }
 
 

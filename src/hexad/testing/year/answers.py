@@ -76,7 +76,8 @@ def ask(xdb: Xdb, books: Books, *, year: int, quarter: int) -> Answer:
     time_range = span(year, quarter)
     found = xdb.recall(session_id="*", time_range=time_range, limit=PAGE)
     fidelities = Counter(
-        one.compression_level.name if one.fidelity is Fidelity.COLD else one.fidelity.value for one in found
+        record.compression_level.name if record.fidelity is Fidelity.COLD else record.fidelity.value
+        for record in found
     )
     return Answer(
         quarter=quarter,
@@ -105,7 +106,7 @@ def _cold(
     found = xdb.recall(
         session_id="*", time_range=time_range, concepts=concepts, text_search=text_search, limit=PAGE
     )
-    return any(one.fidelity is Fidelity.COLD for one in found)
+    return any(record.fidelity is Fidelity.COLD for record in found)
 
 
 def _worked_on(books: Books, topic: Topic, time_range: tuple[datetime, datetime]) -> bool:

@@ -111,12 +111,12 @@ class Books:
     @property
     def timesteps(self) -> int:
         """How many were recorded."""
-        return sum(len(one.ticks) for one in self.sessions.values())
+        return sum(len(session.ticks) for session in self.sessions.values())
 
     @property
     def tokens(self) -> int:
         """How many tokens they had."""
-        return sum(one.token_count for one in self.sessions.values())
+        return sum(session.token_count for session in self.sessions.values())
 
     def session(self, session_id: str) -> SessionBook:
         """Return the book of a session, a new one if need be."""

@@ -63,8 +63,8 @@ class _Of:
 
 def accounting(records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
     """Yield timesteps that are missing, there twice, or not what was recorded."""
-    timesteps = sum(one.timesteps for one in records)
-    tokens = sum(one.token_count for one in records)
+    timesteps = sum(record.timesteps for record in records)
+    tokens = sum(record.token_count for record in records)
     if (timesteps, tokens) != (books.timesteps, books.tokens):
         yield (
             f"{books.timesteps:,} timesteps with {books.tokens:,} tokens were recorded; {timesteps:,} with {tokens:,} "
@@ -72,17 +72,17 @@ def accounting(records: Sequence[TimestepRecord], books: Books) -> Iterator[str]
         )
     found: defaultdict[str, _Of] = defaultdict(_Of)
     seen: set[tuple[str, int]] = set()
-    coarse = any(one.compression_level > CompressionLevel.SESSION for one in records)
-    for one in records:
-        if not one.session_id:
+    coarse = any(record.compression_level > CompressionLevel.SESSION for record in records)
+    for record in records:
+        if not record.session_id:
             continue
-        found[one.session_id].timesteps += one.timesteps
-        found[one.session_id].tokens += one.token_count
-        if one.compression_level is CompressionLevel.TOKEN:
-            if (one.session_id, one.tick) in seen:
-                yield f"{one.id} is there twice."
-            seen.add((one.session_id, one.tick))
-            yield from _same(one, books)
+        found[record.session_id].timesteps += record.timesteps
+        found[record.session_id].tokens += record.token_count
+        if record.compression_level is CompressionLevel.TOKEN:
+            if (record.session_id, record.tick) in seen:
+                yield f"{record.id} is there twice."
+            seen.add((record.session_id, record.tick))
+            yield from _same(record, books)
     for session, book in books.sessions.items():
         there = found[session].timesteps, found[session].tokens
         whole = len(book.ticks), book.token_count
@@ -108,12 +108,12 @@ def levels(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterato
     by_level = {level: (some.records, some.timesteps, some.tokens) for level, some in usage.by_level.items()}
     counted: defaultdict[CompressionLevel, list[int]] = defaultdict(lambda: [0, 0, 0])
     full: Counter[Fidelity] = Counter()
-    for one in records:
-        if one.fidelity in _FULL:
-            full[one.fidelity] += 1
+    for record in records:
+        if record.fidelity in _FULL:
+            full[record.fidelity] += 1
             continue
-        for at, amount in enumerate((1, one.timesteps, one.token_count)):
-            counted[one.compression_level][at] += amount
+        for at, amount in enumerate((1, record.timesteps, record.token_count)):
+            counted[record.compression_level][at] += amount
     for level, amounts in by_level.items():
         if amounts != tuple(counted[level]):
             yield f"{level.name}: usage says {amounts} records, timesteps and tokens; recall {counted[level]}."
@@ -130,22 +130,22 @@ def levels(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterato
 
 def otherwise(xdb: Xdb, records: Sequence[TimestepRecord], books: Books) -> Iterator[str]:
     """Yield what other questions answer otherwise: whole events, and activity by month."""
-    single = [one for one in records if one.compression_level <= CompressionLevel.REPLY]
+    single = [record for record in records if record.compression_level <= CompressionLevel.REPLY]
     events = xdb.recall_events(session_id="*", limit=PAGE)
-    counted = sum(one.timesteps for one in events), sum(one.token_count for one in events)
-    real = sum(one.timesteps for one in single), sum(one.token_count for one in single)
+    counted = sum(event.timesteps for event in events), sum(event.token_count for event in events)
+    real = sum(record.timesteps for record in single), sum(record.token_count for record in single)
     if counted != real:
         yield f"{real} timesteps and tokens are there one by one or by event; events have {counted}."
     texts: defaultdict[tuple[str, str | None], str] = defaultdict(str)
-    for one in single:
-        if one.event_type is EventType.OUTPUT:
-            texts[one.session_id, one.event_id] += one.content
+    for record in single:
+        if record.event_type is EventType.OUTPUT:
+            texts[record.session_id, record.event_id] += record.content
     for event in events:
         wanted = texts.get((event.session_id, event.event_id), event.content)
         if event.compression_level is CompressionLevel.TOKEN and event.content not in wanted:
             yield f"Event {event.id} says {event.content!r}; its tokens {wanted!r}."
     months = xdb.activity(by="month", session_id="*")
-    told = sum(one.timesteps for one in months), sum(one.tokens for one in months)
+    told = sum(month.timesteps for month in months), sum(month.tokens for month in months)
     if told != (books.timesteps, books.tokens):
         yield f"{(books.timesteps, books.tokens)} timesteps and tokens were recorded; months have {told}."
 
@@ -154,17 +154,20 @@ def compactions(xdb: Xdb, books: Books) -> Iterator[str]:
     """Yield compactions that took more or less out of a context than they say, or one part of it twice."""
     for session, book in books.sessions.items():
         through = 0
-        for one in xdb.compactions(session_id=session, limit=PAGE):
-            places = book.between(one.range_start, one.range_end)
-            said = one.timesteps_compacted, one.tokens_before
+        for compaction in xdb.compactions(session_id=session, limit=PAGE):
+            places = book.between(compaction.range_start, compaction.range_end)
+            said = compaction.timesteps_compacted, compaction.tokens_before
             real = len(book.ticks[places]), sum(book.tokens[places])
-            if one.range_start <= through:
-                yield f"Compactions of {session} share tick {one.range_start}."
-            if one.timesteps_compacted != real[0]:
-                yield f"Compaction {one.id} of {session} says {said} timesteps and tokens; there were {real}."
-            if one.tokens_after >= one.tokens_before:
-                yield f"Compaction {one.id} of {session} made {one.tokens_before} tokens {one.tokens_after}."
-            through = one.range_end
+            if compaction.range_start <= through:
+                yield f"Compactions of {session} share tick {compaction.range_start}."
+            if compaction.timesteps_compacted != real[0]:
+                yield f"Compaction {compaction.id} of {session} says {said} timesteps and tokens; there were {real}."
+            if compaction.tokens_after >= compaction.tokens_before:
+                yield (
+                    f"Compaction {compaction.id} of {session} made "
+                    f"{compaction.tokens_before} tokens {compaction.tokens_after}."
+                )
+            through = compaction.range_end
 
 
 # What must stay -------------------------------------------------------------------------------------------------
@@ -183,16 +186,19 @@ def evidence(xdb: Xdb, books: Books, *, now: datetime) -> Iterator[str]:
 def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:
     ticks = kept.first, kept.last
     found = xdb.recall(session_id=kept.session_id, tick_range=ticks, limit=PAGE)
-    full = [one for one in found if one.compression_level is CompressionLevel.TOKEN]
+    full = [record for record in found if record.compression_level is CompressionLevel.TOKEN]
     name = f"Window {kept.window_id}, ticks {ticks[0]} to {ticks[1]} of {kept.session_id} ({kept.reason})"
-    if kept.digest != digest((one.tick, checksum_of_record(one)) for one in full):
+    if kept.digest != digest((record.tick, checksum_of_record(record)) for record in full):
         yield f"{name}: {len(full)} timesteps are there, and not as they were recorded."
     if len(full) != len(found):
         yield f"{name}: {len(found) - len(full)} records stand beside the timesteps."
     wanted = Fidelity.SUBMITTED if kept.submissions else Fidelity.WARM
-    wrong = {one.fidelity for one in full} - {wanted, Fidelity.SUBMITTED}  # another window may hold more
-    if wrong or (kept.submissions and any(one.fidelity is not Fidelity.SUBMITTED for one in full)):
-        yield f"{name} should be {wanted.name}, and is {sorted(one.name for one in wrong)}."
+    wrong = {record.fidelity for record in full} - {
+        wanted,
+        Fidelity.SUBMITTED,
+    }  # another window may hold more
+    if wrong or (kept.submissions and any(record.fidelity is not Fidelity.SUBMITTED for record in full)):
+        yield f"{name} should be {wanted.name}, and is {sorted(fidelity.name for fidelity in wrong)}."
 
 
 def folksonomy(xdb: Xdb, books: Books) -> Iterator[str]:
@@ -228,25 +234,29 @@ def vividness(records: Sequence[TimestepRecord], books: Books, *, now: datetime)
     """Yield what is told in more detail than what is newer, and full detail that nothing keeps."""
     settled = now - timedelta(days=SETTLED_DAYS)
     last = {session: book.last_at for session, book in books.sessions.items()}
-    for one in records:
-        at = last.get(one.session_id)
-        if one.fidelity is Fidelity.HOT and at is not None and at < settled:
-            yield f"{one.id} of {one.timestamp:%d %B} is HOT still."
+    for record in records:
+        at = last.get(record.session_id)
+        if record.fidelity is Fidelity.HOT and at is not None and at < settled:
+            yield f"{record.id} of {record.timestamp:%d %B} is HOT still."
             break
     cold = sorted(
-        (one for one in records if one.fidelity is Fidelity.COLD and not _let_go(one, books, now=now)),
-        key=lambda one: one.timestamp,
+        (
+            record
+            for record in records
+            if record.fidelity is Fidelity.COLD and not _let_go(record, books, now=now)
+        ),
+        key=lambda record: record.timestamp,
     )
     coarsest, later = None, len(cold)
-    for one in reversed(cold):
+    for record in reversed(cold):
         # What a long session's context could not hold goes before the whole of an earlier, shorter one.
-        while later and cold[later - 1].timestamp > one.timestamp + timedelta(days=SETTLED_DAYS):
+        while later and cold[later - 1].timestamp > record.timestamp + timedelta(days=SETTLED_DAYS):
             later -= 1
             if coarsest is None or cold[later].compression_level > coarsest.compression_level:
                 coarsest = cold[later]
-        if coarsest is not None and one.compression_level < coarsest.compression_level:
+        if coarsest is not None and record.compression_level < coarsest.compression_level:
             yield (
-                f"{one.timestamp:%d %B} is told by {one.compression_level.name}; {coarsest.timestamp:%d %B}, "
+                f"{record.timestamp:%d %B} is told by {record.compression_level.name}; {coarsest.timestamp:%d %B}, "
                 f"which is later, by {coarsest.compression_level.name}."
             )
 
@@ -271,18 +281,24 @@ def fingerprint(xdb: Xdb, books: Books) -> str:
     def take(*values: object) -> None:
         found.update(f"{values!r}\n".encode("utf-8", "surrogatepass"))
 
-    for one in everything(xdb):
+    for timestep_record in everything(xdb):
         take(
-            one.session_id, one.tick, one.end_tick, one.timestamp, one.event_type.value, one.content, one.role
+            timestep_record.session_id,
+            timestep_record.tick,
+            timestep_record.end_tick,
+            timestep_record.timestamp,
+            timestep_record.event_type.value,
+            timestep_record.content,
+            timestep_record.role,
         )
         take(
-            sorted(one.concept_activations.items()),
-            one.event_id,
-            one.token_id,
-            one.token_count,
-            one.timesteps,
+            sorted(timestep_record.concept_activations.items()),
+            timestep_record.event_id,
+            timestep_record.token_id,
+            timestep_record.token_count,
+            timestep_record.timesteps,
         )
-        take(one.fidelity.value, one.compression_level.name)
+        take(timestep_record.fidelity.value, timestep_record.compression_level.name)
     for record in xdb.compressed_records(session_id="*", limit=PAGE):
         names = sorted(
             tag.name for tag in map(xdb.tag_index.get_tag, record.significant_tags) if tag is not None

@@ -45,7 +45,7 @@ class Crashes:
         self._year.reopen()
         xdb = self._year.hx.xdb
         plan = _plan(self._year.interests, self._year.shape, day, moment)
-        stored = sum(one.timesteps for one in xdb.recall(session_id=plan.id, limit=100_000))
+        stored = sum(record.timesteps for record in xdb.recall(session_id=plan.id, limit=100_000))
         for tick, (event, step, at) in enumerate(_steps(plan), 1):
             if tick > stored:
                 break

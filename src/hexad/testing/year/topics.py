@@ -67,7 +67,7 @@ def find_topics(browser: Browser, *, seed: int, count: int = TOPICS) -> tuple[To
 
     Raises `InvalidInput` where the store's packs have too few.
     """
-    level = sorted(browser.browse_concepts(), key=lambda one: one.id)
+    level = sorted(browser.browse_concepts(), key=lambda browse_concept: browse_concept.id)
     best: list[Topic] = []
     seen: set[str] = set()
     while level and len(seen) < _CONCEPTS_SEEN:
@@ -77,10 +77,10 @@ def find_topics(browser: Browser, *, seed: int, count: int = TOPICS) -> tuple[To
             if tag.id in seen or len(seen) >= _CONCEPTS_SEEN:
                 continue
             seen.add(tag.id)
-            children = sorted(browser.browse_concepts(tag.id), key=lambda one: one.id)
+            children = sorted(browser.browse_concepts(tag.id), key=lambda browse_concept: browse_concept.id)
             below += children
             if len(children) >= _LEAST_PARTS:
-                parts = [Part(concept=one.id, word=spoken(one.name)) for one in children[:_MOST_PARTS]]
+                parts = [Part(concept=child.id, word=spoken(child.name)) for child in children[:_MOST_PARTS]]
                 found.append(Topic(concept=tag.id, word=spoken(tag.name), parts=tuple(parts)))
         if len(found) > len(best):
             best = found

@@ -150,8 +150,8 @@ def _of_words(plain: str, words: list[str]) -> str | None:
         return "page"
     rules = [
         rule
-        for one in _SENTENCE.split(plain)
-        if one.strip() and (rule := _of_sentence(one.strip())) != "talk"
+        for part in _SENTENCE.split(plain)
+        if part.strip() and (rule := _of_sentence(part.strip())) != "talk"
     ]
     if not rules:
         return "small_talk" if w.MARKS & set(words) or w.ASSENT.match(plain) else None
@@ -218,4 +218,4 @@ def _is_tool_json(plain: str) -> bool:
     except (ValueError, RecursionError):
         return False
     calls = value if isinstance(value, list) else [value]
-    return bool(calls) and all(isinstance(one, Mapping) and w.TOOL_KEYS & set(one) for one in calls)
+    return bool(calls) and all(isinstance(call, Mapping) and w.TOOL_KEYS & set(call) for call in calls)

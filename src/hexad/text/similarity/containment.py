@@ -59,7 +59,9 @@ class Telling:
     @property
     def turns(self) -> frozenset[str]:
         """The words among it that turn something round."""
-        return frozenset(word.folded for one in self.sentences for word in one if word.folded in _TURNS)
+        return frozenset(
+            word.folded for sentence in self.sentences for word in sentence if word.folded in _TURNS
+        )
 
 
 def telling(text: str) -> Telling:
@@ -85,8 +87,8 @@ def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
     other = telling(beside) if isinstance(beside, str) else beside
     cased = mine.cased and other.cased
     rest = list(other.sentences)
-    for one in mine.sentences:
-        at = next((at for at, words in enumerate(rest) if _alike(one, words, cased=cased)), None)
+    for sentence in mine.sentences:
+        at = next((at for at, words in enumerate(rest) if _alike(sentence, words, cased=cased)), None)
         if at is None:
             return False
         del rest[at]
@@ -108,10 +110,15 @@ def puts_otherwise(text: str, known: str) -> bool:
     False
     """  # fmt: skip
     mine, other = telling(text), telling(known)
-    there = {key for one in other.sentences for word in one for key in (word.folded, _singular(word.folded))}
+    there = {
+        key
+        for sentence in other.sentences
+        for word in sentence
+        for key in (word.folded, _singular(word.folded))
+    }
     new: set[str] = set()
-    for one in mine.sentences:
-        for at, word in enumerate(one):
+    for sentence in mine.sentences:
+        for at, word in enumerate(sentence):
             if word.folded in there or _singular(word.folded) in there:
                 continue
             if word.folded in _TURNS:
@@ -141,8 +148,8 @@ def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> boo
     if len(mine) != len(other):
         return False
     # Near-duplicates mostly differ late: of a run or a number at the end.
-    for one, beside in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
-        if not one.like(beside, cased=cased):
+    for word, beside in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
+        if not word.like(beside, cased=cased):
             return False
     return True
 

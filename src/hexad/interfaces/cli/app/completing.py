@@ -44,7 +44,7 @@ def _from_store(names: Callable[[Hexad, str], Iterable[tuple[str, str]]]) -> Com
 
 def _sessions(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     del begun
-    return [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}") for one in reversed(hx.xdb.sessions())]
+    return [(session.id, f"{session.created_at:%Y-%m-%d %H:%M}") for session in reversed(hx.xdb.sessions())]
 
 
 def _tags(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
@@ -70,22 +70,22 @@ def _found(hx: Hexad, begun: str, tag_type: str | None = None) -> list[hexad.Tag
 
 def _documents(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     del begun
-    return [(one.path, one.doc_type.value) for one in hx.xdb.list_documents()]
+    return [(document.path, document.doc_type.value) for document in hx.xdb.list_documents()]
 
 
 def _windows(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     del begun
     found = hx.xdb.windows()
     return [
-        (one.id, f"{one.session_id} {one.start_tick}-{one.end_tick}")
-        for one in found
-        if one.fidelity is not hexad.Fidelity.COLD
+        (window.id, f"{window.session_id} {window.start_tick}-{window.end_tick}")
+        for window in found
+        if window.fidelity is not hexad.Fidelity.COLD
     ]
 
 
 def _submissions(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     del begun
-    return [(one.id, one.status.value) for one in hx.xdb.submissions()]
+    return [(submission.id, submission.status.value) for submission in hx.xdb.submissions()]
 
 
 session_ids: Final = _from_store(_sessions)

@@ -115,9 +115,9 @@ def show(*, name: str, credential: str | None, ledger: Path | None) -> None:
         print_json(found.to_dict())
         return
     click.echo(f"{clean(found.name)}: {count(found.records, 'record')} in the ledger")
-    for one in found.marks:
-        click.echo(f"{one.record_id}  {one.at:%Y-%m-%d %H:%M}  {clean(one.author)}  {_span(one.span)}")
-        click.echo(f"  {clean(one.reason)}")
+    for mark in found.marks:
+        click.echo(f"{mark.record_id}  {mark.at:%Y-%m-%d %H:%M}  {clean(mark.author)}  {_span(mark.span)}")
+        click.echo(f"  {clean(mark.reason)}")
 
 
 @incident.command("export", cls=Command)
@@ -165,4 +165,4 @@ def _span(span: Span) -> str:
 
 
 def _reasons(found: Incident) -> str:
-    return "; ".join(clean(one.reason) for one in found.marks)
+    return "; ".join(clean(mark.reason) for mark in found.marks)

@@ -80,14 +80,14 @@ def retain(
         policy, made = log.retention.policy, log.retention.retain()
     if state().json:
         said = None if policy is None else policy.to_dict()
-        print_json({"policy": said, "archives": [one.to_dict() for one in made]})
+        print_json({"policy": said, "archives": [archive.to_dict() for archive in made]})
         return
     if policy is None:
         click.echo("All timesteps stay in the ledger. Set a limit: `hexad audit retain --keep DAYS`.")
         return
     click.echo(f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}")
-    for one in made:
-        _say(one)
+    for archive in made:
+        _say(archive)
 
 
 @click.command(cls=Command)

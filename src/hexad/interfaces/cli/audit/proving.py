@@ -64,7 +64,7 @@ def verify(
     credential. Archived records stand for themselves by their hashes, unless their archive is given. Exit code 5 when
     something was changed: the first record that is wrong is named.
     """
-    notes = [_note(one) for one in checkpoints]
+    notes = [_note(checkpoint) for checkpoint in checkpoints]
     with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as show:
         found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=show)
     unseen = _unseen(found)

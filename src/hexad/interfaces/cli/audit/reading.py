@@ -117,7 +117,7 @@ _asked = each(
         "--type",
         "event_types",
         multiple=True,
-        type=click.Choice([one.value for one in EventType]),
+        type=click.Choice([event_type.value for event_type in EventType]),
         help="Only timesteps of this type; repeat it.",
     ),
     click.option(
@@ -163,18 +163,18 @@ def query(
             **_conditions(given),
         )
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([record.to_dict() for record in found])
         return
     rows = [
         (
-            one.id,
-            f"{one.timestamp:%Y-%m-%d %H:%M:%S}",
-            one.session_id or "",
-            "" if one.tick is None else f"{one.tick:,}",
-            one.kind if one.event_type is None else one.event_type.value,
-            _contents(one),
+            record.id,
+            f"{record.timestamp:%Y-%m-%d %H:%M:%S}",
+            record.session_id or "",
+            "" if record.tick is None else f"{record.tick:,}",
+            record.kind if record.event_type is None else record.event_type.value,
+            _contents(record),
         )
-        for one in found
+        for record in found
     ]
     for line in table(
         rows,
@@ -200,8 +200,8 @@ def export(*, credential: str | None, ledger: Path | None, out: Path | None, **g
         if out is not None:
             written = log.export_to(out, reviewer_credential=known, **conditions)
         else:
-            for one in log.export(reviewer_credential=known, **conditions):
-                click.echo(json.dumps(one.to_dict(), ensure_ascii=False))
+            for record in log.export(reviewer_credential=known, **conditions):
+                click.echo(json.dumps(record.to_dict(), ensure_ascii=False))
             return
     if state().json:
         print_json({"path": str(out), "records": written})

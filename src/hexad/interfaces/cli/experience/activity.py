@@ -29,7 +29,7 @@ from hexad.interfaces.cli.output.render import clean, clip, count, width
 if TYPE_CHECKING:
     from hexad import ActivityBucket, ConceptActivity, Hexad
 
-_UNITS: Final = [one.value for one in hexad.ActivityUnit]
+_UNITS: Final = [unit.value for unit in hexad.ActivityUnit]
 _STEPS: Final = {
     "minute": timedelta(minutes=1),
     "hour": timedelta(hours=1),
@@ -38,9 +38,9 @@ _STEPS: Final = {
     "month": timedelta(days=30),
 }
 _MEASURES: Final[dict[str, Callable[[ConceptActivity], float]]] = {
-    "mean": lambda one: one.mean,
-    "peak": lambda one: one.peak,
-    "count": lambda one: float(one.count),
+    "mean": lambda activity: activity.mean,
+    "peak": lambda activity: activity.peak,
+    "count": lambda activity: float(activity.count),
 }
 _USUAL: Final = "hour"
 _NO_CONCEPTS: Final[Sequence[str]] = ()
@@ -90,7 +90,7 @@ def activity(
         unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
         found = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([bucket.to_dict() for bucket in found])
         return
     if not found:
         note("Nothing was recorded then.")
@@ -123,7 +123,7 @@ def _show(
     left_out, times = len(times) - len(times[-fits:]), times[-fits:]
     rows = _rows(names, by_start, times, measure)
     shown = [by_start[time] for time in times if time in by_start]
-    tokens, title = sum(one.tokens for one in shown), f"tokens by {unit}"
+    tokens, title = sum(bucket.tokens for bucket in shown), f"tokens by {unit}"
     volume = Row(
         label=title,
         values=[float(by_start[time].tokens) if time in by_start else None for time in times],
@@ -137,10 +137,11 @@ def _show(
     if rows:
         lines.append(heat_legend(rows, unit=_meaning(measure), of=of))
     draw(lines)
-    compressed = sum(one.compressed for one in shown)
+    compressed = sum(bucket.compressed for bucket in shown)
     if compressed:
         note(
-            f"{compressed:,} of {count(sum(one.timesteps for one in shown), 'timestep')} are known from COLD records."
+            f"{compressed:,} of {count(sum(bucket.timesteps for bucket in shown), 'timestep')} "
+            "are known from COLD records."
         )
     if left_out:
         note(f"{count(left_out, unit)} before these: --until, or a coarser --by, show them.")
@@ -161,8 +162,8 @@ def _named(found: Sequence[ActivityBucket], concepts: Sequence[str]) -> Sequence
         return concepts
     totals: dict[str, float] = {}
     for bucket in found:
-        for name, one in bucket.concepts.items():
-            totals[name] = totals.get(name, 0.0) + one.count * one.mean
+        for name, concept in bucket.concepts.items():
+            totals[name] = totals.get(name, 0.0) + concept.count * concept.mean
     return sorted(totals, key=lambda name: (-totals[name], name))
 
 
@@ -174,7 +175,7 @@ def _rows(
     rows = []
     for name, label in zip(names, shorts, strict=True):
         cells = [by_start[time].concepts.get(name) if time in by_start else None for time in times]
-        values = [None if one is None else measured(one) for one in cells]
+        values = [None if cell is None else measured(cell) for cell in cells]
         highest = max((value for value in values if value is not None), default=0.0)
         said = number(highest) if measure == "count" else f"{highest:.2f}"
         rows.append(Row(label=label if shorts.count(label) == 1 else name, values=values, said=f"max {said}"))

@@ -15,7 +15,7 @@ from hexad.interfaces.cli.experience.recall import print_steps
 from hexad.interfaces.cli.output.progress import waiting
 from hexad.interfaces.cli.output.render import clean, table_room
 
-_STATUSES: Final = [one.value for one in hexad.BudStatus]
+_STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
 
 
 @click.command(cls=Command)

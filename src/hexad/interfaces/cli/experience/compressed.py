@@ -17,7 +17,9 @@ from hexad.interfaces.cli.output.render import clean, clip, count, excerpt, hang
 if TYPE_CHECKING:
     from hexad import CompressedRecord, Hexad
 
-_LEVELS: Final = [one.name.lower() for one in hexad.CompressionLevel if one]
+_LEVELS: Final = [
+    compression_level.name.lower() for compression_level in hexad.CompressionLevel if compression_level
+]
 _WHOLE: Final = 1 << 20
 _CONCEPTS: Final = 5
 _SOURCES: Final = 100
@@ -59,11 +61,15 @@ def compressed(
             found = [_one(hx, record)]
         tags = _tag_names(hx, found)
     if state().json:
-        print_json(found[0].to_dict() if record is not None else [one.to_dict() for one in found])
+        print_json(
+            found[0].to_dict()
+            if record is not None
+            else [compressed_record.to_dict() for compressed_record in found]
+        )
         return
     room = width()
-    for one in found:
-        for line in _lines(one, tags, room=room, sources=record is not None):
+    for compressed_record in found:
+        for line in _lines(compressed_record, tags, room=room, sources=record is not None):
             click.echo(line)
     if not found:
         note("No COLD record is like that.")
@@ -81,29 +87,29 @@ def _one(hx: Hexad, record: str) -> CompressedRecord:
 
 
 def _tag_names(hx: Hexad, found: list[CompressedRecord]) -> dict[str, str]:
-    known = {tag: hx.xdb.tag_index.get_tag(tag) for one in found for tag in one.significant_tags}
+    known = {tag: hx.xdb.tag_index.get_tag(tag) for record in found for tag in record.significant_tags}
     return {tag: tag if one is None else one.name for tag, one in known.items()}
 
 
-def _lines(one: CompressedRecord, tags: dict[str, str], *, room: int, sources: bool) -> Iterator[str]:
-    level = one.level.name.lower()
-    where = f"{level}  {clean(one.session_id)} " if one.session_id else f"{level} "
-    if one.start_tick is not None:
-        where += f"#{ticks(one.start_tick, one.end_tick)} "
-    when = f" {one.start_time:%Y-%m-%d %H:%M} to {one.end_time:%Y-%m-%d %H:%M}"
+def _lines(record: CompressedRecord, tags: dict[str, str], *, room: int, sources: bool) -> Iterator[str]:
+    level = record.level.name.lower()
+    where = f"{level}  {clean(record.session_id)} " if record.session_id else f"{level} "
+    if record.start_tick is not None:
+        where += f"#{ticks(record.start_tick, record.end_tick)} "
+    when = f" {record.start_time:%Y-%m-%d %H:%M} to {record.end_time:%Y-%m-%d %H:%M}"
     yield click.style(clip(where + when, room), bold=True)
-    stands_for = f"{count(one.timesteps, 'timestep')}, {count(one.token_count, 'token')}"
+    stands_for = f"{count(record.timesteps, 'timestep')}, {count(record.token_count, 'token')}"
     yield from hanging(
-        f"{stands_for}, of {count(one.record_count, 'record')}  ({one.id})", indent=INDENT, room=room
+        f"{stands_for}, of {count(record.record_count, 'record')}  ({record.id})", indent=INDENT, room=room
     )
-    if one.peaks:
-        yield from hanging(f"concepts: {concepts(one.peaks, limit=_CONCEPTS)}", indent=INDENT, room=room)
-    if one.significant_tags:
-        named = ", ".join(tags[tag] for tag in one.significant_tags)
+    if record.peaks:
+        yield from hanging(f"concepts: {concepts(record.peaks, limit=_CONCEPTS)}", indent=INDENT, room=room)
+    if record.significant_tags:
+        named = ", ".join(tags[tag] for tag in record.significant_tags)
         yield from hanging(f"tags: {named}", indent=INDENT, room=room)
-    for line in excerpt(one.summary.strip(), query="", room=room - INDENT, verbatim=False, limit=_WHOLE):
+    for line in excerpt(record.summary.strip(), query="", room=room - INDENT, verbatim=False, limit=_WHOLE):
         yield " " * INDENT + line
     if sources:
-        first = ", ".join(one.source_record_ids[:_SOURCES])
-        more = ", …" if len(one.source_record_ids) > _SOURCES else ""
+        first = ", ".join(record.source_record_ids[:_SOURCES])
+        more = ", …" if len(record.source_record_ids) > _SOURCES else ""
         yield from hanging(f"made of: {first}{more}", indent=INDENT, room=room)

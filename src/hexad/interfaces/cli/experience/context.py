@@ -41,7 +41,7 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
     """
     with state().opened() as hx:
         if session is None:
-            running = [one.id for one in hx.xdb.sessions() if one.ended_at is None]
+            running = [session_info.id for session_info in hx.xdb.sessions() if session_info.ended_at is None]
             found = hx.xdb.get_context_states(running[-limit:])
         else:
             found = [hx.xdb.get_context_state(session)]
@@ -107,7 +107,9 @@ def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
     """
     with state().opened() as hx:
         before = hx.xdb.get_context_state(session_id)
-        keeps_all = next(not one.auto_compact for one in hx.xdb.sessions() if one.id == session_id)
+        keeps_all = next(
+            not session.auto_compact for session in hx.xdb.sessions() if session.id == session_id
+        )
         if keeps_all and not dry_run:
             confirm(
                 f"Give up the detail of the older half of {clean(session_id)!r}, which keeps every token?",
@@ -144,10 +146,10 @@ def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     with state().opened() as hx:
         found = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([record.to_dict() for record in found])
         return
-    for one in found:
-        for line in _compaction_lines(one, room=width()):
+    for record in found:
+        for line in _compaction_lines(record, room=width()):
             click.echo(line)
     if not found:
         note("Nothing has left a context window.")
@@ -155,16 +157,17 @@ def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
         note(f"{count(limit, 'compaction')}, and maybe more: --limit and --offset show them.")
 
 
-def _compaction_lines(one: CompactionRecord, *, room: int) -> Iterator[str]:
-    where = f"{clean(one.session_id)} #{ticks(one.range_start, one.range_end)}"
-    head = f"{one.timestamp:%Y-%m-%d %H:%M}  {one.trigger.value.replace('_', ' ')}"
+def _compaction_lines(record: CompactionRecord, *, room: int) -> Iterator[str]:
+    where = f"{clean(record.session_id)} #{ticks(record.range_start, record.range_end)}"
+    head = f"{record.timestamp:%Y-%m-%d %H:%M}  {record.trigger.value.replace('_', ' ')}"
     yield click.style(clip(f"{where}  {head}", room), bold=True)
-    tokens = f"{count(one.tokens_before, 'token')} → {one.tokens_after:,}"
-    facts = (
-        f"{count(one.timesteps_compacted, 'timestep')}, {tokens}, summary by {one.generated_by}  ({one.id})"
-    )
+    tokens = f"{count(record.tokens_before, 'token')} → {record.tokens_after:,}"
+    steps = count(record.timesteps_compacted, "timestep")
+    facts = f"{steps}, {tokens}, summary by {record.generated_by}  ({record.id})"
     yield from hanging(facts, indent=_INDENT, room=room)
-    if one.top_k_activations:
-        yield from hanging(f"concepts: {concepts(one.top_k_activations, limit=5)}", indent=_INDENT, room=room)
-    for line in excerpt(one.summary, query="", room=room - _INDENT, verbatim=False, limit=_WHOLE):
+    if record.top_k_activations:
+        yield from hanging(
+            f"concepts: {concepts(record.top_k_activations, limit=5)}", indent=_INDENT, room=room
+        )
+    for line in excerpt(record.summary, query="", room=room - _INDENT, verbatim=False, limit=_WHOLE):
         yield " " * _INDENT + line

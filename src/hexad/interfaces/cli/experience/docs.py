@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hexad import Document, Hexad
 
-_TYPES: Final = [one.value for one in hexad.DocumentType]
+_TYPES: Final = [document_type.value for document_type in hexad.DocumentType]
 _READ_LIMIT: Final = 9 << 20
 """A little more than a document may have; the library says where the limit is."""
 
@@ -41,7 +41,7 @@ def _one(hx: Hexad, path_or_id: str) -> Document:
 
 def _print(found: Sequence[Document], nothing: str) -> None:
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([document.to_dict() for document in found])
         return
     if not found:
         note(nothing)
@@ -49,16 +49,16 @@ def _print(found: Sequence[Document], nothing: str) -> None:
     heads = ("path", "type", "version", "size", "changed", "tags", "name", "summary")
     rows = [
         (
-            one.path,
-            one.doc_type.value,
-            one.version,
-            size(len(one.content.encode())),
-            f"{one.updated_at:%Y-%m-%d}",
-            " ".join(one.tags),
-            "" if one.name == one.path else one.name,
-            one.summary or "",
+            document.path,
+            document.doc_type.value,
+            document.version,
+            size(len(document.content.encode())),
+            f"{document.updated_at:%Y-%m-%d}",
+            " ".join(document.tags),
+            "" if document.name == document.path else document.name,
+            document.summary or "",
         )
-        for one in found
+        for document in found
     ]
     shown = [at for at, head in enumerate(heads) if any(row[at] for row in rows) or head == "path"]
     lines = table(
@@ -203,8 +203,8 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
     assert name is not None
     doc_type = options.pop("doc_type")
     with state().opened(create=True) as hx:
-        one = hx.xdb.documents.add_document(name, content, doc_type, tags=tags, **options)
-    _show_done(one, "stored")
+        document = hx.xdb.documents.add_document(name, content, doc_type, tags=tags, **options)
+    _show_done(document, "stored")
 
 
 @docs.command()
@@ -240,12 +240,13 @@ def update(
     _show_done(one, "unchanged" if one == before else "updated")
 
 
-def _show_done(one: Document, done: str) -> None:
+def _show_done(document: Document, done: str) -> None:
     if state().json:
-        print_json(one.to_dict())
+        print_json(document.to_dict())
     else:
         click.echo(
-            f"{one.id}  {done}  {clean(one.path)}  ({one.doc_type.value}, version {clean(one.version)})"
+            f"{document.id}  {done}  {clean(document.path)}  "
+            f"({document.doc_type.value}, version {clean(document.version)})"
         )
 
 
@@ -286,9 +287,9 @@ def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
 def _removable(hx: Hexad, document: str) -> dict[str, Any]:
     """Return id and path of a document, or of one that was removed before; raises `NotFound`."""
     gone = (
-        one
-        for one in hx.xdb.documents.removed_documents()
-        if document in (one.id, one.path) and not one.purged
+        removed_document
+        for removed_document in hx.xdb.documents.removed_documents()
+        if document in (removed_document.id, removed_document.path) and not removed_document.purged
     )
     there = hx.xdb.get_document(document) or hx.xdb.documents.get_document(document)
     found = there or next(gone, None) or _one(hx, document)
@@ -313,17 +314,17 @@ def removed() -> None:
     with state().opened() as hx:
         found = hx.xdb.documents.removed_documents()
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([document.to_dict() for document in found])
         return
     rows = [
         (
-            one.path,
-            one.doc_type.value,
-            f"{one.removed_at:%Y-%m-%d %H:%M}",
-            "purged" if one.purged else "removed",
-            one.id,
+            document.path,
+            document.doc_type.value,
+            f"{document.removed_at:%Y-%m-%d %H:%M}",
+            "purged" if document.purged else "removed",
+            document.id,
         )
-        for one in found
+        for document in found
     ]
     heads = ("path", "type", "removed", "state", "id")
     for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]) if rows else ():
@@ -345,17 +346,17 @@ def versions(document: str) -> None:
     with state().opened() as hx:
         found = hx.xdb.documents.versions(_one(hx, document).id)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([version.to_dict() for version in found])
         return
     rows = [
         (
-            str(one.revision),
-            one.version,
-            size(len(one.content.encode())),
-            "now" if one.replaced_at is None else f"{one.replaced_at:%Y-%m-%d %H:%M}",
-            one.content_hash,
+            str(version.revision),
+            version.version,
+            size(len(version.content.encode())),
+            "now" if version.replaced_at is None else f"{version.replaced_at:%Y-%m-%d %H:%M}",
+            version.content_hash,
         )
-        for one in found
+        for version in found
     ]
     heads = ("revision", "version", "size", "until", "sha256")
     for line in table(rows, heads=heads, room=table_room(), whole=heads[:4]):

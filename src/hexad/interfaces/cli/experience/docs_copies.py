@@ -45,10 +45,10 @@ def copies(*, read: bool, write: bool, dry_run: bool, yes: bool) -> None:
 
 def _show_copies(found: Sequence[WorkingCopy]) -> None:
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([copy.to_dict() for copy in found])
         return
-    for one in found:
-        click.echo(f"{one.state.value:9}  {clip(one.path, width() - 11)}")
+    for copy in found:
+        click.echo(f"{copy.state.value:9}  {clip(copy.path, width() - 11)}")
     if not found:
         note("There is no working copy.")
 
@@ -71,13 +71,15 @@ def _show_read(report: CopiesReport) -> None:
 
 def _write(hx: Hexad, *, dry_run: bool, yes: bool) -> None:
     wrong = [
-        one for one in hx.xdb.documents.copies() if one.document_id and one.state is not hexad.CopyState.SAME
+        copy
+        for copy in hx.xdb.documents.copies()
+        if copy.document_id and copy.state is not hexad.CopyState.SAME
     ]
-    by_hand = [one for one in wrong if one.state is hexad.CopyState.CHANGED]
+    by_hand = [copy for copy in wrong if copy.state is hexad.CopyState.CHANGED]
     if by_hand and not dry_run:
         what = count(len(by_hand), "copy that was changed by hand", "copies that were changed by hand")
         confirm(f"Write over {what}?", yes=yes, without="see with --dry-run which")
-    paths = [one.path for one in wrong] if dry_run else hx.xdb.documents.write_copies()
+    paths = [copy.path for copy in wrong] if dry_run else hx.xdb.documents.write_copies()
     if state().json:
         print_json({"written": paths, "dry_run": dry_run})
         return

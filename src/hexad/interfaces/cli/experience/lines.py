@@ -53,7 +53,7 @@ def concepts(scores: Mapping[str, float], *, limit: int = _CONCEPTS) -> str:
     >>> concepts({"org.example::Tide": 0.91, "Harbour": 0.5})
     'Tide 0.91, Harbour 0.50'
     """
-    strongest = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:limit]
+    strongest = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
     return ", ".join(f"{short(concept)} {score:.2f}" for concept, score in strongest)
 
 
@@ -203,9 +203,9 @@ def application_table(
 
 def comment_lines(comments: Sequence[Comment], *, room: int) -> Iterator[str]:
     """Give comments: what each is on, since when, and what it says."""
-    for one in comments:
-        edited = "" if one.updated_at is None else f", edited {one.updated_at:%Y-%m-%d %H:%M}"
-        head = f"{one.id}  {target(one.target)}  {one.created_at:%Y-%m-%d %H:%M}{edited}"
+    for comment in comments:
+        edited = "" if comment.updated_at is None else f", edited {comment.updated_at:%Y-%m-%d %H:%M}"
+        head = f"{comment.id}  {target(comment.target)}  {comment.created_at:%Y-%m-%d %H:%M}{edited}"
         yield click.style(clean(head), fg="cyan")
-        for paragraph in clean(one.content).splitlines() or [""]:
+        for paragraph in clean(comment.content).splitlines() or [""]:
             yield from hanging(paragraph, indent=INDENT, room=room) or [""]

@@ -75,11 +75,11 @@ CONCEPT: Final = Concept()
 def concept_ranges(given: tuple[ConceptRange, ...]) -> dict[str, tuple[float, float]] | None:
     """Return what `recall` takes; None where no concept was named."""
     return {
-        one.name: (
-            float("-inf") if one.low is None else one.low,
-            float("inf") if one.high is None else one.high,
+        concept_range.name: (
+            float("-inf") if concept_range.low is None else concept_range.low,
+            float("inf") if concept_range.high is None else concept_range.high,
         )
-        for one in given
+        for concept_range in given
     } or None
 
 

@@ -25,7 +25,7 @@ from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, tabl
 if TYPE_CHECKING:
     from hexad import EventRecord, Hexad, TimestepRecord
 
-_TYPES: Final = [one.value for one in hexad.EventType]
+_TYPES: Final = [event_type.value for event_type in hexad.EventType]
 _MIN_ACTIVATION: Final = 0.5
 
 

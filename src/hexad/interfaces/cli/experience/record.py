@@ -21,7 +21,7 @@ from hexad.interfaces.cli.output.render import clean, count
 if TYPE_CHECKING:
     from hexad import Hexad
 
-_TYPES: Final = [one.value for one in hexad.EventType]
+_TYPES: Final = [event_type.value for event_type in hexad.EventType]
 _CHECKED_BYTES: Final = 64 << 20
 """So much is refused as a whole: of more, what came before may have been recorded."""
 _REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
@@ -124,7 +124,7 @@ def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[H
         hx = stack.enter_context(state().opened())
     except hexad.NotFound:
         return None, True
-    running = {one.id for one in hx.xdb.sessions() if one.ended_at is None}
+    running = {session.id for session in hx.xdb.sessions() if session.ended_at is None}
     return hx, session_id not in running or any(value is not None for value in window.values())
 
 
@@ -153,10 +153,10 @@ def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
         if given or concepts:
             raise click.UsageError("--type, --speaker, --event, --concept and --tokens go with a TEXT alone.")
         return None
-    for one in concepts:
-        if one.low is None or one.high is not None:
-            raise click.UsageError(f"--concept {one.name!r} needs one score, such as {one.name}:0.8.")
-    activations = {one.name: one.low for one in concepts}
+    for concept in concepts:
+        if concept.low is None or concept.high is not None:
+            raise click.UsageError(f"--concept {concept.name!r} needs one score, such as {concept.name}:0.8.")
+    activations = {concept.name: concept.low for concept in concepts}
     return {"event_type": "input", "content": text, "concept_activations": activations, **given}
 
 

@@ -30,11 +30,11 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
     With what there is of each, and how full its context window is.
     """
     with state().opened() as hx, waiting("Counting"):
-        wanted = [one for one in hx.xdb.sessions() if not running or one.ended_at is None]
+        wanted = [session for session in hx.xdb.sessions() if not running or session.ended_at is None]
         end = len(wanted) - offset
         found = [*_told(hx, wanted[max(0, end - limit) : max(0, end)])]
     if state().json:
-        print_json([{**one.to_dict(), **told} for one, told in found])
+        print_json([{**session_info.to_dict(), **told} for session_info, told in found])
         return
     if not found:
         begin = "`hexad xdb record --session NAME` begins one."
@@ -60,11 +60,11 @@ def _narrow(row: Sequence[str]) -> Sequence[str]:
 def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
-    windows = hx.xdb.get_context_states([one.id for one in wanted])
-    for one, window in zip(wanted, windows, strict=True):
-        amount = totals.get(one.id, _NOTHING)
+    windows = hx.xdb.get_context_states([session_info.id for session_info in wanted])
+    for session_info, window in zip(wanted, windows, strict=True):
+        amount = totals.get(session_info.id, _NOTHING)
         yield (
-            one,
+            session_info,
             {
                 "timesteps": amount.timesteps,
                 "tokens": amount.tokens,
@@ -74,15 +74,15 @@ def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInf
         )
 
 
-def _row(one: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
+def _row(session_info: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
     return (
-        one.id,
-        f"{one.created_at:%Y-%m-%d %H:%M}",
-        "–" if one.ended_at is None else f"{one.ended_at:%Y-%m-%d %H:%M}",
+        session_info.id,
+        f"{session_info.created_at:%Y-%m-%d %H:%M}",
+        "–" if session_info.ended_at is None else f"{session_info.ended_at:%Y-%m-%d %H:%M}",
         f"{told['timesteps']:,}",
         f"{told['tokens']:,}",
-        f"{one.last_tick:,}",
-        f"{told['utilization']:.0%} of {one.max_context_tokens:,}",
+        f"{session_info.last_tick:,}",
+        f"{told['utilization']:.0%} of {session_info.max_context_tokens:,}",
     )
 
 
@@ -92,7 +92,7 @@ def end(session: str) -> None:
     """End the session SESSION; recording to it again goes on with it."""
     with state().opened() as hx:
         hx.xdb.end_session(session_id=session)
-        ended = next(one for one in hx.xdb.sessions() if one.id == session)
+        ended = next(session_info for session_info in hx.xdb.sessions() if session_info.id == session)
     if state().json:
         print_json(ended.to_dict())
     else:

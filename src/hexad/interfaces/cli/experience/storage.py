@@ -69,8 +69,12 @@ def _parts(found: StorageUsage) -> Iterator[Part]:
 
 def _amounts(found: StorageUsage) -> list[str]:
     """Return a table of tiers and of the levels of COLD: how many records, and what they stand for."""
-    rows = [(one.value, amount) for one, amount in found.by_fidelity.items()]
-    rows += [(f"  {one.name.lower()}", amount) for one, amount in found.by_level.items() if amount.records]
+    rows = [(fidelity.value, amount) for fidelity, amount in found.by_fidelity.items()]
+    rows += [
+        (f"  {compression_level.name.lower()}", amount)
+        for compression_level, amount in found.by_level.items()
+        if amount.records
+    ]
     rows.append(("compactions", found.compactions))
     heads = ("detail", "records", "timesteps", "tokens", "size")
     cells = [

@@ -19,7 +19,7 @@ from hexad.interfaces.cli.output.render import clean, count, table, table_room
 if TYPE_CHECKING:
     from hexad import Hexad
 
-_STATUSES: Final = [one.value for one in hexad.SubmissionStatus]
+_STATUSES: Final = [submission_status.value for submission_status in hexad.SubmissionStatus]
 _SEE: Final = "see with --dry-run what would become of it"
 
 
@@ -82,9 +82,11 @@ def submissions(status: str | None) -> None:
     """List submissions, the oldest first."""
     with state().opened() as hx:
         found = hx.xdb.submissions(status)
-        tags = {one.bud_tag_id: hx.xdb.tag_index.get_tag(one.bud_tag_id) for one in found}
+        tags = {
+            submission.bud_tag_id: hx.xdb.tag_index.get_tag(submission.bud_tag_id) for submission in found
+        }
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([submission.to_dict() for submission in found])
         return
     if not found:
         note(
@@ -94,16 +96,16 @@ def submissions(status: str | None) -> None:
         )
         return
     rows = []
-    for one in found:
-        tag = tags[one.bud_tag_id]
-        resolved = "–" if one.resolved_at is None else f"{one.resolved_at:%Y-%m-%d %H:%M}"
+    for submission in found:
+        tag = tags[submission.bud_tag_id]
+        resolved = "–" if submission.resolved_at is None else f"{submission.resolved_at:%Y-%m-%d %H:%M}"
         rows.append(
             (
-                one.id,
-                one.status.value,
-                one.bud_tag_id if tag is None else tag.name,
-                f"{len(one.window_ids):,}",
-                f"{one.submitted_at:%Y-%m-%d %H:%M}",
+                submission.id,
+                submission.status.value,
+                submission.bud_tag_id if tag is None else tag.name,
+                f"{len(submission.window_ids):,}",
+                f"{submission.submitted_at:%Y-%m-%d %H:%M}",
                 resolved,
             )
         )

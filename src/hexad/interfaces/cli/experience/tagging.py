@@ -94,13 +94,15 @@ def comment(*, text: str | None, edited: str | None, **given: Any) -> None:
         raise click.UsageError("--edit names a comment, which stays where it is: leave the target out.")
     with state().opened() as hx:
         if edited is None:
-            one = hx.xdb.get_comment(hx.xdb.comment(text, **given))
+            comment = hx.xdb.get_comment(hx.xdb.comment(text, **given))
         else:
-            one = hx.xdb.edit_comment(edited, text)
+            comment = hx.xdb.edit_comment(edited, text)
     if state().json:
-        print_json(one.to_dict())
+        print_json(comment.to_dict())
     else:
-        click.echo(f"{one.id}  {'remarked' if edited is None else 'edited'}  {clean(target(one.target))}")
+        click.echo(
+            f"{comment.id}  {'remarked' if edited is None else 'edited'}  {clean(target(comment.target))}"
+        )
 
 
 @click.command(cls=Command)
@@ -143,7 +145,7 @@ def comments(*, session_id: str, tick_range: tuple[int, int] | None) -> None:
         hx.xdb.session(session_id)
         found = hx.xdb.get_comments_for_range(session_id, first, last)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([comment.to_dict() for comment in found])
         return
     for line in comment_lines(found, room=width()):
         click.echo(line)

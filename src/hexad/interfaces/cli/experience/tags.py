@@ -19,8 +19,8 @@ from hexad.interfaces.cli.output.render import clean, clip, count, hanging, tabl
 if TYPE_CHECKING:
     from hexad import Hexad, Tag
 
-_TYPES: Final = [one.value for one in hexad.TagType]
-_STATUSES: Final = [one.value for one in hexad.BudStatus]
+_TYPES: Final = [tag_type.value for tag_type in hexad.TagType]
+_STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
 _MADE: Final = [hexad.TagType.CUSTOM.value, hexad.TagType.ENTITY.value, hexad.TagType.CONCEPT.value]
 _ROWS: Final = 20
 _DEPTH: Final = 8

@@ -18,7 +18,7 @@ from hexad.interfaces.cli.output.render import clean, count, table, table_room
 if TYPE_CHECKING:
     from hexad import Hexad, TimeWindow
 
-_FIDELITIES: Final = [one.value for one in hexad.Fidelity]
+_FIDELITIES: Final = [fidelity.value for fidelity in hexad.Fidelity]
 
 
 @click.command(cls=Command)
@@ -51,29 +51,30 @@ def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
     rest is as if it had not been pinned.
     """
     with state().opened() as hx:
-        one = hx.xdb.get_window(window)
-        lost = _left_context(hx, one)
+        time_window = hx.xdb.get_window(window)
+        lost = _left_context(hx, time_window)
         if not dry_run:
             if lost:
                 confirm(
-                    f"Give up the detail of the ticks {ticks(one.start_tick, lost)} of {clean(one.session_id)!r}?",
+                    f"Give up the detail of the ticks {ticks(time_window.start_tick, lost)} "
+                    f"of {clean(time_window.session_id)!r}?",
                     yes=yes,
                     without="see with --dry-run what would become of it",
                 )
             with waiting("Unpinning"):
-                one = hx.xdb.unpin_window(window)
+                time_window = hx.xdb.unpin_window(window)
     if state().json:
-        print_json({**one.to_dict(), "dry_run": dry_run})
+        print_json({**time_window.to_dict(), "dry_run": dry_run})
     elif dry_run:
         kept = "would be as if it had not been pinned" if not lost else f"would be COLD up to tick {lost:,}"
-        click.echo(f"{clean(one.id)}  {kept}")
+        click.echo(f"{clean(time_window.id)}  {kept}")
     else:
-        click.echo(_line(one, "unpinned"))
+        click.echo(_line(time_window, "unpinned"))
 
 
 def _left_context(hx: Hexad, window: TimeWindow) -> int:
     """Return the last tick of a window that has left its session's context, 0 for none."""
-    session = next(one for one in hx.xdb.sessions() if one.id == window.session_id)
+    session = next(session_info for session_info in hx.xdb.sessions() if session_info.id == window.session_id)
     last = min(session.compacted_through, window.end_tick)
     return last if last >= window.start_tick else 0
 
@@ -117,7 +118,7 @@ def windows(
                 session_id=session_id, tick_range=tick_range, fidelity=fidelity, pinned=pinned
             )
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([window.to_dict() for window in found])
         return
     if not found:
         note("No window is like that.")
@@ -130,21 +131,21 @@ def window_table(found: Sequence[TimeWindow], *, room: int | None) -> list[str]:
     """Return windows as a table."""
     rows = [
         (
-            one.id,
-            one.session_id,
-            ticks(one.start_tick, one.end_tick),
-            one.fidelity.value,
-            f"{one.token_count:,}",
-            _why(one),
+            window.id,
+            window.session_id,
+            ticks(window.start_tick, window.end_tick),
+            window.fidelity.value,
+            f"{window.token_count:,}",
+            _why(window),
         )
-        for one in found
+        for window in found
     ]
     heads = ("id", "session", "ticks", "detail", "tokens", "why")
     return table(rows, heads=heads, room=room, whole=("id", "ticks", "detail", "tokens"))
 
 
 def _why(window: TimeWindow) -> str:
-    reasons = [f"submitted: {one}" for one in window.submission_ids]
+    reasons = [f"submitted: {submission_id}" for submission_id in window.submission_ids]
     if window.pinned:
         reasons.append("pinned" if window.pinned_reason is None else f"pinned: {window.pinned_reason}")
     if window.grace_until is not None:

@@ -125,8 +125,8 @@ def _show_plan(plan: Plan) -> None:
             f"  {layer.layer:<11} {layer.share:>5.0%}  {count(layer.tokens, 'token'):>14}  "
             f"authority {plan.weights.layer[layer.layer]:.2f}  {until}"
         )
-    for one in plan.notes:
-        for line in hanging(clean(one), indent=0, room=room):
+    for remark in plan.notes:
+        for line in hanging(clean(remark), indent=0, room=room):
             click.echo(line)
 
 

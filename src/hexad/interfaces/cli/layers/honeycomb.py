@@ -73,7 +73,7 @@ def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> Non
         print_json(
             {
                 "start": start.id,
-                "nodes": [one.to_dict() for one in found.nodes.values()],
+                "nodes": [honeycomb_node.to_dict() for honeycomb_node in found.nodes.values()],
                 "edges": [edge.to_dict() for edge in found.edges],
                 "left_out": found.left,
             }
@@ -109,8 +109,8 @@ def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limi
     level = [start]
     for _ in range(depth):
         following = []
-        for one in level:
-            for edge in _edges(one, overflow=overflow):
+        for node in level:
+            for edge in _edges(node, overflow=overflow):
                 if edge.target_id not in found.nodes:
                     if len(found.nodes) >= limit:
                         left.add(edge.target_id)

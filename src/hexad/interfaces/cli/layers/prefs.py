@@ -41,18 +41,25 @@ def _list(hx: Hexad, *, everything: bool) -> None:
     user = hx.user
     preferences = user.preferences()
     if state().json:
-        found: dict[str, object] = {"preferences": [one.to_dict() for one in preferences]}
+        found: dict[str, object] = {"preferences": [preference.to_dict() for preference in preferences]}
         if everything:
-            found["patterns"] = [one.to_dict() for one in user.patterns()]
-            found["expertise"] = [one.to_dict() for one in user.expertise()]
-            found["rules"] = [one.to_dict() for one in user.rules()]
-            found["exceptions"] = [one.to_dict() for one in user.exceptions(everywhere=True)]
-            found["suppressions"] = [one.to_dict() for one in user.suppressions()]
+            found["patterns"] = [pattern.to_dict() for pattern in user.patterns()]
+            found["expertise"] = [expertise.to_dict() for expertise in user.expertise()]
+            found["rules"] = [rule.to_dict() for rule in user.rules()]
+            found["exceptions"] = [exception.to_dict() for exception in user.exceptions(everywhere=True)]
+            found["suppressions"] = [suppression.to_dict() for suppression in user.suppressions()]
         print_json(found)
         return
     rows = [
-        (one.id, one.key, one.value, f"{one.confidence:.2f}", one.source.value, f"{one.last_seen:%Y-%m-%d}")
-        for one in preferences
+        (
+            preference.id,
+            preference.key,
+            preference.value,
+            f"{preference.confidence:.2f}",
+            preference.source.value,
+            f"{preference.last_seen:%Y-%m-%d}",
+        )
+        for preference in preferences
     ]
     heads = ("id", "key", "value", "sure", "source", "last seen")
     for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
@@ -66,11 +73,14 @@ def _list(hx: Hexad, *, everything: bool) -> None:
 def _list_others(hx: Hexad) -> None:
     user = hx.user
     rows = [
-        *((one.id, one.pattern_type.value, one.description) for one in user.patterns()),
-        *((one.id, "expertise", f"{one.area}: {one.level.value}") for one in user.expertise()),
-        *((one.id, "rule", one.text) for one in user.rules()),
-        *((one.id, "exception", one.statement) for one in user.exceptions(everywhere=True)),
-        *((one.id, "suppressed", one.value) for one in user.suppressions()),
+        *((pattern.id, pattern.pattern_type.value, pattern.description) for pattern in user.patterns()),
+        *(
+            (expertise.id, "expertise", f"{expertise.area}: {expertise.level.value}")
+            for expertise in user.expertise()
+        ),
+        *((rule.id, "rule", rule.text) for rule in user.rules()),
+        *((exception.id, "exception", exception.statement) for exception in user.exceptions(everywhere=True)),
+        *((suppression.id, "suppressed", suppression.value) for suppression in user.suppressions()),
     ]
     heads = ("id", "what", "it says")
     for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
@@ -101,11 +111,13 @@ def show(key: str) -> None:
 def set_(key: str, value: str, also: bool) -> None:
     """State that you prefer VALUE for KEY."""
     with state().opened(create=True, user=True) as hx:
-        one = hx.user.prefer(key, value, also=also)
+        preference = hx.user.prefer(key, value, also=also)
     if state().json:
-        print_json(one.to_dict())
+        print_json(preference.to_dict())
     else:
-        click.echo(f"{one.id}  {clean(one.key)} = {clean(one.value)}  {one.confidence:.2f}")
+        click.echo(
+            f"{preference.id}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}"
+        )
 
 
 @prefs.command()
@@ -115,10 +127,10 @@ def suggest(limit: int) -> None:
     with state().opened(user=True) as hx:
         found = hx.user.suggestions(limit=limit)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([suggestion.to_dict() for suggestion in found])
         return
-    for one in found:
-        click.echo(clean(one.text))
+    for suggestion in found:
+        click.echo(clean(suggestion.text))
     if not found:
         note("There is nothing to suggest.")
 
@@ -141,12 +153,14 @@ def reject(key: str, value: str) -> None:
 
 def _judge(key: str, value: str, *, accepted: bool) -> None:
     with state().opened(user=True) as hx:
-        one = hx.user.accept(key, value) if accepted else hx.user.reject(key, value)
+        preference = hx.user.accept(key, value) if accepted else hx.user.reject(key, value)
     if state().json:
-        print_json(one.to_dict())
+        print_json(preference.to_dict())
     else:
         done = "accepted" if accepted else "rejected"
-        click.echo(f"{one.id}  {done}  {clean(one.key)} = {clean(one.value)}  {one.confidence:.2f}")
+        click.echo(
+            f"{preference.id}  {done}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}"
+        )
 
 
 @prefs.command()
@@ -156,11 +170,11 @@ def _judge(key: str, value: str, *, accepted: bool) -> None:
 def suppress(value: str, key: str | None, here: bool) -> None:
     """Stop suggesting VALUE."""
     with state().opened(user=True) as hx:
-        one = hx.user.suppress(value, key=key, here=here)
+        suppression = hx.user.suppress(value, key=key, here=here)
     if state().json:
-        print_json(one.to_dict())
+        print_json(suppression.to_dict())
     else:
-        click.echo(f"{one.id}  {clean(one.value)} is not suggested any more")
+        click.echo(f"{suppression.id}  {clean(suppression.value)} is not suggested any more")
 
 
 @prefs.command()
@@ -183,11 +197,11 @@ def allow(value: str, key: str | None) -> None:
 def except_(key: str, value: str, reason: str) -> None:
     """Note that this project uses VALUE for KEY, whatever is usual."""
     with state().opened(user=True) as hx:
-        one = hx.user.exception(key, value, reason=reason)
+        exception = hx.user.exception(key, value, reason=reason)
     if state().json:
-        print_json(one.to_dict())
+        print_json(exception.to_dict())
     else:
-        click.echo(f"{one.id}  {clean(one.statement)}")
+        click.echo(f"{exception.id}  {clean(exception.statement)}")
 
 
 @prefs.command()
@@ -196,11 +210,13 @@ def except_(key: str, value: str, reason: str) -> None:
 def pattern(text: str, avoid: bool) -> None:
     """Note how you work; noted again it is surer."""
     with state().opened(user=True) as hx:
-        one = hx.user.observe(text, antipattern=avoid)
+        pattern = hx.user.observe(text, antipattern=avoid)
     if state().json:
-        print_json(one.to_dict())
+        print_json(pattern.to_dict())
     else:
-        click.echo(f"{one.id}  {one.pattern_type.value}  {one.confidence:.2f}  {clean(one.description)}")
+        click.echo(
+            f"{pattern.id}  {pattern.pattern_type.value}  {pattern.confidence:.2f}  {clean(pattern.description)}"
+        )
 
 
 @prefs.command()
@@ -209,11 +225,11 @@ def pattern(text: str, avoid: bool) -> None:
 def know(area: str, level: str) -> None:
     """Note how well you know AREA."""
     with state().opened(user=True) as hx:
-        one = hx.user.set_expertise(area, level)
+        expertise = hx.user.set_expertise(area, level)
     if state().json:
-        print_json(one.to_dict())
+        print_json(expertise.to_dict())
     else:
-        click.echo(f"{one.id}  {clean(one.area)}: {one.level.value}")
+        click.echo(f"{expertise.id}  {clean(expertise.area)}: {expertise.level.value}")
 
 
 @prefs.command()
@@ -221,11 +237,11 @@ def know(area: str, level: str) -> None:
 def rule(text: str) -> None:
     """State a rule of yours."""
     with state().opened(user=True) as hx:
-        one = hx.user.add_rule(text)
+        rule = hx.user.add_rule(text)
     if state().json:
-        print_json(one.to_dict())
+        print_json(rule.to_dict())
     else:
-        click.echo(f"{one.id}  {clean(one.text)}")
+        click.echo(f"{rule.id}  {clean(rule.text)}")
 
 
 @prefs.command()
@@ -241,9 +257,11 @@ def learn(dry_run: bool) -> None:
     if state().json:
         print_json(report.to_dict())
         return
-    for one in report.changes:
-        sure = "" if one.after is None else f"  {one.after:.2f}"
-        click.echo(f"{one.what}  {clean(one.key)} = {clean(one.value)}{sure}  {clean(one.reason)}")
+    for change in report.changes:
+        sure = "" if change.after is None else f"  {change.after:.2f}"
+        click.echo(
+            f"{change.what}  {clean(change.key)} = {clean(change.value)}{sure}  {clean(change.reason)}"
+        )
     if report.skipped is not None:
         note(f"Nothing was published: {report.skipped}.")
     would = "would be " if dry_run else ""

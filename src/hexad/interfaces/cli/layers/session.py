@@ -46,16 +46,25 @@ def _say_what_was_left() -> None:
         where = _here(hx)
         offer, place = hx.session.resumable(folder=where), hx.session.place(where)
         going = [
-            one for one in hx.session.list(folder=where, everywhere=False, ended=False) if not one.is_empty
+            working_set
+            for working_set in hx.session.list(folder=where, everywhere=False, ended=False)
+            if not working_set.is_empty
         ]
-    active = next((one for one in going if one.active and one.place.branch == place.branch), None)
-    elsewhere = [one for one in going if one.place.branch != place.branch]
+    active = next(
+        (
+            working_set
+            for working_set in going
+            if working_set.active and working_set.place.branch == place.branch
+        ),
+        None,
+    )
+    elsewhere = [working_set for working_set in going if working_set.place.branch != place.branch]
     if state().json:
         print_json(
             {
                 "resumable": None if offer is None else offer.to_dict(),
                 "active": None if active is None else active.to_dict(),
-                "elsewhere": [one.to_dict() for one in elsewhere],
+                "elsewhere": [working_set.to_dict() for working_set in elsewhere],
             }
         )
         return
@@ -68,7 +77,7 @@ def _say_what_was_left() -> None:
         click.echo("Nothing was left here.")
         note("`hexad session start TASK` begins.")
     if elsewhere:
-        branches = ", ".join(dict.fromkeys(clean(str(one.place.branch)) for one in elsewhere))
+        branches = ", ".join(dict.fromkeys(clean(str(working_set.place.branch)) for working_set in elsewhere))
         note(
             f"{count(len(elsewhere), 'session')} on other branches ({branches}): `hexad session list` shows them."
         )
@@ -293,10 +302,14 @@ def _last_here(hx: Hexad) -> WorkingSet:
     where = _here(hx)
     branch = hx.session.place(where).branch
     found = hx.session.list(folder=where, everywhere=False, limit=500)
-    of_branch = [one for one in found if one.place.branch == branch and not one.is_empty]
+    of_branch = [
+        working_set
+        for working_set in found
+        if working_set.place.branch == branch and not working_set.is_empty
+    ]
     if not of_branch:
         raise hexad.NotFound("There is no session here; `hexad session list` shows those of other places.")
-    return next((one for one in of_branch if one.ended_at is None), of_branch[0])
+    return next((working_set for working_set in of_branch if working_set.ended_at is None), of_branch[0])
 
 
 @contextmanager
@@ -320,11 +333,11 @@ def _change(session_id: str | None, change: Callable[[Hexad], object], said: str
     _answer(after, said)
 
 
-def _answer(one: WorkingSet, said: str) -> None:
+def _answer(working_set: WorkingSet, said: str) -> None:
     if state().json:
-        print_json(one.to_dict())
+        print_json(working_set.to_dict())
     else:
-        click.echo(f"{one.id}  {said}  {clean(one.subject)}")
+        click.echo(f"{working_set.id}  {said}  {clean(working_set.subject)}")
 
 
 def _parted(place: str) -> tuple[str, int | None, int | None]:
@@ -335,42 +348,42 @@ def _parted(place: str) -> tuple[str, int | None, int | None]:
     return found["path"], line, column
 
 
-def _standing(one: WorkingSet) -> str:
-    if one.ended_at is not None:
-        return f"ended ({one.boundary.value})" if one.boundary else "ended"
-    return "in hand" if one.active else "left"
+def _standing(working_set: WorkingSet) -> str:
+    if working_set.ended_at is not None:
+        return f"ended ({working_set.boundary.value})" if working_set.boundary else "ended"
+    return "in hand" if working_set.active else "left"
 
 
-def _tell(one: WorkingSet) -> None:
+def _tell(working_set: WorkingSet) -> None:
     if state().json:
-        said = "\n".join(value for _, value in _lines(one, shown=None))
-        print_json({**one.to_dict(), "instruction_like": list(hexad.instructions_in(said))})
+        said = "\n".join(value for _, value in _lines(working_set, shown=None))
+        print_json({**working_set.to_dict(), "instruction_like": list(hexad.instructions_in(said))})
         return
-    for name, value in _lines(one):
+    for name, value in _lines(working_set):
         warned = f"  [{_DATA}]" if hexad.instructions_in(value) else ""
         click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}")
 
 
-def _lines(one: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
+def _lines(working_set: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
     """Give what a session says, line by line; of what there may be much the last `shown`."""
     since = 0 if shown is None else -shown
-    place = one.place
-    yield "session", f"{one.id}, {_standing(one)}"
-    yield "task", one.subject
-    if one.ticket:
-        yield "ticket", one.ticket
+    place = working_set.place
+    yield "session", f"{working_set.id}, {_standing(working_set)}"
+    yield "task", working_set.subject
+    if working_set.ticket:
+        yield "ticket", working_set.ticket
     yield "place", place.worktree if place.branch is None else f"{place.worktree} on {place.branch}"
-    for at, each in enumerate(one.substeps, 1):
+    for at, each in enumerate(working_set.substeps, 1):
         yield f"step {at}", f"[{'x' if each.done else ' '}] {each.text}"
-    for file in one.open_files:
+    for file in working_set.open_files:
         yield "open", file.place
-    for change in one.edits[since:]:
+    for change in working_set.edits[since:]:
         yield "edit", change.place if change.summary is None else f"{change.place}  {change.summary}"
-    for scratch in one.scratchpad[since:]:
+    for scratch in working_set.scratchpad[since:]:
         yield "note", " ".join(scratch.text.split())
-    if one.conversation_summary:
-        yield "before", " ".join(one.conversation_summary.split())
-    for said in one.turns[since:]:
+    if working_set.conversation_summary:
+        yield "before", " ".join(working_set.conversation_summary.split())
+    for said in working_set.turns[since:]:
         yield "turn", f"{said.role}: {' '.join(said.text.split())}"
-    if one.outcome:
-        yield "outcome", one.outcome
+    if working_set.outcome:
+        yield "outcome", working_set.outcome

@@ -79,8 +79,14 @@ def _narrow_rows(line: BudgetLine) -> Iterator[Sequence[str]]:
     spent = line.spent
     dollars = (line.cap_usd, spent.usd, spent.reserved_usd, line.left_usd)
     tokens = (line.cap_tokens, spent.tokens, spent.reserved_tokens, line.left_tokens)
-    yield (of, provider, period, "USD", *("–" if one is None else _usd(one).lstrip("$") for one in dollars))
-    yield ("", "", "", "tokens", *("–" if one is None else f"{one:,}" for one in tokens))
+    yield (
+        of,
+        provider,
+        period,
+        "USD",
+        *("–" if dollar is None else _usd(dollar).lstrip("$") for dollar in dollars),
+    )
+    yield ("", "", "", "tokens", *("–" if token is None else f"{token:,}" for token in tokens))
 
 
 def _amount(tokens: int | None, usd: float | None) -> str:

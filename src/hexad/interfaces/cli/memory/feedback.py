@@ -43,7 +43,9 @@ def feedback(
             found, said = hx.feedbacks(id, limit=limit), ""
     if state().json:
         print_json(
-            [one.to_dict() for one in found] if verdict is None and not retract else found[0].to_dict()
+            [feedback.to_dict() for feedback in found]
+            if verdict is None and not retract
+            else found[0].to_dict()
         )
     else:
         _show(found)

@@ -26,10 +26,12 @@ class _EachOnce(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return what is left of the arguments; raises `UsageError`."""
         _, _, order = self.make_parser(ctx).parse_args(args=[*args])
-        selecting = [one for one in order if one.name in (*_SELECTORS, "space")]
-        for one in selecting:
-            if selecting.count(one) > 1:
-                raise click.UsageError(f"{one.opts[0]} is given twice; give it once, and call again.", ctx)
+        selecting = [parameter for parameter in order if parameter.name in (*_SELECTORS, "space")]
+        for parameter in selecting:
+            if selecting.count(parameter) > 1:
+                raise click.UsageError(
+                    f"{parameter.opts[0]} is given twice; give it once, and call again.", ctx
+                )
         return super().parse_args(ctx, args)
 
 
@@ -99,7 +101,7 @@ def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
         # To archive nothing is nothing to keep a record of; that a purge was asked for is.
         if not dry_run and (asked["purge"] or receipt.erased):
             if asked["purge"]:
-                there = ", ".join(f"{one.place}: {one.count:,}" for one in receipt.erased)
+                there = ", ".join(f"{entry.place}: {entry.count:,}" for entry in receipt.erased)
                 question = (
                     f"Remove what is selected for good ({there})?"
                     if there
@@ -135,9 +137,9 @@ def _show(receipt: ErasureReceipt) -> None:
     verb = "purged" if receipt.purge else "archived"
     if receipt.erased or not receipt.dry_run:
         click.echo(f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}")
-    for one in receipt.erased:
-        of = f"  {size(one.bytes)}" if one.bytes else ""
-        click.echo(f"  {one.place}: {one.count:,}{of}")
+    for entry in receipt.erased:
+        of = f"  {size(entry.bytes)}" if entry.bytes else ""
+        click.echo(f"  {entry.place}: {entry.count:,}{of}")
     for kept in receipt.kept:
         note(f"Left as it is: {kept.place}: {kept.count:,} ({kept.reason}).")
     for file in receipt.files:
@@ -162,21 +164,21 @@ def _list() -> None:
     with state().opened() as hx:
         found = hx.erasures()
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([receipt.to_dict() for receipt in found])
         return
     if not found:
         note("Nothing was forgotten by selection, or for good.")
         return
     rows = [
         (
-            one.id,
-            f"{one.at:%Y-%m-%d %H:%M:%S}",
-            clean(one.actor),
-            "purged" if one.purge else "archived",
-            ", ".join(f"{place.place}: {place.count:,}" for place in one.erased),
-            ", ".join(waiting.place for waiting in one.pending),
+            receipt.id,
+            f"{receipt.at:%Y-%m-%d %H:%M:%S}",
+            clean(receipt.actor),
+            "purged" if receipt.purge else "archived",
+            ", ".join(f"{place.place}: {place.count:,}" for place in receipt.erased),
+            ", ".join(waiting.place for waiting in receipt.pending),
         )
-        for one in found
+        for receipt in found
     ]
     heads = ("erasure", "time", "by", "how", "what", "pending")
     room = table_room()
@@ -189,5 +191,5 @@ def _list() -> None:
             waits = f"; pending: {pending}" * bool(pending)
             for line in hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width()):
                 click.echo(line)
-    if any(one.pending for one in found):
+    if any(receipt.pending for receipt in found):
         warn("`hexad maintain` completes what is pending.")

@@ -54,12 +54,12 @@ def links(id_or_path: str, space: str | None) -> None:
     with state().opened() as hx:
         found = hx.links(id_or_path, space=space)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([link.to_dict() for link in found])
         return
     if not found:
         note("It is linked with nothing.")
-    for one in found:
-        click.echo(_line(one))
+    for link in found:
+        click.echo(_line(link))
 
 
 def _line(made: Link) -> str:

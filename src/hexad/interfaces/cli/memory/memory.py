@@ -214,8 +214,8 @@ def tag(
 
     Everything else of the memory stays. A tag without a sign is added.
     """
-    added = [*add, *(one.removeprefix("+") for one in changes if not one.startswith(_APART))]
-    removed = [*remove, *(one[2:] for one in changes if one.startswith(_APART))]
+    added = [*add, *(change.removeprefix("+") for change in changes if not change.startswith(_APART))]
+    removed = [*remove, *(change[2:] for change in changes if change.startswith(_APART))]
     if not added and not removed:
         raise click.UsageError("Nothing to change: give +TAG to add one, -TAG to take one away.")
     with state().opened() as hx:

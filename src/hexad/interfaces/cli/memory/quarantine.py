@@ -90,7 +90,7 @@ def _why(memory: Memory) -> str:
     if not isinstance(said, Mapping):
         return "its status was given"
     reasons = said.get("reasons")
-    words = [str(one) for one in reasons] if isinstance(reasons, list | tuple) else []
+    words = [str(reason) for reason in reasons] if isinstance(reasons, list | tuple) else []
     if memory.instruction_like:
         words.append(f"({', '.join(memory.instruction_like)})")
     if said.get("of"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hexad import ErasureReceipt, ExportItem, Hexad
 
 _NAMED: Final = 10
-SCOPES: Final = [one.value for one in hexad.Scope]
+SCOPES: Final = [scope.value for scope in hexad.Scope]
 _LEDGER: Final = (
     "The ledger's contents are not in it: reviewers get them with a credential, `hexad audit export`."
 )
@@ -58,13 +58,13 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
         found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
         held = hx.xdb.session_totals()
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([memory.to_dict() for memory in found])
         return
     for line in memory_table(found, room=table_room(), status=True):
         click.echo(line)
     if not found:
         note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
-    records = sum(one.records for name, one in held.items() if session in (None, name))
+    records = sum(amount.records for name, amount in held.items() if session in (None, name))
     sessions = sum(1 for name in held if session in (None, name))
     if records:
         what = count(records, "record", "records")

@@ -268,7 +268,7 @@ def table(
             widths[max(flexible, key=widths.__getitem__)] -= 1
             excess -= 1
     lines = [
-        _GAP.join(_pad(clip(cell, one), one) for cell, one in zip(row, widths, strict=True)).rstrip()
+        _GAP.join(_pad(clip(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in [heads, *rows]
     ]
     lines[0] = click.style(lines[0], bold=True)

@@ -177,7 +177,7 @@ def _bundle(run: _Demo, topic: str) -> None:
     run.record["bundle"] = {
         "topic": topic,
         "ms": round(took, 1),
-        "sections": [one.path for one in bundle.memories],
+        "sections": [memory.path for memory in bundle.memories],
     }
     if not bundle.memories:
         run.failures.append(f"Nothing was found about {topic!r}.")

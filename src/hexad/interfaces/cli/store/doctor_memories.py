@@ -88,8 +88,8 @@ def _show(found: MemoryQuality, listed: int) -> None:
             continue
         head = f"{number:,} of {found.memories:,} {_SAID[flaw.value]}"
         click.echo(click.style(head, bold=True) + f" ({found.share(flaw):.1%}): {_rules(found, flaw)}")
-        for one in found.of(flaw):
-            _say(one)
+        for finding in found.of(flaw):
+            _say(finding)
         if listed and len(found.of(flaw)) >= listed and number > listed:
             click.echo("  … --list N names more, --json with all their fields")
     if not found.flawed:
@@ -103,11 +103,11 @@ def _rules(found: MemoryQuality, flaw: Flaw) -> str:
     )
 
 
-def _say(one: QualityFinding) -> None:
-    ids = " ".join(map(clean, one.ids[:_IDS])) + (
-        f" and {len(one.ids) - _IDS:,} more" if len(one.ids) > _IDS else ""
+def _say(finding: QualityFinding) -> None:
+    ids = " ".join(map(clean, finding.ids[:_IDS])) + (
+        f" and {len(finding.ids) - _IDS:,} more" if len(finding.ids) > _IDS else ""
     )
     room = width()
-    click.echo(clip(f"  {ids}  {clean(one.excerpt)}", room))
-    click.echo(clip(f"    {clean(one.why)}", room))
-    click.echo(clip(f"    → {clean(one.remedy)}", room))
+    click.echo(clip(f"  {ids}  {clean(finding.excerpt)}", room))
+    click.echo(clip(f"    {clean(finding.why)}", room))
+    click.echo(clip(f"    → {clean(finding.remedy)}", room))

@@ -173,8 +173,8 @@ def _read_folders(program: str, folders: Sequence[str], *, trust: str | None, no
 
 
 def _say_folder(report: FolderReport) -> None:
-    for one in report.files:
-        say_read(one)
+    for file in report.files:
+        say_read(file)
     for skip in report.failed:
         warn(clean(f"{skip.source_id}: {skip.reason}"))
     for skip in report.not_read:

@@ -141,14 +141,14 @@ def _settings(
     manifests: Sequence[Manifest], files: Sequence[str], text_of: Callable[[str], str | None]
 ) -> list[Finding]:
     found: dict[str, Finding] = {}
-    for one in sorted(manifests, key=lambda one: (one.path.count("/"), one.path)):
-        tool = _table(one.data, "tool")
+    for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):
+        tool = _table(manifest.data, "tool")
         for key, value in _python_settings(tool):
-            found.setdefault(key, _convention(key, value, CONFIGURED, [one.path]))
-        if one.data.get("workspaces") or _table(one.data, "workspace"):
-            found.setdefault("repository", _convention("repository", "monorepo", CONFIGURED, [one.path]))
-        if one.data.get("type") == "module":
-            found.setdefault("modules", _convention("modules", "ES modules", CONFIGURED, [one.path]))
+            found.setdefault(key, _convention(key, value, CONFIGURED, [manifest.path]))
+        if manifest.data.get("workspaces") or _table(manifest.data, "workspace"):
+            found.setdefault("repository", _convention("repository", "monorepo", CONFIGURED, [manifest.path]))
+        if manifest.data.get("type") == "module":
+            found.setdefault("modules", _convention("modules", "ES modules", CONFIGURED, [manifest.path]))
     for path in ("tsconfig.json", ".editorconfig"):
         text = text_of(path) if path in files else None
         for key, value in _text_settings(path, text or ""):
@@ -211,14 +211,14 @@ def _layout(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Finding
     elif packages:
         seen = [f"{name}/__init__.py" for name in packages]
         found.append(_convention("layout", "packages at the root", LAID_OUT, seen))
-    homes = [one.path.rpartition("/")[0] for one in manifests]
+    homes = [manifest.path.rpartition("/")[0] for manifest in manifests]
     beneath = sorted(
         {home for home in homes if home.count("/") >= 1 or home in ("api", "web", "app", "server", "client")}
     )
     above = Counter(home.partition("/")[0] for home in beneath)
     shared = sorted(name for name, count in above.items() if count >= 2)
     if shared:
-        seen = [one.path for one in manifests if one.path.partition("/")[0] in shared]
+        seen = [manifest.path for manifest in manifests if manifest.path.partition("/")[0] in shared]
         found.append(_convention("workspace_folders", shared, LAID_OUT, seen))
     return found
 
@@ -296,9 +296,9 @@ def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[
     )
     if definition is not None:
         names = [
-            next(filter(None, one.groups()), "")
+            next(filter(None, match.groups()), "")
             for text in texts.values()
-            for one in definition.finditer(text)
+            for match in definition.finditer(text)
         ]
         style = _style(name for name in names if not name.startswith("__"))
         if style is not None:
@@ -314,7 +314,7 @@ def _python_habits(texts: Mapping[str, str]) -> list[Finding]:
         ("docstrings", "on public functions", _DOCSTRING),
         ("type_annotations", "on functions", _ANNOTATED),
     ):
-        marks = [one[1] is not None for text in texts.values() for one in pattern.finditer(text)]
+        marks = [match[1] is not None for text in texts.values() for match in pattern.finditer(text)]
         if len(marks) >= _FEWEST and sum(marks) >= _CLEAR * len(marks):
             found.append(_found(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
     return found

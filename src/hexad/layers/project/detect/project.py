@@ -58,10 +58,10 @@ def look_at(root: Path) -> Looked:
         notes.append(f"Left out, for their names are no UTF-8: {nameless:,} of the files.")
     manifests = _manifests(root, files, notes)
     findings = [*stack_of(files, manifests), *habits_of(files, manifests, lambda path: _text(root, path))]
-    unique = {(one.category, one.key): one for one in reversed(findings)}
+    unique = {(finding.category, finding.key): finding for finding in reversed(findings)}
     return Looked(
         files=len(files),
-        findings=tuple(sorted(unique.values(), key=lambda one: (one.category, one.key))),
+        findings=tuple(sorted(unique.values(), key=lambda finding: (finding.category, finding.key))),
         notes=tuple(notes),
     )
 

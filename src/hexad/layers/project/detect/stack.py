@@ -136,7 +136,11 @@ def stack_of(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Findin
     for key, technologies in _TECHNOLOGIES.items():
         named: dict[str, list[str]] = {}
         for technology, names in technologies.items():
-            seen = [one.path for one in manifests if any(_declares(one.names, name) for name in names)]
+            seen = [
+                manifest.path
+                for manifest in manifests
+                if any(_declares(manifest.names, name) for name in names)
+            ]
             if seen:
                 named[technology] = seen
         found += _finding(key, named, DECLARED)
@@ -193,12 +197,12 @@ def _languages(files: Sequence[str]) -> list[Finding]:
 
 def _build_backend(manifests: Sequence[Manifest]) -> list[Finding]:
     named: dict[str, list[str]] = {}
-    for one in manifests:
-        system = one.data.get("build-system")
+    for manifest in manifests:
+        system = manifest.data.get("build-system")
         backend = system.get("build-backend") if isinstance(system, Mapping) else None
         for name in _BUILD_BACKENDS:
             if isinstance(backend, str) and backend.startswith(name):
-                named.setdefault(name, []).append(one.path)
+                named.setdefault(name, []).append(manifest.path)
     return _finding("build_backend", named, DECLARED)
 
 
@@ -209,8 +213,12 @@ _VERSIONS: Final = re.compile(r"(?=.*[0-9*])[\w.*^~<>=!|&, +-]{1,60}|lts/\w{1,20
 def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
     """Return which versions of the language a project asks for, as the manifest nearest to the root says it."""
     found: dict[str, Finding] = {}
-    for one in sorted(manifests, key=lambda one: (one.path.count("/"), one.path)):
-        project, engines, package = one.data.get("project"), one.data.get("engines"), one.data.get("package")
+    for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):
+        project, engines, package = (
+            manifest.data.get("project"),
+            manifest.data.get("engines"),
+            manifest.data.get("package"),
+        )
         for key, table, name in (
             ("python_version", project, "requires-python"),
             ("node_version", engines, "node"),
@@ -218,5 +226,5 @@ def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
         ):
             wanted = table.get(name) if isinstance(table, Mapping) else None
             if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in found:
-                found[key] = _finding(key, {wanted.strip(): [one.path]}, DECLARED)[0]
+                found[key] = _finding(key, {wanted.strip(): [manifest.path]}, DECLARED)[0]
     return list(found.values())

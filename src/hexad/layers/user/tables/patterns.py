@@ -43,7 +43,7 @@ class Patterns:
         )
         return None if row is None else _pattern(row)
 
-    def put_pattern(self, one: Pattern) -> Pattern:
+    def put_pattern(self, pattern: Pattern) -> Pattern:
         """Store a pattern, new or in the place of the one that says the same; return it with its id."""
         with self._db.joined() as con:
             con.execute(
@@ -53,25 +53,25 @@ class Patterns:
                 " last_seen = excluded.last_seen",
                 (
                     self._user_id,
-                    one.pattern_type.value,
-                    one.description,
-                    look(one.description),
-                    one.evidence_count,
-                    one.confidence,
-                    to_micros(one.first_seen),
-                    to_micros(one.last_seen),
+                    pattern.pattern_type.value,
+                    pattern.description,
+                    look(pattern.description),
+                    pattern.evidence_count,
+                    pattern.confidence,
+                    to_micros(pattern.first_seen),
+                    to_micros(pattern.last_seen),
                 ),
             )
-        found = self.pattern(one.pattern_type, one.description)
+        found = self.pattern(pattern.pattern_type, pattern.description)
         assert found is not None
         return found
 
-    def remove_pattern(self, one: Pattern) -> None:
+    def remove_pattern(self, pattern: Pattern) -> None:
         """Remove a pattern."""
         with self._db.joined() as con:
             con.execute(
                 "DELETE FROM user_patterns WHERE user_id = ? AND pattern_type = ? AND look = ?",
-                (self._user_id, one.pattern_type.value, look(one.description)),
+                (self._user_id, pattern.pattern_type.value, look(pattern.description)),
             )
 
     # Expertise --------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Patterns:
         )
         return [_expertise(row) for row in rows]
 
-    def put_expertise(self, one: Expertise) -> Expertise:
+    def put_expertise(self, expertise: Expertise) -> Expertise:
         """Store how well somebody knows an area, in the place of what was held of it."""
         with self._db.joined() as con:
             con.execute(
@@ -95,15 +95,15 @@ class Patterns:
                 " last_seen = excluded.last_seen",
                 (
                     self._user_id,
-                    one.area,
-                    look(one.area),
-                    one.level.value,
-                    one.source.value,
-                    one.confidence,
-                    to_micros(one.last_seen),
+                    expertise.area,
+                    look(expertise.area),
+                    expertise.level.value,
+                    expertise.source.value,
+                    expertise.confidence,
+                    to_micros(expertise.last_seen),
                 ),
             )
-        return self.expertise(one.area)[0]
+        return self.expertise(expertise.area)[0]
 
     # Rules ------------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Patterns:
         )
         return [_rule(row) for row in rows]
 
-    def put_rule(self, one: UserRule) -> UserRule:
+    def put_rule(self, user_rule: UserRule) -> UserRule:
         """Store a rule, new or in the place of the one with this text."""
         with self._db.joined() as con:
             con.execute(
@@ -128,18 +128,18 @@ class Patterns:
                 " last_seen = excluded.last_seen",
                 (
                     self._user_id,
-                    one.text,
-                    one.source.value,
-                    one.confidence,
-                    one.evidence_count,
-                    one.key,
-                    one.value,
-                    one.given_key,
-                    one.given_value,
-                    to_micros(one.last_seen),
+                    user_rule.text,
+                    user_rule.source.value,
+                    user_rule.confidence,
+                    user_rule.evidence_count,
+                    user_rule.key,
+                    user_rule.value,
+                    user_rule.given_key,
+                    user_rule.given_value,
+                    to_micros(user_rule.last_seen),
                 ),
             )
-        return next(rule for rule in self.rules() if rule.text == one.text)
+        return next(rule for rule in self.rules() if rule.text == user_rule.text)
 
     def replace_derived(self, rules: Sequence[UserRule]) -> int:
         """Store the rules that were derived in the place of those before; what somebody said stays. Return how many

@@ -66,7 +66,7 @@ class Preferences:
 
     def put(self, held: Held) -> Preference:
         """Store a preference, new or in the place of the one of the same key and value; return it with its id."""
-        one = held.preference
+        preference = held.preference
         with self._db.joined() as con:
             con.execute(
                 "INSERT INTO user_preferences(user_id, key, value, look, confidence, source, evidence_count, projects,"
@@ -78,24 +78,24 @@ class Preferences:
                 " base = excluded.base, drifted = excluded.drifted, origin = excluded.origin",
                 (
                     self._user_id,
-                    one.key,
-                    one.value,
-                    look(one.value),
-                    one.confidence,
-                    one.source.value,
-                    one.evidence_count,
-                    one.projects,
-                    one.support,
-                    one.accepted,
-                    one.rejected,
-                    to_micros(one.first_seen),
-                    to_micros(one.last_seen),
+                    preference.key,
+                    preference.value,
+                    look(preference.value),
+                    preference.confidence,
+                    preference.source.value,
+                    preference.evidence_count,
+                    preference.projects,
+                    preference.support,
+                    preference.accepted,
+                    preference.rejected,
+                    to_micros(preference.first_seen),
+                    to_micros(preference.last_seen),
                     held.base,
                     held.drifted,
                     held.origin,
                 ),
             )
-        found = self.get(one.key, one.value)
+        found = self.get(preference.key, preference.value)
         assert found is not None
         return found.preference
 

@@ -35,7 +35,9 @@ class Projects:
 
         Projects of the same `place` are one: the worktrees of a repository, each with a store of its own.
         """
-        wanted = {(one.attribute, look(one.value)): one for one in values}
+        wanted = {
+            (project_value.attribute, look(project_value.value)): project_value for project_value in values
+        }
         there = {
             (str(attribute), str(like))
             for attribute, like in self._db.query(
@@ -70,11 +72,11 @@ class Projects:
                         project_id,
                         attribute,
                         like,
-                        one.value,
-                        to_micros(one.last_seen),
-                        to_micros(one.last_seen),
+                        project_value.value,
+                        to_micros(project_value.last_seen),
+                        to_micros(project_value.last_seen),
                     )
-                    for (attribute, like), one in wanted.items()
+                    for (attribute, like), project_value in wanted.items()
                 ],
             )
         return len(wanted.keys() - there), len(gone)
@@ -143,7 +145,7 @@ class Projects:
         )
         return [_exception(row) for row in rows]
 
-    def put_exception(self, one: ProjectException) -> ProjectException:
+    def put_exception(self, exception: ProjectException) -> ProjectException:
         """Store an exception, in the place of the one that this project had for the key."""
         with self._db.joined() as con:
             con.execute(
@@ -152,15 +154,15 @@ class Projects:
                 " usual = excluded.usual, reason = excluded.reason, created_at = excluded.created_at",
                 (
                     self._user_id,
-                    one.project_id,
-                    one.key,
-                    one.value,
-                    one.usual,
-                    one.reason,
-                    to_micros(one.created_at),
+                    exception.project_id,
+                    exception.key,
+                    exception.value,
+                    exception.usual,
+                    exception.reason,
+                    to_micros(exception.created_at),
                 ),
             )
-        return self.exceptions(one.project_id, one.key)[0]
+        return self.exceptions(exception.project_id, exception.key)[0]
 
     # What is not to be suggested --------------------------------------------------------------------------------
 

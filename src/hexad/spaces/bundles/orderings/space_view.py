@@ -225,7 +225,7 @@ class SpaceView:
 
         unsigned = np.zeros(len(at), dtype=bool)
         for name, signatures in zip(TEXTS, (block.path, block.short, block.long, block.raw), strict=True):
-            sizes = np.array([-1 if one is None else len(one) for one in signatures])
+            sizes = np.array([-1 if signature is None else len(signature) for signature in signatures])
             like_raw = sizes == 0
             if name in self._like_raw:
                 self._like_raw[name][at] = like_raw
