@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from hexad.audit.merkle import HASH_BYTES, TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
 from hexad.database.codec import to_micros
@@ -107,7 +107,7 @@ class Gaps:
         rows = self._db.query(f"SELECT first, past, last, edges, named_by FROM gaps WHERE {where}", params)
         return [
             StoredGap(first=first, past=past, last=last, edges=edges, named_by=named_by)
-            for first, past, last, edges, named_by in cast("list[tuple[int, int, bytes, bytes, int]]", rows)
+            for first, past, last, edges, named_by in rows
         ]
 
     def whole(self, stored: StoredGap) -> Gap:
@@ -134,7 +134,7 @@ class Gaps:
     def contents(self, first: int, past: int) -> int:
         """Return how many records of a run in the ledger have contents."""
         row = self._db.query_one("SELECT count(*) FROM contents WHERE seq >= ? AND seq < ?", (first, past))
-        return 0 if row is None else cast("int", row[0])
+        return 0 if row is None else row[0]
 
     def has_records(self, first: int, past: int) -> bool:
         """Whether a record of a run is in the ledger."""
@@ -146,7 +146,7 @@ class Gaps:
     def nonce(self, seq: int) -> bytes | None:
         """Return what opens the contents of an archived record; None for one without any, or erased."""
         row = self._db.query_one("SELECT nonce FROM archived WHERE seq = ?", (seq,))
-        return None if row is None else cast("bytes | None", row[0])
+        return None if row is None else row[0]
 
     def with_contents(self, session: str, ticks: Sequence[Sequence[int]] | None) -> list[int]:
         """Return the numbers of a session's records whose contents are there, archived or not."""
@@ -158,7 +158,7 @@ class Gaps:
             f" WHERE o.session = ?1 AND a.nonce IS NOT NULL AND {_AT.format('a.tick')} ORDER BY 1",
             (session, None if ticks is None else json.dumps(ticks)),
         )
-        return [row[0] for row in cast("list[tuple[int]]", rows)]
+        return [row[0] for row in rows]
 
     def contents_of(self, ref: bytes) -> list[int]:
         """Return the numbers of a subject's records whose contents are there, archived or not."""
@@ -168,14 +168,14 @@ class Gaps:
             " AND a.seq BETWEEN o.first AND o.last WHERE o.ref = ?1 AND a.nonce IS NOT NULL",
             (ref,),
         )
-        return [row[0] for row in cast("list[tuple[int]]", rows)]
+        return [row[0] for row in rows]
 
     def all_contents(self) -> list[int]:
         """Return the numbers of all records whose contents are there, archived or not."""
         rows = self._db.query(
             "SELECT seq FROM contents UNION ALL SELECT seq FROM archived WHERE nonce IS NOT NULL"
         )
-        return [row[0] for row in cast("list[tuple[int]]", rows)]
+        return [row[0] for row in rows]
 
     def kept(self, first: int, past: int) -> list[KeptContents]:
         """Return what is kept of the contents of a run's archived records."""
@@ -185,9 +185,7 @@ class Gaps:
             " ON o.id = a.owner WHERE a.seq >= ? AND a.seq < ? ORDER BY a.seq",
             (first, past),
         )
-        return [
-            KeptContents(*row) for row in cast("list[tuple[int, bytes, bytes | None, Any, Any, Any]]", rows)
-        ]
+        return [KeptContents(*row) for row in rows]
 
     def subtree(self, level: int, place: int, leaves: Mapping[int, bytes]) -> bytes:
         """Return the hash of a subtree below a tile's level, some records of which are archived, perhaps with `leaves`.
@@ -200,7 +198,7 @@ class Gaps:
             gap = self.whole(stored)
             known |= dict(zip(gap.places, gap.pieces, strict=True))
         live = self._db.query("SELECT seq, hash FROM entries WHERE seq >= ? AND seq < ?", (first, end))
-        known |= {(0, seq): leaf_hash(one) for seq, one in cast("list[tuple[int, bytes]]", live)}
+        known |= {(0, seq): leaf_hash(one) for seq, one in live}
         known |= {(0, seq): leaves[seq] for seq in range(first, end) if seq in leaves}
         for above in range(level + 1, TILE_LEVEL + 1):
             if (above, place >> (above - level)) in known and first not in leaves:
@@ -218,7 +216,7 @@ class Gaps:
                 " AND kind = 'timestep' ORDER BY seq LIMIT ?",
                 (first, past, until, _PAGE),
             )
-            for seq, session, tick, at in cast("list[tuple[int, str | None, int | None, int]]", rows):
+            for seq, session, tick, at in rows:
                 yield Candidate(seq=seq, session=session, tick=tick, at=at)
                 first = seq + 1
             if len(rows) < _PAGE:
@@ -235,7 +233,7 @@ class Gaps:
                 " WHERE e.seq >= ? AND e.seq < ? ORDER BY e.seq",
                 (first, min(first + _PAGE, past)),
             )
-            yield from cast("list[tuple[int, bytes, bytes, bytes | None, bytes | None]]", rows)
+            yield from rows
             first += _PAGE
 
     def gap_of(self, first: int, past: int, *, named_by: int) -> Gap:
@@ -243,7 +241,7 @@ class Gaps:
         rows = self._db.query(
             "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, past)
         )
-        hashes = [row[0] for row in cast("list[tuple[bytes]]", rows)]
+        hashes = [row[0] for row in rows]
         if len(hashes) != past - first:
             raise _elsewhere(first, past)
         pieces = []
@@ -290,9 +288,7 @@ class Gaps:
                 " WHERE c.seq >= ? AND c.seq < ? ORDER BY c.seq",
                 (gap.first, gap.past),
             ).fetchall()
-            for seq, ref, session, tick, nonce in cast(
-                "list[tuple[int, bytes, str | None, int | None, bytes]]", rows
-            ):
+            for seq, ref, session, tick, nonce in rows:
                 number, first, _ = owners.get((ref, session), (top + 1 + len(owners), seq, seq))
                 owners[ref, session] = number, first, seq
                 kept.append((seq, number, tick, nonce))

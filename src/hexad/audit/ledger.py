@@ -99,7 +99,7 @@ class Ledger:
     def taken(self, source: str) -> int:
         """Return up to which row of an outbox records were taken; 0 before the first."""
         row = self.db.query_one("SELECT last FROM taken WHERE source = ?", (source,))
-        return 0 if row is None else cast("int", row[0])
+        return 0 if row is None else row[0]
 
     def take(self, source: str, rows: Sequence[tuple[int, NewAuditRecord]]) -> int:
         """Append what stands in an outbox, each row once however often it is offered; returns how many were new."""
@@ -123,7 +123,7 @@ class Ledger:
                     "SELECT ref FROM subjects WHERE lookup = ?", (self._lookup(subject),)
                 ).fetchone()
                 if row is not None:
-                    ref = cast("bytes", row[0])
+                    ref = row[0]
                     con.execute(
                         "DELETE FROM contents WHERE seq IN (SELECT seq FROM entries WHERE subject = ?)",
                         (ref,),
@@ -142,7 +142,7 @@ class Ledger:
     def erase_all(self) -> tuple[int, list[str]]:
         """Destroy all contents with the keys of all subjects, in the caller's transaction; as `erase` otherwise."""
         with self.db.joined() as con:
-            refs = cast("list[tuple[bytes]]", con.execute("SELECT ref FROM subjects ORDER BY ref").fetchall())
+            refs = con.execute("SELECT ref FROM subjects ORDER BY ref").fetchall()
             con.execute("DELETE FROM contents WHERE true")
             gone = con.changes + erase_archived(con, (), everything=True)
             con.execute("DELETE FROM subjects WHERE true")
@@ -152,7 +152,7 @@ class Ledger:
     def contents_of(self, subject: str) -> list[int]:
         """Return the numbers of a subject's records with contents, archived ones too."""
         row = self.db.query_one("SELECT ref FROM subjects WHERE lookup = ?", (self._lookup(subject),))
-        return [] if row is None else self.gaps.contents_of(cast("bytes", row[0]))
+        return [] if row is None else self.gaps.contents_of(row[0])
 
     def with_contents(self, session: str, ticks: Sequence[tuple[int, int]] | None = None) -> list[int]:
         """Return the numbers of a session's records with contents, None: at whatever tick; archived ones too."""
@@ -165,8 +165,8 @@ class Ledger:
         if row is not None:
             known = self._subjects.get(name)
             if known is None or known.ref != row[0]:
-                ref = cast("bytes", row[0])
-                known = self._subjects[name] = Subject(ref, self._unwrap(cast("bytes", row[1]), ref))
+                ref = row[0]
+                known = self._subjects[name] = Subject(ref, self._unwrap(row[1], ref))
             return known
         key = secrets.token_bytes(32)
         made = Subject(ref_of(key), key)
@@ -211,7 +211,7 @@ class Ledger:
     def size(self) -> int:
         """Return how many records there are."""
         row = self.db.query_one("SELECT size FROM state")
-        return 0 if row is None else cast("int", row[0])
+        return 0 if row is None else row[0]
 
     def head(self) -> Head:
         """Return where the ledger ends."""
@@ -236,21 +236,21 @@ class Ledger:
         where, params = conditions(asked)
         named = {name: parameter for name, parameter in params.items() if name not in ("limit", "offset")}
         row = self.db.query_one(f"SELECT count(*) FROM entries e WHERE {where}", named)
-        return 0 if row is None else cast("int", row[0])
+        return 0 if row is None else row[0]
 
     def numbers(self, asked: LedgerQuery) -> list[int]:
         """Return the numbers of all records that hold, without limit and offset."""
         where, params = conditions(asked)
         named = {name: parameter for name, parameter in params.items() if name not in ("limit", "offset")}
         rows = self.db.query(f"SELECT e.seq FROM entries e WHERE {where} ORDER BY e.seq", named)
-        return [row[0] for row in cast("list[tuple[int]]", rows)]
+        return [row[0] for row in rows]
 
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
         rows = self.db.query(
             f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS} ORDER BY seq", (kind,)
         )
-        for seq, data in cast("list[tuple[int, bytes]]", rows):
+        for seq, data in rows:
             try:
                 detail = json.loads(data)["detail"]
             except (ValueError, KeyError, TypeError) as error:
@@ -262,7 +262,7 @@ class Ledger:
         row = self.db.query_one("SELECT at FROM entries WHERE seq = ?", (seq,))
         if row is None:
             raise LedgerBroken(f"Record audit-{seq} is missing. Run `hexad audit verify`.")
-        return from_micros(cast("int", row[0]))
+        return from_micros(row[0])
 
     def revealed(self, seq: int, data: bytes, nonce: bytes | None, ciphertext: bytes | None) -> AuditRecord:
         """Return a record of which the bytes and the ciphertext are in an archive."""
@@ -273,15 +273,15 @@ class Ledger:
 
     def _record(self, row: Row) -> AuditRecord:
         data, digest, nonce, ciphertext, key, name, ref = row[1:]
-        seq = cast("int", row[0])
-        said = json.loads(cast("bytes", data))
+        seq = row[0]
+        said = json.loads(data)
         payload: dict[str, Any] = {}
         if ciphertext is not None and key is not None:
             payload = self._opened(
-                seq, said, cast("bytes", nonce), cast("bytes", ciphertext),
-                self._unwrap(cast("bytes", key), cast("bytes", ref)),
+                seq, said, nonce, ciphertext,
+                self._unwrap(key, ref),
             )  # fmt: skip
-        known = None if name is None else self._unwrap(cast("bytes", name), cast("bytes", ref)).decode()
+        known = None if name is None else self._unwrap(name, ref).decode()
         return AuditRecord(
             id=f"audit-{seq}",
             seq=seq,
@@ -297,7 +297,7 @@ class Ledger:
             detail={**said["detail"], **payload.get("detail", {})},
             erased=said["payload"] is not None and not payload,
             prev_record_hash=said["prev"],
-            record_hash=cast("bytes", digest).hex(),
+            record_hash=digest.hex(),
             four_field_hash=None
             if "raw_content" not in payload
             else four_field_hash(said["prev"], said["session"], said["tick"], payload["raw_content"]),
@@ -324,15 +324,13 @@ class Ledger:
         row = self.db.query_one("SELECT key FROM subjects WHERE ref = ?", (ref,))
         if row is None:
             return None
-        salt, cipher = secrets_of(self._unwrap(cast("bytes", row[0]), ref), nonce, seq)
+        salt, cipher = secrets_of(self._unwrap(row[0], ref), nonce, seq)
         return salt, cipher.decrypt(ONE_USE, ciphertext, None)
 
     def whole_subjects(self) -> set[bytes]:
         """Return the references of the subjects whose name and key are those that they were made with."""
         rows = self.db.query("SELECT ref, name, lookup, key FROM subjects")
-        return {
-            row[0] for row in cast("list[tuple[bytes, bytes, bytes, bytes]]", rows) if self._is_subject(*row)
-        }
+        return {row[0] for row in rows if self._is_subject(*row)}
 
     def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
         try:
@@ -358,14 +356,14 @@ class Ledger:
                 "SELECT hash FROM tiles WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
                 (below, first, end),
             )
-            hashes = [cast("bytes", row[0]) for row in rows]
+            hashes = [row[0] for row in rows]
             if len(hashes) != end - first:
                 raise LedgerBroken(f"The ledger's tree has not all hashes of level {below} from {first} on.")
         else:
             rows = self.db.query(
                 "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, end)
             )
-            hashes = [leaf_hash(cast("bytes", row[0])) for row in rows]
+            hashes = [leaf_hash(row[0]) for row in rows]
             if len(hashes) != end - first:
                 return self.gaps.subtree(level, place, leaves or {})
         frontier = Frontier()
@@ -378,5 +376,5 @@ def _state(con: Connection) -> tuple[int, bytes, Frontier]:
     row = con.execute("SELECT size, last, frontier FROM state").fetchone()
     if row is None:
         raise LedgerBroken("The ledger has lost its state. Put a backup in its place.")
-    size, last, edge = cast("tuple[int, bytes, bytes]", row)
+    size, last, edge = row
     return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])

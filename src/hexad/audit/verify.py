@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from hexad.audit.archive_file import ArchiveFile, Kept
 from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, whose
@@ -82,7 +82,7 @@ def verify(
     wanted: dict[int, bytes] = {}
     with ledger.db.read() as con:
         row = con.execute("SELECT size, last, frontier FROM state").fetchone()
-        state = cast("tuple[int, bytes, bytes]", row or (0, b"", b""))
+        state = row or (0, b"", b"")
         check = _Check(ledger, wanted, archives, lambda done: progress and progress(done, state[0]))
         wrong: _Wrong | None = None
         try:
@@ -315,7 +315,7 @@ def _page(
     digests = list[bytes]()
     before, expected = last.hex() or GENESIS, run[0]
     try:
-        for row in cast("list[_Row]", rows):
+        for row in rows:
             if row[0] != expected:
                 raise _Wrong(expected, f"Record audit-{expected} is missing.")
             digest = sha256(row[1]).digest()
@@ -378,13 +378,13 @@ def _beside(ledger: Ledger) -> _Beside:
         erased_seqs=seqs,
         erased_subjects=refs,
         subjects=ledger.whole_subjects(),
-        tiles={(level, place): top for level, place, top in cast("list[tuple[int, int, bytes]]", tiles)},
+        tiles={(level, place): top for level, place, top in tiles},
         runs=runs,
     )
 
 
 def _details(db: Database, kind: str) -> Iterator[tuple[int, Any]]:
     rows = db.query(f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS}", (kind,))
-    for seq, body in cast("list[tuple[int, bytes]]", rows):
+    for seq, body in rows:
         with suppress(ValueError, KeyError, TypeError):
             yield seq, json.loads(body)["detail"]

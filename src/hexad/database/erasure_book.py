@@ -143,7 +143,7 @@ class Erasures:
         kept: dict[str, JSONValue] = {"given": selection.to_dict(), "roles": roles}
         with self._db.joined() as con:
             row = con.execute("SELECT coalesce(max(no), 0) FROM memories").fetchone()
-            last = cast("int", row[0]) if row else 0
+            last = row[0] if row else 0
             con.execute(
                 "INSERT INTO erasures(id, at, actor, purge, selection_mac, selection, last_memory)"
                 " VALUES(?,?,?,?,?,?,?)",
@@ -200,16 +200,16 @@ class Erasures:
                 Book(
                     self._db,
                     _Known(
-                        no=cast("int", no),
-                        id=cast("str", erasure),
-                        at=from_micros(cast("int", at)),
-                        last_memory=cast("int", last),
+                        no=no,
+                        id=erasure,
+                        at=from_micros(at),
+                        last_memory=last,
                     ),
                 ),
                 Pending(
-                    no=cast("int", number),
-                    place=cast("str", place),
-                    reason=cast("str", reason),
+                    no=number,
+                    place=place,
+                    reason=reason,
                     work=parse(work),
                 ),
             )
@@ -266,12 +266,12 @@ class Erasures:
     def receipt(self, erasure: str) -> ErasureReceipt | None:
         """Return what is known of an erasure."""
         row = self._db.query_one("SELECT no FROM erasures WHERE id = ?", (erasure,))
-        return None if row is None else self._receipt(cast("int", row[0]))
+        return None if row is None else self._receipt(row[0])
 
     def receipts(self, *, limit: int = -1) -> list[ErasureReceipt]:
         """Return what is known of all erasures, the newest first."""
         rows = self._db.query("SELECT no FROM erasures ORDER BY no DESC LIMIT ?", (limit,))
-        return [self._receipt(cast("int", row[0])) for row in rows]
+        return [self._receipt(row[0]) for row in rows]
 
     def _receipt(self, no: int) -> ErasureReceipt:
         with self._db.read():
@@ -291,20 +291,17 @@ class Erasures:
                 "SELECT place, reason FROM erasure_pending WHERE erasure_no = ? ORDER BY no", (no,)
             )
         return ErasureReceipt(
-            id=cast("str", row[0]),
-            at=from_micros(cast("int", row[1])),
-            actor=cast("str", row[2]),
+            id=row[0],
+            at=from_micros(row[1]),
+            actor=row[2],
             purge=bool(row[3]),
             selection=None,
-            selection_mac=cast("str", row[4]),
-            mac=cast("str | None", row[5]),
-            ledger_seq=cast("int | None", row[6]),
-            erased=tuple(
-                Erased(place=cast("str", place), count=cast("int", count), bytes=cast("int", size))
-                for place, count, size in counts
-            ),
+            selection_mac=row[4],
+            mac=row[5],
+            ledger_seq=row[6],
+            erased=tuple(Erased(place=place, count=count, bytes=size) for place, count, size in counts),
             pending=_distinct(waiting),
-            flagged=tuple(cast("str", flag[0]) for flag in flags),
+            flagged=tuple(flag[0] for flag in flags),
         )
 
     # What the ledger has to do ----------------------------------------------------------------------------------
@@ -318,7 +315,7 @@ class Erasures:
         )
         found: dict[int, list[Mapping[str, JSONValue]]] = {}
         for number, work in rows:
-            found.setdefault(cast("int", number), []).append(parse(work))
+            found.setdefault(number, []).append(parse(work))
         return found
 
     def not_on_ledger(self, through: int) -> dict[str, int]:
@@ -326,7 +323,7 @@ class Erasures:
         rows = self._db.query(
             "SELECT id, no FROM erasures WHERE log_no <= ? AND ledger_seq IS NULL", (through,)
         )
-        return {cast("str", erasure): cast("int", no) for erasure, no in rows}
+        return dict(rows)
 
     def ledger_took(self, through: int, records: Mapping[int, tuple[int, int]]) -> None:
         """Strike out what the ledger did with the notes up to this one.

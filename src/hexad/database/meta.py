@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.json_types import JSONValue
@@ -32,7 +32,7 @@ class Meta:
     def get(self, key: str) -> str | None:
         """Return a fact, or None."""
         row = self._db.query_one("SELECT value FROM meta WHERE key = ?", (key,))
-        return cast("str", row[0]) if row else None
+        return row[0] if row else None
 
     def put(self, key: str, value: str) -> None:
         """Store a fact."""
@@ -85,7 +85,7 @@ class Meta:
     def sqlite_version(self) -> str:
         """Return the version of the SQLite library in use."""
         row = self._db.query_one("SELECT sqlite_version()")
-        return cast("str", row[0]) if row else ""
+        return row[0] if row else ""
 
     def has_cold(self) -> bool:
         """Whether there is any experience that was compressed, or compacted."""
@@ -126,17 +126,14 @@ class Meta:
         rows = self._db.query(
             "SELECT no, at, what, detail FROM maintenance_log WHERE no > ? ORDER BY no LIMIT ?", (no, limit)
         )
-        return [
-            (cast("int", row), from_micros(cast("int", at)), cast("str", what), parse(detail))
-            for row, at, what, detail in rows
-        ]
+        return [(row, from_micros(at), what, parse(detail)) for row, at, what, detail in rows]
 
     def logged(self, *, limit: int) -> list[tuple[datetime, str, Mapping[str, JSONValue]]]:
         """Return the newest notes of maintenance."""
         rows = self._db.query(
             "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
         )
-        return [(from_micros(cast("int", at)), cast("str", what), parse(detail)) for at, what, detail in rows]
+        return [(from_micros(at), what, parse(detail)) for at, what, detail in rows]
 
 
 class MaintenanceLog:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, cast
+from typing import Final
 
 import apsw
 
@@ -112,7 +112,7 @@ def clear_pages(db: Database, *, patient: bool, meta: Meta | None = None) -> boo
             return False  # somebody wrote meanwhile
         clear_gaps(con)
         ((version,),) = con.execute("PRAGMA user_version").fetchall()
-        con.execute(f"PRAGMA user_version = {(cast('int', version) + 1) & 0x7FFFFFFF}")
+        con.execute(f"PRAGMA user_version = {(version + 1) & 0x7FFFFFFF}")
     return True
 
 
@@ -121,7 +121,7 @@ def _write_anew(db: Database, meta: Meta | None) -> bool:
         rows = con.execute(
             "SELECT name FROM sqlite_schema WHERE substr(name, -4) = '_fts' AND sql LIKE 'CREATE VIRTUAL%'"
         ).fetchall()
-        for (index,) in cast("list[tuple[str]]", rows):
+        for (index,) in rows:
             con.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
     with _turn(db) as held:
         if held is None:

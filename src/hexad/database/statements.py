@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -12,7 +13,8 @@ from hexad.core.clock import Clock
 from hexad.database.sqlite_errors import FOREIGN, translated_error
 
 SQLValue = str | int | float | bytes | None
-Row = tuple[SQLValue, ...]
+Row = tuple[Any, ...]
+"""What a column holds is known where the value of a row is built, and nowhere below."""
 Tracer = Callable[[str, float], None]
 
 

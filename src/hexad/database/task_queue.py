@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.connection import Database
 
@@ -48,7 +48,7 @@ class Tasks:
                 " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no) ORDER BY memory_no LIMIT ?",
                 (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit),
             ).fetchall()
-            numbers = [cast("int", row[0]) for row in rows]
+            numbers = [row[0] for row in rows]
             con.executemany(
                 "UPDATE tasks SET owner = ?, attempts = attempts + 1 WHERE kind = ? AND memory_no = ?",
                 [(owner, kind, no) for no in numbers],
@@ -99,7 +99,7 @@ class Tasks:
             " JOIN spaces s ON s.no = m.space_no",
             (json.dumps(list(numbers)),),
         )
-        return {cast("int", no): cast("str", name) for no, name in rows}
+        return dict(rows)
 
     def drop(self, memory_no: int) -> None:
         """Forget all work on a memory."""
@@ -111,7 +111,7 @@ class Tasks:
         row = self._db.query_one(
             "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM tasks WHERE kind = ?", (kind,)
         )
-        return cast("tuple[int, int]", row) if row else (0, 0)
+        return row if row else (0, 0)
 
     def retry_failed(self, kind: str) -> None:
         """Let failed tasks be tried again."""

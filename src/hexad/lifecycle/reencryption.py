@@ -233,7 +233,7 @@ class Conversion:
         """Write into the copy how long the segments' new files are, and what their hashes are."""
         copy.execute("BEGIN")
         for table in ("stream_segments", "stream_sidecars"):
-            rows = cast("list[tuple[str]]", copy.execute(f"SELECT name FROM {table}").fetchall())
+            rows = copy.execute(f"SELECT name FROM {table}").fetchall()
             for (name,) in rows:
                 found = self._written.get(f"{SEGMENTS}/{name}")
                 if found is None:

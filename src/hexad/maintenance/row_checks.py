@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.ids import content_hash
 from hexad.database.connection import Database
@@ -59,22 +59,20 @@ def check_rows(db: Database) -> Iterator[str]:
     yield from broken
     if broken:
         return  # rows of a damaged file prove nothing
-    for table, rowid, parent, _ in cast(
-        "list[tuple[str, int, str, int]]", db.query("PRAGMA foreign_key_check")
-    ):
+    for table, rowid, parent, _ in db.query("PRAGMA foreign_key_check"):
         yield (
             f"Row {rowid} of {table!r} refers to a row of {parent!r} that is not there. "
             "Ingest the source again, or put a backup in its place."
         )
     yield from _contents(db)
     for sql, words in (*_PROMISES, *TAG_PROMISES, *WINDOW_PROMISES, *HONEYCOMB_PROMISES):
-        for row in cast("list[tuple[str, ...]]", db.query(f"{sql} LIMIT {_LISTED}")):
+        for row in db.query(f"{sql} LIMIT {_LISTED}"):
             yield words.format(*row)
 
 
 def _sqlite(db: Database) -> Iterator[str]:
     try:
-        for (line,) in cast("list[tuple[str]]", db.query(f"PRAGMA integrity_check({_LISTED})")):
+        for (line,) in db.query(f"PRAGMA integrity_check({_LISTED})"):
             if line != "ok":
                 yield (
                     f"memory.db is damaged: {line}. Put a backup in its place, or save what can be read "
@@ -95,13 +93,13 @@ def _contents(db: Database) -> Iterator[str]:
         if not rows:
             return
         for row in rows:
-            last, raw, columns = cast("int", row[0]), row[3], row[4:]
-            memory_id, expected = cast("tuple[str, str]", row[1:3])
+            last, raw, columns = row[0], row[3], row[4:]
+            memory_id, expected = row[1:3]
             if not isinstance(raw, str) or content_hash(raw) != expected:
                 yield f"The text of memory {memory_id!r} does not match its hash {expected}: it was changed or damaged."
             for name, text in zip(_JSON_COLUMNS, columns, strict=True):
                 try:
-                    json.loads(cast("str", text))
+                    json.loads(text)
                 except (ValueError, TypeError):
                     yield f"Memory {memory_id!r} has {name} that are not JSON: {str(text)[:80]!r}."
 
@@ -114,7 +112,7 @@ def check_vectors(db: Database, *, dimensions: int | None, awaited: str) -> Iter
             f" WHERE length(v.vector) <> ? LIMIT {_LISTED}",
             (2 * dimensions,),
         )
-        for memory_id, size in cast("list[tuple[str, int]]", wrong):
+        for memory_id, size in wrong:
             yield (
                 f"A vector of memory {memory_id!r} has {size} bytes instead of {2 * dimensions}. "
                 "`hexad reindex --vectors` computes it anew."
@@ -124,7 +122,7 @@ def check_vectors(db: Database, *, dimensions: int | None, awaited: str) -> Iter
         f" WHERE m.status <> 'active' OR (v.chunk_no IS NOT NULL AND NOT EXISTS"
         f" (SELECT 1 FROM chunks c WHERE c.no = v.chunk_no AND c.memory_no = m.no)) LIMIT {_LISTED}"
     )
-    for (memory_id,) in cast("list[tuple[str]]", stale):
+    for (memory_id,) in stale:
         yield f"A vector of memory {memory_id!r} belongs to no active chunk. `hexad reindex --vectors` mends it."
     if dimensions is not None and db.query_one("SELECT 1 FROM vectors LIMIT 1"):
         yield from _missing(db, awaited)
@@ -138,7 +136,7 @@ def _missing(db: Database, awaited: str) -> Iterator[str]:
         f" AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.memory_no = m.no AND t.kind = ?) LIMIT {_LISTED}",
         (awaited,),
     )
-    for (memory_id,) in cast("list[tuple[str]]", rows):
+    for (memory_id,) in rows:
         yield f"Memory {memory_id!r} has no vector and none is on its way. `hexad reindex --vectors` mends it."
 
 
@@ -154,9 +152,9 @@ def _not_finite(db: Database) -> Iterator[str]:
         )
         if not rows:
             return
-        last = cast("int", rows[-1][0])
+        last = rows[-1][0]
         for _, memory_id, blob in rows:
-            data = cast("bytes", blob)
+            data = blob
             vector = np.frombuffer(data[: len(data) // 2 * 2], dtype="<f2").astype(np.float32)
             length = float(vector @ vector)
             if not np.isfinite(length) or length > 1.02:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
@@ -44,7 +44,7 @@ class Holdings:
             " ORDER BY s.no",
             (subject,),
         )
-        return tuple(cast("str", row[0]) for row in rows)
+        return tuple(row[0] for row in rows)
 
     def section(self, section: Section, held: Held) -> Iterator[dict[str, JSONValue]]:
         """Yield the rows of a section that are about what is asked for."""
@@ -83,7 +83,7 @@ class Holdings:
     def numbers(self, held: Held) -> int:
         """Return how many memories there are."""
         row = self._db.query_one(f"SELECT count(*) FROM memories m WHERE {_MEMORIES}", _asked(held, 0))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def page(self, held: Held, *, limit: int, offset: int) -> list[Memory]:
         """Return memories whatever their status, the last changed first."""
@@ -92,14 +92,14 @@ class Holdings:
             " LIMIT :limit OFFSET :offset",
             {**_asked(held, 0), "limit": limit, "offset": offset},
         )
-        found = self._memories.by_no([cast("int", row[0]) for row in rows])
-        return [found[cast("int", row[0])] for row in rows if row[0] in found]
+        found = self._memories.by_no([row[0] for row in rows])
+        return [found[row[0]] for row in rows if row[0] in found]
 
     def _numbers(self, held: Held, after: int) -> list[int]:
         rows = self._db.query(
             f"SELECT m.no FROM memories m WHERE {_MEMORIES} ORDER BY m.no LIMIT {PAGE}", _asked(held, after)
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def _more(self, numbers: Sequence[int]) -> dict[int, dict[str, JSONValue]]:
         """Return of each memory what its record does not say: earlier texts, evidence, uses, who may see it."""
@@ -118,10 +118,10 @@ class Holdings:
             (dump(list(numbers)),),
         )
         return {
-            cast("int", no): {
+            no: {
                 "earlier_versions": _timed(versions),
                 "seen": _timed(seen),
-                "uses": cast("int", uses or 0),
+                "uses": (uses or 0),
                 "visible_to_roles": None if roles is None else parse(roles),
                 "as_its_file_said": None if origin is None else parse(origin),
                 "derived_from": parse(sources),
@@ -142,11 +142,11 @@ class Holdings:
         )
         for source, target, kind, score, at in rows:
             yield {
-                "source": cast("str", source),
-                "target": cast("str", target),
-                "kind": cast("str", kind),
-                "score": cast("float", score),
-                "created_at": format_time(from_micros(cast("int", at))),
+                "source": source,
+                "target": target,
+                "kind": kind,
+                "score": score,
+                "created_at": format_time(from_micros(at)),
             }
 
 
@@ -177,22 +177,22 @@ def _names(columns: str) -> list[str]:
 
 def _told(name: str, value: SQLValue) -> tuple[str, JSONValue]:
     if name.startswith("json_"):
-        return name.removeprefix("json_"), None if value is None else cast("JSONValue", parse(value))
+        return name.removeprefix("json_"), None if value is None else parse(value)
     if name.startswith("timed_"):
         return name.removeprefix("timed_"), _timed(value)
     if name.startswith("is_"):
         return name.removeprefix("is_"), bool(value)
     if (name == "at" or name.endswith("_at")) and isinstance(value, int):
         return name, format_time(from_micros(value))
-    return name, cast("JSONValue", value)
+    return name, value
 
 
 def _timed(text: SQLValue) -> JSONValue:
-    rows = cast("list[dict[str, JSONValue]]", parse(text))
+    rows = parse(text)
     return [
         {
             **row,
-            **{key: format_time(from_micros(cast("int", row[key]))) for key in row if key.endswith("_at")},
+            **{key: format_time(from_micros(row[key])) for key in row if key.endswith("_at")},
         }
         for row in rows
     ]

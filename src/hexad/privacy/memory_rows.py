@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.erasure import Selection, masked_item
 from hexad.database.change_counters import bump
@@ -57,7 +57,7 @@ class ErasedMemories:
             f" WHERE {' AND '.join(where)}{seen} ORDER BY m.no",
             (*params, *roles),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def _conditions(self, selection: Selection) -> tuple[list[str], list[SQLValue]]:
         where, params = ["1"], list[SQLValue]()
@@ -104,12 +104,12 @@ class ErasedMemories:
             f"SELECT DISTINCT s.name FROM memories m JOIN spaces s ON s.no = m.space_no WHERE m.no {_AMONG} ORDER BY 1",
             (json.dumps(list(numbers)),),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def ids_of(self, numbers: Collection[int]) -> list[str]:
         """Return the ids of these memories."""
         rows = self._db.query(f"SELECT id FROM memories WHERE no {_AMONG}", (json.dumps(list(numbers)),))
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def remembered(self, records: Sequence[str], between: Sequence[str] | None) -> list[int]:
         """Return the memories of these compactions and COLD records, whatever their status.
@@ -125,7 +125,7 @@ class ErasedMemories:
             " AND NOT EXISTS (SELECT 1 FROM compressed_records r WHERE r.id = m.source_id))) ORDER BY m.no",
             (EXPERIENCE, json.dumps(list(records)), first, last),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     # What rests on it -------------------------------------------------------------------------------------------
 
@@ -165,13 +165,13 @@ class ErasedMemories:
             (json.dumps(list(fresh)), *roles),
         )
         found: dict[int, set[int]] = {}
-        for no in {cast("int", row[0]) for row in rows} | self._linked(fresh, (_DERIVED,)):
+        for no in {row[0] for row in rows} | self._linked(fresh, (_DERIVED,)):
             on = self._db.query(
                 "SELECT m.no FROM derivations d JOIN memories m ON m.id = d.source_id WHERE d.memory_no = ?1"
                 " UNION SELECT to_no FROM relations WHERE from_no = ?1 AND kind = ?2",
                 (no, _DERIVED),
             )
-            found[no] = {cast("int", row[0]) for row in on}
+            found[no] = {row[0] for row in on}
         return found
 
     def _linked(self, numbers: Collection[int], kinds: Sequence[str]) -> set[int]:
@@ -181,7 +181,7 @@ class ErasedMemories:
             f" JOIN memories m ON m.no = r.from_no WHERE r.kind {_AMONG}{seen}",
             (json.dumps(list(numbers)), json.dumps(list(kinds)), *roles),
         )
-        return {cast("int", row[0]) for row in rows}
+        return {row[0] for row in rows}
 
     def _summaries(self, numbers: Collection[int], source_id: str) -> set[int]:
         rows = self._db.query(
@@ -189,7 +189,7 @@ class ErasedMemories:
             " JOIN memories o ON o.source_no = g.source_no AND o.source_id = ?",
             (json.dumps(list(numbers)), source_id),
         )
-        return {cast("int", row[0]) for row in rows}
+        return {row[0] for row in rows}
 
     def flag(self, numbers: Collection[int]) -> list[str]:
         """Mark memories as in need of review, and return their ids."""
@@ -230,7 +230,7 @@ class ErasedMemories:
         rows = self._db.query(
             f"SELECT no FROM memories WHERE no {_AMONG} AND status = 'active'", (json.dumps(list(numbers)),)
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def mark_archived(self, numbers: Collection[int], *, at: datetime) -> None:
         """Say of archived memories that somebody archived them, and not their age."""
@@ -243,7 +243,7 @@ class ErasedMemories:
 
     def _count(self, sql: str, *params: SQLValue) -> int:
         row = self._db.query_one(sql, params)
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def let_go(self, numbers: Collection[int], summaries: str, key: Callable[[], bytes]) -> None:
         """Take what names these memories elsewhere, in the caller's transaction and before they go."""
@@ -266,7 +266,7 @@ class ErasedMemories:
                 con.executemany(
                     "UPDATE OR REPLACE source_items SET source_id = ?, fingerprint = '', memory_no = NULL"
                     " WHERE source_no = ? AND source_id = ?",
-                    [(masked_item(secret, cast("str", source_id)), no, source_id) for no, source_id in rows],
+                    [(masked_item(secret, source_id), no, source_id) for no, source_id in rows],
                 )
 
     def unname(self, ids: Sequence[str]) -> None:
@@ -300,7 +300,7 @@ class ErasedMemories:
             secret = key()
             con.executemany(
                 "UPDATE OR REPLACE derivations SET source_id = ? WHERE source_id = ?",
-                [(masked_item(secret, cast("str", source)), source) for (source,) in rows],
+                [(masked_item(secret, source), source) for (source,) in rows],
             )
 
     def mask_tombstones(self, first: int, key: Callable[[], bytes]) -> None:
@@ -311,7 +311,7 @@ class ErasedMemories:
                 secret = key()
                 con.executemany(
                     "UPDATE tombstones SET id = ? WHERE no = ?",
-                    [(masked_item(secret, cast("str", name)), no) for no, name in rows],
+                    [(masked_item(secret, name), no) for no, name in rows],
                 )
 
     def next_tombstone(self) -> int:
@@ -358,7 +358,7 @@ def _clear(db: Database, index: str) -> int:
     with db.transaction() as con:
         con.execute(f"CREATE VIRTUAL TABLE temp.words_left USING fts5vocab(main, {index}, instance)")
         rows = con.execute(f"SELECT segid, term FROM {index}_idx ORDER BY segid, term").fetchall()
-        borders = cast("list[tuple[int, bytes]]", rows)
+        borders = rows
         ends = [*borders[1:], (-1, b"")]
         for (segment, border), (of_next, end) in zip(borders, ends, strict=False):
             if len(border) < 2:
@@ -368,7 +368,7 @@ def _clear(db: Database, index: str) -> int:
                 "SELECT CAST(term AS BLOB) FROM temp.words_left WHERE term >= CAST(? AS TEXT) LIMIT 1",
                 (border[1:],),
             ).fetchone()
-            left = border[:1] + cast("bytes", found[0]) if found is not None else None
+            left = border[:1] + found[0] if found is not None else None
             if left is not None and left.startswith(border):
                 continue  # something says it, or a word that begins like it
             if left is None or (of_next == segment and left >= end):

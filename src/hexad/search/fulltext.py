@@ -175,7 +175,7 @@ class FullText:
             self._counted = (change, counted)
         if key not in counted:
             row = self._db.query_one(sql, params)
-            counted[key] = cast("int", row[0]) if row else 0
+            counted[key] = row[0] if row else 0
         return counted[key]
 
     def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
@@ -200,6 +200,6 @@ class FullText:
             )
             params = (match, *values, limit)
         return [
-            TextMatch(chunk_no=cast("int", no), memory_no=cast("int", memory), bm25=cast("float", bm25))
+            TextMatch(chunk_no=no, memory_no=memory, bm25=bm25)
             for no, memory, bm25 in self._db.query(sql, params)
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.erasure import ErasureBook, Selection
 from hexad.core.json_types import JSONValue
@@ -66,12 +66,12 @@ class ErasedDocuments:
         return [
             *(
                 ChosenDocument(
-                    id=cast("str", name),
-                    copy=f"{FOLDERS[DocumentType(cast('str', kind))]}/{cast('str', path)}",
+                    id=name,
+                    copy=f"{FOLDERS[DocumentType(kind)]}/{path}",
                 )
                 for name, kind, path in there
             ),
-            *(ChosenDocument(id=cast("str", row[0]), copy=None) for row in removed),
+            *(ChosenDocument(id=row[0], copy=None) for row in removed),
         ]
 
     def copies(self, chosen: Sequence[ChosenDocument]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.erasure import masked_item
 from hexad.core.tick_ranges import Ranges, intersection, union
@@ -62,11 +62,11 @@ class StreamErasureRows:
             " (SELECT session_no FROM session_subjects WHERE subject IN (?2, ?4))) ORDER BY no",
             (session_id, subject, *masked),
         )
-        return {cast("int", no): cast("str", name) for no, name in rows}
+        return dict(rows)
 
     def erased_sessions(self) -> set[int]:
         """Return the numbers of the sessions that were erased as a whole."""
-        return {cast("int", row[0]) for row in self._db.query("SELECT session_no FROM erased_sessions")}
+        return {row[0] for row in self._db.query("SELECT session_no FROM erased_sessions")}
 
     def _masked(self, session_id: str | None, subject: str | None) -> tuple[str | None, str | None]:
         """Return what stands for the names of an erased session; nobody without the key can tell which they were."""
@@ -82,7 +82,7 @@ class StreamErasureRows:
             "SELECT no, next_tick FROM sessions WHERE no IN (SELECT value FROM json_each(?))",
             (dump(sorted(sessions)),),
         )
-        return {cast("int", no): cast("int", tick) for no, tick in rows}
+        return dict(rows)
 
     def empty_session(self, session: int, *, erasure: str, at: datetime) -> None:
         """Leave nothing of a session but its number, how many ticks it had, and keyed hashes of its names.
@@ -98,7 +98,7 @@ class StreamErasureRows:
             for name, subjects in rows:
                 con.execute("DELETE FROM session_subjects WHERE session_no = ?", (session,))
                 masked = [self._masked(None, str(one))[1] for one in parse(subjects)]
-                masked.append(self._masked(cast("str", name), None)[0])
+                masked.append(self._masked(name, None)[0])
                 con.executemany(
                     "INSERT INTO session_subjects VALUES(?, ?)", [(session, one) for one in masked]
                 )
@@ -116,7 +116,7 @@ class StreamErasureRows:
             (session,),
         )
         assert row is not None
-        return cast("tuple[int, str, int]", row)
+        return row
 
     def put_context(self, session: int, summary: str, tokens: int) -> None:
         """Give a session's window another summary."""
@@ -165,7 +165,7 @@ class StreamErasureRows:
             " json_each(r.significant_tags) t WHERE t.value IN (SELECT value FROM json_each(?)))",
             (dump(sorted(tag_ids)),),
         )
-        return [cast("int", row[0]) for row in rows if row[0] is not None]
+        return [row[0] for row in rows if row[0] is not None]
 
     def recount(self, record: int, *, timesteps: int, tokens: int) -> None:
         """Let a record stand for another number of timesteps and tokens."""
@@ -186,10 +186,10 @@ class StreamErasureRows:
         )
         return [
             CompactionRange(
-                no=cast("int", no),
-                id=cast("str", name),
-                ticks=(cast("int", first), cast("int", last)),
-                summary=cast("str", summary),
+                no=no,
+                id=name,
+                ticks=(first, last),
+                summary=summary,
             )
             for no, name, first, last, summary in rows
         ]
@@ -222,7 +222,7 @@ class StreamErasureRows:
             " ORDER BY first_tick, start_at, no",
             (dump(sorted(records)),),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def remembered(self, session_id: str, ticks: Ranges | None) -> list[str]:
         """Return the source ids of memories that tell of a session's ticks, or of all of it: compactions' and records'.
@@ -236,7 +236,7 @@ class StreamErasureRows:
             (_MADE_BY, session_id),
         )
         return [
-            cast("str", name)
+            name
             for name, first, last, there in rows
             if ticks is None
             or (first is not None and intersection(ticks, [(int(first), int(last or first))]))
@@ -273,21 +273,21 @@ class StreamErasureRows:
 
 
 def _cold_row(row: Row) -> ColdRow:
-    level = CompressionLevel(cast("int", row[2]))
+    level = CompressionLevel(row[2])
     sources = parse(row[5])
-    covered: Sequence[int] = [cast("int", row[9])] if row[9] is not None else parse(row[10])
+    covered: Sequence[int] = [row[9]] if row[9] is not None else parse(row[10])
     ticks = (
         union((int(first), int(last)) for first, last in sources) if level is CompressionLevel.REPLY else ()
     )
     return ColdRow(
-        no=cast("int", row[0]),
-        id=cast("str", row[1]),
+        no=row[0],
+        id=row[1],
         level=level,
-        times=(cast("int", row[3]), cast("int", row[4])),
+        times=(row[3], row[4]),
         ticks=ticks,
         tags=frozenset(str(one) for one in parse(row[6])),
-        timesteps=cast("int", row[7]),
-        tokens=cast("int", row[8]),
+        timesteps=row[7],
+        tokens=row[8],
         sessions=tuple(covered),
     )
 

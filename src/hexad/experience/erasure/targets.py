@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import dump
 from hexad.database.connection import Database
@@ -35,7 +35,7 @@ class ErasedTargets:
         rows = self._db.query(
             "SELECT no, first_tick, last_tick FROM time_windows WHERE session_no = ? ORDER BY no", (session,)
         )
-        return [(cast("int", no), (cast("int", first), cast("int", last))) for no, first, last in rows]
+        return [(no, (first, last)) for no, first, last in rows]
 
     def submissions_of(self, windows: Collection[int]) -> list[str]:
         """Return the submissions that name any of these windows."""
@@ -44,7 +44,7 @@ class ErasedTargets:
             " WHERE ws.window_no IN (SELECT value FROM json_each(?)) ORDER BY s.no",
             (dump(sorted(windows)),),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def remove_windows(self, windows: Collection[int]) -> tuple[int, list[tuple[str, str]]]:
         """Remove windows, and submissions of which no window is left; returns how many windows there were, and the
@@ -65,9 +65,9 @@ class ErasedTargets:
             gone = con.execute(
                 "DELETE FROM submissions WHERE no IN (SELECT value FROM json_each(?)) AND NOT EXISTS"
                 " (SELECT 1 FROM window_submissions ws WHERE ws.submission_no = no) RETURNING id, bud_tag_id",
-                (dump([cast("int", row[0]) for row in named]),),
+                (dump([row[0] for row in named]),),
             ).fetchall()
-        return count, cast("list[tuple[str, str]]", gone)
+        return count, gone
 
     def narrow_window(self, window: int, ticks: tuple[int, int], *, tokens: int) -> None:
         """Let a window be of fewer ticks; what was said of why it is pinned goes."""
@@ -91,7 +91,7 @@ class ErasedTargets:
             ),
             (session_id,),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def applications(self, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
         """Return the tag applications of a session that share a tick with `hull`, and those on events without ticks."""
@@ -109,9 +109,9 @@ class ErasedTargets:
         )
         return [
             Targeted(
-                cast("int", no),
-                cast("str | None", event),
-                None if first is None else (cast("int", first), cast("int", last)),
+                no,
+                event,
+                None if first is None else (first, last),
                 bool(said),
             )
             for no, event, first, last, said in rows
@@ -153,15 +153,12 @@ class ErasedTargets:
     def tags_named(self, name: str) -> list[str]:
         """Return the tags of exactly this name, or of this id."""
         rows = self._db.query("SELECT id FROM tags WHERE name = ?1 OR id = ?1 ORDER BY no", (name,))
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def of_session(self, session_id: str) -> tuple[list[int], list[int]]:
         """Return all tag applications and all comments of a session, by number."""
         found = [
-            [
-                cast("int", row[0])
-                for row in self._db.query(f"SELECT no FROM {table} WHERE session_id = ?", (session_id,))
-            ]
+            [row[0] for row in self._db.query(f"SELECT no FROM {table} WHERE session_id = ?", (session_id,))]
             for table in _TARGETED
         ]
         return found[0], found[1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Database, Row, SQLValue
@@ -187,11 +187,11 @@ class _Counting:
             f" FROM compressed_records r WHERE {where} GROUP BY 1",
             params,
         ):
-            bucket = self._buckets.setdefault(self._floor(cast("int", at)), _Bucket())
-            bucket.timesteps += cast("int", timesteps)
-            bucket.compressed += cast("int", timesteps)
-            bucket.tokens += cast("int", tokens)
-            bucket.coarsest = max(bucket.coarsest, cast("int", level))
+            bucket = self._buckets.setdefault(self._floor(at), _Bucket())
+            bucket.timesteps += timesteps
+            bucket.compressed += timesteps
+            bucket.tokens += tokens
+            bucket.coarsest = max(bucket.coarsest, level)
 
     def _cold_concepts(self) -> list[Row]:
         where, params = self._cold_where()
@@ -209,13 +209,13 @@ class _Counting:
 
     def _add_cold_concepts(self, rows: Sequence[Row]) -> None:
         for at, name, count, timesteps, total, peak in rows:
-            bucket = self._buckets.get(self._floor(cast("int", at)))
+            bucket = self._buckets.get(self._floor(at))
             if bucket is not None:
-                concept = bucket.concept(cast("str", name))
-                concept.count += cast("int", count)
-                concept.weight += cast("int", timesteps)
-                concept.total += cast("float", total)
-                concept.peak = max(concept.peak, cast("float", peak))
+                concept = bucket.concept(name)
+                concept.count += count
+                concept.weight += timesteps
+                concept.total += total
+                concept.peak = max(concept.peak, peak)
 
     def _floored(self, column: str) -> str:
         """Return where the bucket begins, for SQLite and DuckDB alike; of a month its days, which `_floor` joins."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core import tick_ranges as ticks
 from hexad.core.tick_ranges import Ranges
@@ -112,7 +112,7 @@ def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
         "SELECT session_no, count(*), sum(timesteps), sum(token_count) FROM compressed_records"
         " WHERE session_no IS NOT NULL GROUP BY session_no"
     )
-    for number, records, timesteps, tokens in cast("list[tuple[int, int, int, int]]", rows):
+    for number, records, timesteps, tokens in rows:
         counts[number, "records"] += records
         counts[number, "timesteps"] += timesteps
         counts[number, "tokens"] += tokens
@@ -199,4 +199,4 @@ def tick_runs(
             return []
         return asked.cursor.execute(_RUNS.format(steps=asked.steps, when=when), list(asked.params)).fetchall()
 
-    return cast("list[TickRun]", reader.ask(question, read, light=True))
+    return reader.ask(question, read, light=True)

@@ -75,14 +75,14 @@ class ColdBytes:
             "SELECT count(*), coalesce(sum(bytes), 0) FROM compaction_records INDEXED BY compactions_by_session"
         )
         assert row is not None
-        return cast("tuple[int, int]", row)
+        return row
 
     def written(self) -> tuple[int, int]:
         """Return two numbers that grow with every COLD record and every compaction that is stored."""
         rows = self._db.query(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('compressed_records', 'compaction_records')"
         )
-        found = {cast("str", name): cast("int", last) for name, last in rows}
+        found: dict[str, int] = dict(rows)
         return found.get("compressed_records", 0), found.get("compaction_records", 0)
 
     def sizes(self, numbers: Collection[int]) -> dict[int, int]:
@@ -94,7 +94,7 @@ class ColdBytes:
             f"SELECT r.no, r.bytes FROM json_each(?) j CROSS JOIN {table} r ON r.no = j.value",
             (dump(sorted(numbers)),),
         )
-        return {cast("int", no): cast("int", size) for no, size in rows}
+        return dict(rows)
 
     # Compactions that go with what they summarise ---------------------------------------------------------------
 
@@ -146,7 +146,7 @@ def ended_sessions(db: Database) -> list[str]:
         "SELECT id FROM sessions WHERE ended_at IS NOT NULL AND next_tick - 1 > compacted_through"
         " ORDER BY ended_at, no"
     )
-    return [cast("str", row[0]) for row in rows]
+    return [row[0] for row in rows]
 
 
 def tables_bytes(db: Database, tables: Collection[str]) -> int:
@@ -214,12 +214,12 @@ def _measured(
 
 def _compaction(row: Row) -> CompactionRow:
     return CompactionRow(
-        no=cast("int", row[0]),
-        id=cast("str", row[1]),
-        session=cast("int", row[2]),
-        session_id=cast("str", row[3]),
-        at=from_micros(cast("int", row[4])),
-        ticks=(cast("int", row[5]), cast("int", row[6])),
-        summary=cast("str", row[7]),
-        bytes=cast("int", row[8]),
+        no=row[0],
+        id=row[1],
+        session=row[2],
+        session_id=row[3],
+        at=from_micros(row[4]),
+        ticks=(row[5], row[6]),
+        summary=row[7],
+        bytes=row[8],
     )

@@ -70,7 +70,7 @@ class Manifest:
                 (segment.name, to_micros(at), segment.rows, segment.bytes, segment.sha256),
             ).fetchone()
             assert row is not None
-            number = cast("int", row[0])
+            number = row[0]
             for session_range in ranges:
                 con.execute(
                     "INSERT INTO stream_segment_sessions VALUES(?, ?, ?, ?, ?, ?, ?)",
@@ -102,7 +102,7 @@ class Manifest:
                 con.execute(
                     "DELETE FROM stream_sidecars WHERE segment_no = ? AND kind = ?", (row[0], side.kind)
                 )
-                _add_side(con, cast("int", row[0]), side)
+                _add_side(con, row[0], side)
         return row is not None
 
     def sides(self, kind: str | None = None) -> dict[str, list[Side]]:
@@ -115,12 +115,12 @@ class Manifest:
             {"kind": kind},
         ):
             segment, what, name, size, sha256 = row
-            found.setdefault(cast("str", segment), []).append(
+            found.setdefault(segment, []).append(
                 Side(
-                    kind=cast("str", what),
-                    name=cast("str", name),
-                    bytes=cast("int", size),
-                    sha256=cast("str", sha256),
+                    kind=what,
+                    name=name,
+                    bytes=size,
+                    sha256=sha256,
                 )
             )
         return found
@@ -136,10 +136,7 @@ class Manifest:
 
     def replaced(self) -> list[str]:
         """Return the segments whose files are of no more use."""
-        return [
-            cast("str", row[0])
-            for row in self._db.query("SELECT name FROM stream_replaced_segments ORDER BY name")
-        ]
+        return [row[0] for row in self._db.query("SELECT name FROM stream_replaced_segments ORDER BY name")]
 
     def forget_replaced(self, name: str) -> None:
         """Note that the file of a replaced segment has gone."""
@@ -156,8 +153,8 @@ class Manifest:
             " ORDER BY s.no, r.session_no",
             {"sessions": None if sessions is None else dump(sorted(sessions))},
         ):
-            session, rows, first, last, since, until = cast("tuple[int, ...]", row[1:])
-            found.setdefault(cast("str", row[0]), []).append(
+            session, rows, first, last, since, until = row[1:]
+            found.setdefault(row[0], []).append(
                 SessionRange(session=session, rows=rows, ticks=(first, last), times=(since, until))
             )
         return found
@@ -174,7 +171,7 @@ class Manifest:
             some = names[at : at + _BATCH]
             marks = ", ".join("?" * len(some))
             rows = self._db.query(f"SELECT name FROM stream_retired_logs WHERE name IN ({marks})", some)
-            found |= {cast("str", row[0]) for row in rows}
+            found |= {row[0] for row in rows}
         return found
 
     def segments(
@@ -195,8 +192,8 @@ class Manifest:
             "  AND (:since IS NULL OR (r.last_at >= :since AND r.first_at < :until))) ORDER BY no",
             {"session": session, "low": low, "high": high, "since": since, "until": until},
         )
-        return [Segment(name=cast("str", r[0]), rows=cast("int", r[1]), bytes=cast("int", r[2]),
-                        sha256=cast("str", r[3])) for r in rows]  # fmt: skip
+        return [Segment(name=r[0], rows=r[1], bytes=r[2],
+                        sha256=r[3]) for r in rows]  # fmt: skip
 
     def has_all(self, session: int, tick: int) -> bool:
         """Whether a segment holds this tick for sure: every one between its first and its last of the session."""
@@ -227,7 +224,7 @@ class Manifest:
             row = self._db.query_one("SELECT no FROM stream_concepts WHERE id = ?", (concept,))
             if row is None:
                 return None
-            number = cast("int", row[0])
+            number = row[0]
             self._numbers[concept], self._ids[number] = number, concept
         return number
 
@@ -237,7 +234,7 @@ class Manifest:
             row = self._db.query_one("SELECT id FROM stream_concepts WHERE no = ?", (number,))
             if row is None:
                 return None
-            self._ids[number] = cast("str", row[0])
+            self._ids[number] = row[0]
         return self._ids[number]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.database.connection import Database
@@ -127,7 +127,7 @@ class ColdRanges:
         )
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for number, start, end in rows:
-            found[cast("int", number)].append((cast("int", start), cast("int", end)))
+            found[number].append((start, end))
         return {number: tuple(ranges) for number, ranges in found.items()}
 
 
@@ -144,7 +144,7 @@ def range_columns(ranges: dict[int, Ranges]) -> dict[str, NDArray[np.int64]]:
 def erased_ticks(db: Database) -> int:
     """Return how many ticks were ever erased: while that is the same, nothing that was read of the stream is gone."""
     row = db.query_one("SELECT coalesce(sum(last_tick - first_tick + 1), 0) FROM stream_erased")
-    return cast("int", row[0]) if row else 0
+    return row[0] if row else 0
 
 
 _LISTED: Final = 20
@@ -158,7 +158,7 @@ def check_cold(db: Database) -> Iterator[str]:
             " (SELECT coalesce(sum(timesteps), 0) FROM compressed_records)"
         )
         assert row is not None
-        left, told = cast("tuple[int, int]", row)
+        left, told = row
         if left != told:
             yield (
                 f"COLD records stand for {told:,} timesteps, and {left:,} left the stream: the database is damaged. "
@@ -169,7 +169,7 @@ def check_cold(db: Database) -> Iterator[str]:
             " AND c.first_tick <= e.last_tick AND c.last_tick >= e.first_tick JOIN sessions s ON s.no = e.session_no"
             f" GROUP BY s.no LIMIT {_LISTED}"
         )
-        for session, count in cast("list[tuple[str, int]]", overlapping):
+        for session, count in overlapping:
             yield (
                 f"Session {session!r} has {count} ranges of ticks that were erased and that COLD records stand for:"
                 " the database is damaged. Put a backup in its place."

@@ -195,11 +195,11 @@ class Compressed:
             " GROUP BY level ORDER BY level"
         )
         return {
-            CompressionLevel(cast("int", level)): LevelTotals(
-                records=cast("int", records),
-                timesteps=cast("int", timesteps),
-                tokens=cast("int", tokens),
-                bytes=cast("int", size),
+            CompressionLevel(level): LevelTotals(
+                records=records,
+                timesteps=timesteps,
+                tokens=tokens,
+                bytes=size,
             )
             for level, records, timesteps, tokens, size in rows
         }
@@ -212,7 +212,7 @@ class Compressed:
             " AND event_id IN (SELECT value FROM json_each(?))",
             (session, dump(list(event_ids))),
         ):
-            found.setdefault(cast("str", event), []).extend(parse(sources))
+            found.setdefault(event, []).extend(parse(sources))
         return {event: union(ranges) for event, ranges in found.items()}
 
     def covering(self, session: int, tick: int) -> CompressedRecord | None:
@@ -256,11 +256,11 @@ class Compressed:
         )
         return [
             Match(
-                cast("int", row[0]),
-                cast("int", row[1] or 0),
-                cast("int", row[2] or 0),
-                cast("int", row[3]),
-                cast("float", row[4] or 0.0),
+                row[0],
+                (row[1] or 0),
+                (row[2] or 0),
+                row[3],
+                (row[4] or 0.0),
             )
             for row in rows
             if _holds(row, question)
@@ -271,7 +271,7 @@ class Compressed:
             return self._records(self._db.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", params))
 
     def _records(self, rows: Sequence[Row]) -> list[Stored]:
-        numbers = dump([cast("int", row[0]) for row in rows])
+        numbers = dump([row[0] for row in rows])
         peaks: dict[int, dict[str, float]] = {}
         for no, concept, peak in self._db.query(
             "SELECT c.record_no, k.id, c.peak FROM json_each(?) j"
@@ -279,7 +279,7 @@ class Compressed:
             " CROSS JOIN stream_concepts k ON k.no = c.concept_no ORDER BY c.record_no, c.peak DESC, k.id",
             (numbers,),
         ):
-            peaks.setdefault(cast("int", no), {})[cast("str", concept)] = cast("float", peak)
+            peaks.setdefault(no, {})[concept] = peak
         covered: dict[int, list[int]] = {}
         for no, session in self._db.query(
             "SELECT r.no, coalesce(x.session_no, r.session_no) FROM json_each(?) j CROSS JOIN compressed_records r"
@@ -287,12 +287,12 @@ class Compressed:
             (numbers,),
         ):
             if session is not None:
-                covered.setdefault(cast("int", no), []).append(cast("int", session))
+                covered.setdefault(no, []).append(session)
         return [
             Stored(
-                no=cast("int", row[0]),
-                record=_record(row, peaks.get(cast("int", row[0]), {})),
-                sessions=tuple(covered.get(cast("int", row[0]), ())),
+                no=row[0],
+                record=_record(row, peaks.get(row[0], {})),
+                sessions=tuple(covered.get(row[0], ())),
             )
             for row in rows
         ]
@@ -342,7 +342,7 @@ def _conditions(question: StepQuery, session: int | None) -> tuple[list[str], di
 def _holds(row: Row, question: StepQuery) -> bool:
     """Whether what no statement asked holds too: exact ticks, and texts that are more than ASCII."""
     text = question.text
-    if text is not None and not text.isascii() and text.casefold() not in cast("str", row[5]).casefold():
+    if text is not None and not text.isascii() and text.casefold() not in row[5].casefold():
         return False
     if row[7] != CompressionLevel.REPLY or (question.tagged is None and question.ticks is None):
         return True
@@ -355,7 +355,7 @@ def _holds(row: Row, question: StepQuery) -> bool:
         carried = [not own.isdisjoint(tags) for tags in question.tag_sets]
         if carried and (any(carried) if question.any_tag else all(carried)):
             return bool(ranges)
-        ranges = intersection(ranges, question.tagged.get(cast("str", row[8]), ()))
+        ranges = intersection(ranges, question.tagged.get(row[8], ()))
     return bool(ranges)
 
 

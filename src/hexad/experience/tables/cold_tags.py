@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.tick_ranges import Ranges, difference, intersection, union
 from hexad.database.codec import dump, parse
@@ -76,9 +76,7 @@ class ColdTags:
             " WHERE s.id = :session AND c.first_tick <= :last AND c.last_tick >= :first",
             {"session": target.session_id, "first": target.range_start, "last": target.range_end},
         )
-        gone = intersection(
-            union((cast("int", first), cast("int", last)) for first, last in left), [_range(target)]
-        )
+        gone = intersection(union((first, last) for first, last in left), [_range(target)])
         if not difference(gone, union(tick for row in self._reached(target) for tick in _ticks(row))):
             return  # replies stand for all of it
         rows = self._db.query(
@@ -127,11 +125,11 @@ class ColdTags:
 
 
 def _ticks(row: Row) -> Ranges:
-    return tuple((cast("int", first), cast("int", last)) for first, last in parse(row[2]))
+    return tuple((first, last) for first, last in parse(row[2]))
 
 
 def _tags(row: Row) -> list[str]:
-    return [cast("str", one) for one in parse(row[3])]
+    return list(parse(row[3]))
 
 
 def _range(target: Target) -> TickRange:

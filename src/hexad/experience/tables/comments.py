@@ -76,7 +76,7 @@ class Comments:
             " WHERE c.id = ? ORDER BY v.version",
             (comment_id,),
         )
-        return [(from_micros(cast("int", at)), cast("str", text)) for at, text in rows]
+        return [(from_micros(at), text) for at, text in rows]
 
     def touching(self, session_id: str, ticks: TickRange, *, event_ids: Sequence[str] = ()) -> list[Comment]:
         """Return the comments on ticks of `ticks`, on ranges that share one, and on `event_ids`, the oldest first."""
@@ -96,7 +96,7 @@ class Comments:
             "SELECT DISTINCT event_id FROM comments WHERE session_id = ? AND event_id IS NOT NULL AND span IS NULL",
             (session_id,),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def remove(self, comment_id: str) -> None:
         """Take a comment away, and what it said before; raises `NotFound`."""

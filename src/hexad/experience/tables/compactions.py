@@ -128,7 +128,7 @@ class Compactions:
         rows = self._db.query(
             f"SELECT {_COLUMNS} {_FROM} WHERE c.no > ? ORDER BY c.no LIMIT ?", (number, limit)
         )
-        return [(cast("int", row[14]), _record(row)) for row in rows]
+        return [(row[14], _record(row)) for row in rows]
 
     def last_start(self, number: int) -> int:
         """Return with which tick a session's last compaction began, 1 where there was none."""
@@ -136,7 +136,7 @@ class Compactions:
             "SELECT range_start FROM compaction_records WHERE session_no = ? ORDER BY no DESC LIMIT 1",
             (number,),
         )
-        return 1 if row is None else cast("int", row[0])
+        return 1 if row is None else row[0]
 
     def idle(self, before: datetime) -> list[int]:
         """Return the sessions that compact by themselves and have sealed rows in their window, the last of them
@@ -148,14 +148,14 @@ class Compactions:
             " HAVING max(r.last_tick) > s.compacted_through AND max(r.last_at) < ? ORDER BY s.no",
             (to_micros(before),),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def begun(self) -> list[str]:
         """Return the sessions that compact by themselves and may have something in their window."""
         rows = self._db.query(
             "SELECT id FROM sessions WHERE auto_compact = 1 AND next_tick > compacted_through + 1 ORDER BY no"
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def began_at(self, record: CompactionRecord) -> datetime | None:
         """Return when what was compacted began, as far as replies of it are still there."""
@@ -193,13 +193,13 @@ def _unknown(session: SQLValue) -> NotFound:
 
 def _window_state(row: Row) -> WindowState:
     return WindowState(
-        number=cast("int", row[0]),
-        session_id=cast("str", row[1]),
-        max_tokens=cast("int", row[2]),
+        number=row[0],
+        session_id=row[1],
+        max_tokens=row[2],
         auto_compact=bool(row[3]),
-        compacted_through=cast("int", row[4]),
-        summary=cast("str", row[5]),
-        summary_tokens=cast("int", row[6]),
+        compacted_through=row[4],
+        summary=row[5],
+        summary_tokens=row[6],
         ended_at=optional_time(row[7]),
-        next_tick=cast("int", row[8]),
+        next_tick=row[8],
     )

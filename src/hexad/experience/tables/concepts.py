@@ -37,12 +37,12 @@ class Concepts:
     def count(self) -> int:
         """Return how many concepts the loaded packs have."""
         row = self._db.query_one("SELECT count(*) FROM concepts")
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def fingerprints(self) -> tuple[str, ...]:
         """Return what each loaded pack was read from, by which a change of the hierarchy is noticed."""
         rows = self._db.query("SELECT fingerprint FROM concept_packs ORDER BY no")
-        return tuple(cast("str", row[0]) for row in rows)
+        return tuple(row[0] for row in rows)
 
     def roots(self) -> list[Tag]:
         """Return the concepts without a parent among those that are loaded, by term."""
@@ -86,7 +86,7 @@ class Concepts:
             ") JOIN tags t ON t.no = other ORDER BY substr(how, 1, 11) = 'inverse of ', how, t.folded, t.id",
             (no,),
         )
-        return [(tag_of(row), cast("str", row[9])) for row in rows]
+        return [(tag_of(row), row[9]) for row in rows]
 
     def ancestors(self, concept_id: str) -> list[str]:
         """Return the ids of all concepts above one, sorted; none for what is no concept."""
@@ -94,7 +94,7 @@ class Concepts:
             f"{_UPWARD} SELECT t.id FROM up JOIN tags t ON t.no = up.no WHERE t.id <> :id ORDER BY 1",
             {"id": concept_id},
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def with_descendants(self, tag_ids: Collection[str]) -> list[str]:
         """Return these tags and every concept below them, sorted; tags that are no concepts stay alone."""
@@ -102,7 +102,7 @@ class Concepts:
             f"{_DOWNWARD} SELECT t.id FROM down JOIN tags t ON t.no = down.no ORDER BY 1",
             {"ids": dump(sorted(tag_ids))},
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def find(self, query: str, *, limit: int = -1) -> list[Tag]:
         """Return the concepts whose term or alias the query is, begins, or is in, best first, ignoring case.
@@ -149,7 +149,7 @@ class Concepts:
             "SELECT alias FROM concept_aliases WHERE tag_no = (SELECT no FROM tags WHERE id = ?) ORDER BY folded",
             (concept_id,),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def details(self, concept_id: str) -> dict[str, object]:
         """Return what else the pack says of a concept; raises `NotFound`."""
@@ -178,7 +178,7 @@ class Concepts:
         with self._db.joined() as con:
             row = con.execute("SELECT no, fingerprint FROM concept_packs WHERE id = ?", (pack.id,)).fetchone()
             if row is not None and row[1] == pack.fingerprint:
-                return self._report(con, pack, cast("int", row[0]), created=0, removed=0, unchanged=True)
+                return self._report(con, pack, row[0], created=0, removed=0, unchanged=True)
             con.execute(
                 "INSERT INTO concept_packs(id, version, fingerprint, loaded_at) VALUES(?1, ?2, ?3, ?4)"
                 " ON CONFLICT(id) DO UPDATE SET version = ?2, fingerprint = ?3, loaded_at = ?4",
@@ -186,7 +186,7 @@ class Concepts:
             )
             row = con.execute("SELECT no FROM concept_packs WHERE id = ?", (pack.id,)).fetchone()
             assert row is not None
-            pack_no = cast("int", row[0])
+            pack_no = row[0]
             before = _count(con, "SELECT count(*) FROM tags")
             _put_tags(con, pack, at)
             created = _count(con, "SELECT count(*) FROM tags") - before
@@ -227,7 +227,7 @@ class Concepts:
             ),
             relations=_count(con, relations, pack_no),
             dangling=_count(con, f"{relations} AND r.to_no IS NULL", pack_no),
-            orphans=tuple(cast("str", orphan[0]) for orphan in orphans),
+            orphans=tuple(orphan[0] for orphan in orphans),
             unchanged=unchanged,
         )
 
@@ -271,7 +271,7 @@ def _adopt(con: Connection, pack: ConceptPack) -> None:
         con.execute(
             "UPDATE compressed_records SET significant_tags = replace(significant_tags, ?1, ?2)"
             " WHERE instr(significant_tags, ?1) > 0",
-            (dump(cast("str", old_id)), dump(cast("str", new_id))),
+            (dump(old_id), dump(new_id)),
         )
         con.execute("DELETE FROM tags WHERE no = ?", (old_no,))
 
@@ -317,7 +317,7 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
     rows = con.execute(
         "SELECT t.id, t.no FROM concepts c JOIN tags t ON t.no = c.tag_no WHERE c.pack_no = ?", (pack_no,)
     )
-    numbers = {cast("str", tag_id): cast("int", no) for tag_id, no in rows}
+    numbers: dict[str, int] = dict(rows)
     con.executemany(
         "INSERT OR IGNORE INTO concept_aliases(folded, tag_no, alias) VALUES(?,?,?)",
         (
@@ -349,4 +349,4 @@ def _relations(parents: tuple[str, ...], relations: tuple[tuple[str, str], ...])
 
 def _count(con: Connection, sql: str, *params: SQLValue) -> int:
     row = con.execute(sql, params).fetchone()
-    return cast("int", row[0]) if row else 0
+    return row[0] if row else 0

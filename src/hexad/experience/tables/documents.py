@@ -108,10 +108,10 @@ class Documents:
         current = (now.revision, now.version, now.content, now.content_hash, None)
         return [
             DocumentVersion(
-                revision=cast("int", row[0]),
-                version=cast("str", row[1]),
-                content=cast("str", row[2]),
-                content_hash=cast("str", row[3]),
+                revision=row[0],
+                version=row[1],
+                content=row[2],
+                content_hash=row[3],
                 replaced_at=optional_time(row[4]),
             )
             for row in (*rows, current)
@@ -131,7 +131,7 @@ class Documents:
         row = self._db.query_one(
             "SELECT count(*) FROM documents WHERE ?1 IS NULL OR doc_type = ?1", (doc_type,)
         )
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     # Writing: in the caller's transaction -------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class Documents:
                     document.id,
                 ),
             ).fetchall()
-            no = cast("int", row[0][0])
+            no = row[0][0]
             con.execute("DELETE FROM document_tags WHERE document_no = ?", (no,))
             self._put_tags(no, document.tags)
             self._put_subjects(document)
@@ -268,7 +268,7 @@ def check_documents(db: Database) -> Iterator[str]:
         " UNION ALL SELECT d.id, v.revision, v.content, v.content_hash FROM document_versions v"
         " JOIN documents d ON d.no = v.document_no"
     )
-    for document_id, revision, content, expected in cast("list[tuple[str, int, str, str]]", rows):
+    for document_id, revision, content, expected in rows:
         if content_hash(content) != expected:
             yield (
                 f"Revision {revision} of document {document_id!r} does not match its hash {expected}: it was "
@@ -278,13 +278,13 @@ def check_documents(db: Database) -> Iterator[str]:
         "SELECT d.id FROM documents d WHERE d.revision <> 1 + (SELECT count(*) FROM document_versions v"
         f" WHERE v.document_no = d.no) LIMIT {_LISTED}"
     )
-    for (document_id,) in cast("list[tuple[str]]", gaps):
+    for (document_id,) in gaps:
         yield f"Document {document_id!r} lacks some of its earlier versions. Put a backup in its place."
     kept = db.query(
         "SELECT r.id FROM removed_documents r WHERE EXISTS (SELECT 1 FROM documents d WHERE d.id = r.id)"
         f" OR iif(r.body IS NULL, r.content_mac IS NULL, NOT json_valid(r.body)) LIMIT {_LISTED}"
     )
-    for (document_id,) in cast("list[tuple[str]]", kept):
+    for (document_id,) in kept:
         yield (
             f"What is kept of the removed document {document_id!r} cannot be brought back. Put a backup in its place, "
             "or purge it."

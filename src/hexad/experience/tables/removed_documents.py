@@ -98,7 +98,7 @@ class RemovedDocuments:
             self._documents.refuse_taken(str(said["path"]), str(said["folded"]))
             con.execute(
                 f"INSERT INTO documents({', '.join(_KEPT)}) VALUES({','.join('?' * len(_KEPT))})",
-                cast("list[SQLValue]", body["document"]),
+                body["document"],
             )
             no = con.last_insert_rowid
             con.executemany(

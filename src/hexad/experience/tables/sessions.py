@@ -83,7 +83,7 @@ class Sessions:
         """Reserve `count` ticks from `first` on; raises `Conflict` when one of them may have been used."""
         with self._db.transaction() as con:
             row = con.execute("SELECT next_tick, id FROM sessions WHERE no = ?", (number,)).fetchone()
-            free, session_id = cast("tuple[int, str]", row or (TICK_LIMIT, ""))
+            free, session_id = row or (TICK_LIMIT, "")
             if first < free:
                 raise Conflict(
                     f"Tick {first} of session {session_id!r} may have been used; give one from {free} on, or 0 for the "
@@ -107,7 +107,7 @@ class Sessions:
     def number(self, session_id: str) -> int | None:
         """Return the session's number, None when there is no such session."""
         row = self._db.query_one("SELECT no FROM sessions WHERE id = ?", (session_id,))
-        return None if row is None else cast("int", row[0])
+        return None if row is None else row[0]
 
     def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the ids of sessions by their numbers."""
@@ -115,7 +115,7 @@ class Sessions:
         for number in set(numbers):
             row = self._db.query_one("SELECT id FROM sessions WHERE no = ?", (number,))
             if row is not None:
-                found[number] = cast("str", row[0])
+                found[number] = row[0]
         return found
 
     def get(self, session_id: str) -> SessionInfo:
@@ -134,13 +134,13 @@ class Sessions:
         )
         return [
             SessionInfo(
-                id=cast("str", row[0]),
-                created_at=from_micros(cast("int", row[1])),
+                id=row[0],
+                created_at=from_micros(row[1]),
                 ended_at=optional_time(row[2]),
-                max_context_tokens=cast("int", row[3]),
-                last_tick=cast("int", row[4]) - 1,
+                max_context_tokens=row[3],
+                last_tick=row[4] - 1,
                 auto_compact=bool(row[5]),
-                compacted_through=cast("int", row[6]),
+                compacted_through=row[6],
                 data_subjects=load_strings(row[7]),
             )
             for row in rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import dump, from_micros, optional_time, to_micros
 from hexad.database.connection import Database, SQLValue
@@ -44,7 +44,7 @@ class Submissions:
 
     def ids(self) -> list[str]:
         """Return the ids of all submissions."""
-        return [cast("str", row[0]) for row in self._db.query("SELECT id FROM submissions ORDER BY no")]
+        return [row[0] for row in self._db.query("SELECT id FROM submissions ORDER BY no")]
 
     def window_numbers(self, submission_id: str) -> list[int]:
         """Return the numbers of the windows that a submission names."""
@@ -53,7 +53,7 @@ class Submissions:
             " WHERE s.id = ? ORDER BY 1",
             (submission_id,),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def unresolved(self, windows: Collection[int]) -> dict[int, list[str]]:
         """Return by window the unresolved submissions that name it; windows without any are left out."""
@@ -64,7 +64,7 @@ class Submissions:
         )
         found: dict[int, list[str]] = defaultdict(list)
         for window, submission in rows:
-            found[cast("int", window)].append(cast("str", submission))
+            found[window].append(submission)
         return dict(found)
 
     # Changes, in the caller's transaction -----------------------------------------------------------------------
@@ -93,15 +93,15 @@ class Submissions:
     def _read(self, where: str, params: tuple[SQLValue, ...]) -> list[Submission]:
         with self._db.read():
             rows = self._db.query(f"SELECT {_COLUMNS} FROM submissions {where} ORDER BY no", params)
-            named = self._window_ids([cast("int", row[0]) for row in rows])
+            named = self._window_ids([row[0] for row in rows])
         return [
             Submission(
-                id=cast("str", row[1]),
-                bud_tag_id=cast("str", row[2]),
-                status=SubmissionStatus(cast("str", row[3])),
-                submitted_at=from_micros(cast("int", row[4])),
+                id=row[1],
+                bud_tag_id=row[2],
+                status=SubmissionStatus(row[3]),
+                submitted_at=from_micros(row[4]),
                 resolved_at=optional_time(row[5]),
-                window_ids=tuple(named.get(cast("int", row[0]), ())),
+                window_ids=tuple(named.get(row[0], ())),
             )
             for row in rows
         ]
@@ -116,5 +116,5 @@ class Submissions:
         )
         found: dict[int, list[str]] = defaultdict(list)
         for number, window in rows:
-            found[cast("int", number)].append(cast("str", window))
+            found[number].append(window)
         return found

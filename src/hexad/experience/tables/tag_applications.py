@@ -51,7 +51,7 @@ class TagApplications:
                 row = con.execute("SELECT no FROM tags WHERE id = ?", (tag_id,)).fetchone()
                 if row is None:
                     raise NotFound(f"Tag {tag_id!r} is not there; nothing was tagged.")
-                numbers[tag_id] = cast("int", row[0])
+                numbers[tag_id] = row[0]
             con.executemany(
                 _INSERT,
                 (
@@ -77,7 +77,7 @@ class TagApplications:
     def last(self) -> int:
         """Return the number of the newest application; 0 where there is none."""
         row = self._db.query_one("SELECT max(no) FROM tag_applications")
-        return cast("int", row[0] or 0) if row else 0
+        return (row[0] or 0) if row else 0
 
     def after(self, session_id: str, number: int) -> list[tuple[TagApplication, bool]]:
         """Return what was applied in a session after the application of this number, and whether it is a concept."""
@@ -219,11 +219,11 @@ class TagApplications:
         sql = "SELECT count(*) FROM tag_applications"
         where = "" if tag_id is None else " WHERE tag_no = (SELECT no FROM tags WHERE id = ?)"
         row = self._db.query_one(sql + where, () if tag_id is None else (tag_id,))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
 
 def _typed(rows: Rows) -> Iterator[tuple[str, int | None, int | None, str | None]]:
-    return cast("Iterator[tuple[str, int | None, int | None, str | None]]", iter(rows))
+    return iter(rows)
 
 
 def _application(row: tuple[SQLValue, ...]) -> TagApplication:

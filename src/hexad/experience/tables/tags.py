@@ -129,7 +129,7 @@ class Tags:
     def count(self, tag_type: TagType | None = None) -> int:
         """Return how many tags there are, of one type or of all."""
         row = self._db.query_one("SELECT count(*) FROM tags WHERE ?1 IS NULL OR tag_type = ?1", (tag_type,))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     # Writing: in the caller's transaction ------------------------------------------------------------------------
 
@@ -201,14 +201,14 @@ class Tags:
             " WHERE t.id = ?",
             (tag_id,),
         )
-        return None if row is None else cast("str", row[0])
+        return None if row is None else row[0]
 
     def open_submissions(self, tag_id: str) -> list[str]:
         """Return the submissions of a bud that nobody has answered yet."""
         rows = self._db.query(
             "SELECT id FROM submissions WHERE bud_tag_id = ? AND status = 'open' ORDER BY no", (tag_id,)
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def relate_bud(self, tag_id: str, concept_ids: Collection[str]) -> None:
         """Note which concepts a bud is near to; those that it has stay."""
@@ -226,7 +226,7 @@ class Tags:
             "SELECT concept_id FROM bud_concepts WHERE bud_no = (SELECT no FROM tags WHERE id = ?) ORDER BY 1",
             (tag_id,),
         )
-        return tuple(cast("str", row[0]) for row in rows)
+        return tuple(row[0] for row in rows)
 
     def of_current_buds(self) -> frozenset[str]:
         """Return the ids of the buds that are neither promoted nor abandoned, and of the concepts near to them."""
@@ -235,4 +235,4 @@ class Tags:
             " AND bud_status IN ('collecting', 'ready', 'training'))"
             " SELECT id FROM current UNION SELECT b.concept_id FROM bud_concepts b JOIN current c ON c.no = b.bud_no"
         )
-        return frozenset(cast("str", row[0]) for row in rows)
+        return frozenset(row[0] for row in rows)

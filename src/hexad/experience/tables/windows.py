@@ -99,7 +99,7 @@ class Windows:
         )
         found: dict[int, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
         for number, fidelity, start, end in rows:
-            found[cast("int", number)][cast("str", fidelity)].append((cast("int", start), cast("int", end)))
+            found[number][fidelity].append((start, end))
         return {number: _by_strength(ranges) for number, ranges in found.items()}
 
     # Questions --------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.database.connection import Database
 from hexad.experience.stream.frames import Columns, Frames
@@ -44,7 +44,7 @@ class AutoTagged:
             if con.execute(_SEALED, (log,)).fetchone():
                 return None
             row = con.execute("SELECT rows FROM auto_tagged_logs WHERE log = ?", (log,)).fetchone()
-        return 0 if row is None else cast("int", row[0])
+        return 0 if row is None else row[0]
 
     def advance(self, log: str, *, before: int, now: int) -> bool:
         """Note in the caller's transaction that a log was looked at from `before` up to `now`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
@@ -65,7 +65,7 @@ class Remembered:
             "SELECT no FROM compressed_records WHERE no > ? AND level > ? ORDER BY no LIMIT ?",
             (self.last_record(), int(CompressionLevel.REPLY), limit),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def tells_of_tools(self, session_id: str, first: int, last: int) -> bool:
         """Whether what tools answered is among the events of a session between two ticks."""
@@ -83,7 +83,7 @@ class Remembered:
             " AND m.happened_at BETWEEN ? AND ?",
             (self._space, to_micros(since), to_micros(until)),
         )
-        return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
+        return least_trust(Trust(row[0]) for row in rows) if rows else None
 
     def outlived(self, *, limit: int) -> list[tuple[str, str, Trust]]:
         """Return source id, text and trust of memories whose compaction or record became part of something coarser."""
@@ -95,7 +95,7 @@ class Remembered:
             " AND NOT EXISTS (SELECT 1 FROM compressed_records r WHERE r.id = m.source_id) ORDER BY m.no LIMIT ?",
             (f"caller:{self._space}", self._space, limit),
         )
-        return [(cast("str", row[0]), cast("str", row[1]), Trust(cast("str", row[2]))) for row in rows]
+        return [(row[0], row[1], Trust(row[2])) for row in rows]
 
 
 SPACE: Final = "experience"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database, Row
@@ -83,7 +83,7 @@ class HoneycombEdges:
     def overflow_ends(self) -> list[tuple[int, int]]:
         """Return the ends of all edges in overflow."""
         rows = self._db.query("SELECT from_id, to_id FROM honeycomb_edges WHERE ring > 0")
-        return cast("list[tuple[int, int]]", rows)
+        return rows
 
     def pair(self, from_id: int, to_id: int) -> EdgeRow | None:
         """Return the edge between two nodes, None without one."""
@@ -114,12 +114,12 @@ class HoneycombEdges:
             "SELECT count(*), count(*) FILTER (WHERE ring > 0), count(*) FILTER (WHERE NOT is_auto)"
             " FROM honeycomb_edges"
         )
-        return cast("tuple[int, int, int]", row) if row else (0, 0, 0)
+        return row if row else (0, 0, 0)
 
     def relations(self) -> dict[str, int]:
         """Return how many edges there are of each type."""
         rows = self._db.query("SELECT relation, count(*) FROM honeycomb_edges GROUP BY 1 ORDER BY 2 DESC, 1")
-        return {cast("str", name): cast("int", count) for name, count in rows}
+        return dict(rows)
 
     # Inserting --------------------------------------------------------------------------------------------------
 
@@ -318,7 +318,7 @@ def _found(con: Connection, from_id: int, to_id: int) -> tuple[int, int, EdgeRow
     row = con.execute(_FOUND, (from_id, to_id)).fetchone()
     assert row is not None, from_id
     main, overflow, *edge = row
-    return cast("int", main), cast("int", overflow), None if edge[0] is None else EdgeRow._make(edge)
+    return main, overflow, None if edge[0] is None else EdgeRow._make(edge)
 
 
 def _pair(con: Connection, from_id: int, to_id: int) -> EdgeRow | None:
@@ -367,7 +367,7 @@ def _strongest_below(con: Connection, node: int) -> EdgeRow | None:
 def _counts(con: Connection, node: int) -> tuple[int, int]:
     row = con.execute("SELECT main, overflow FROM honeycomb_nodes WHERE id = ?", (node,)).fetchone()
     assert row is not None, node
-    return cast("tuple[int, int]", row)
+    return row
 
 
 def _set_counts(con: Connection, node: int, main: int, overflow: int, *, rev: int) -> None:

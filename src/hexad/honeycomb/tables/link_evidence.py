@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import load_object, load_strings
@@ -86,17 +86,17 @@ class HoneycombLinks:
         )
         return [
             Fact(
-                no=cast("int", row[0]),
-                space_no=cast("int", row[1]),
-                happened_at=cast("int", row[2]),
-                created_at=cast("int", row[3]),
-                path=cast("str", row[4]),
+                no=row[0],
+                space_no=row[1],
+                happened_at=row[2],
+                created_at=row[3],
+                path=row[4],
                 tags=load_strings(row[5]),
                 values=_values(row[6]),
-                source=None if row[7] is None or row[8] is None else cast("tuple[int, str]", row[7:9]),
-                turn=None if row[9] is None else cast("tuple[int, int]", row[9:11]),
-                mark=cast("int", row[11]),
-                vector_no=cast("int", row[12]),
+                source=None if row[7] is None or row[8] is None else row[7:9],
+                turn=None if row[9] is None else row[9:11],
+                mark=row[11],
+                vector_no=row[12],
             )
             for row in rows
         ]
@@ -107,7 +107,7 @@ class HoneycombLinks:
             "SELECT no FROM memories WHERE no IN (SELECT value FROM json_each(?)) AND status <> ? ORDER BY no",
             (json.dumps(sorted(numbers)), Status.ACTIVE.value),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def active_of_space(self, space_no: int) -> str:
         """Return the numbers of the active memories of a space, with commas and in no order."""
@@ -115,7 +115,7 @@ class HoneycombLinks:
             "SELECT group_concat(no) FROM memories WHERE space_no = ? AND status = ?",
             (space_no, Status.ACTIVE.value),
         )
-        return cast("str | None", row[0]) or "" if row else ""
+        return row[0] or "" if row else ""
 
     def times(self, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
         """Return when those of these memories that are active happened, and were stored."""
@@ -124,7 +124,7 @@ class HoneycombLinks:
             " AND +status = ?",
             (json.dumps(sorted(numbers)), Status.ACTIVE.value),
         )
-        return {no: (happened, made) for no, happened, made in cast("list[tuple[int, int, int]]", rows)}
+        return {no: (happened, made) for no, happened, made in rows}
 
     def beside(self, facts: Iterable[Fact]) -> list[tuple[int, int]]:
         """Return pairs `(earlier, later)` of turns, and of parts of one document, that follow each other."""
@@ -138,7 +138,7 @@ class HoneycombLinks:
             " AND o.position IN (t.position - 1, t.position + 1)",
             (json.dumps(sorted(numbers)),),
         )
-        return [_ordered(*row) for row in cast("list[tuple[int, int, int]]", rows)]
+        return [_ordered(*row) for row in rows]
 
     def _parts_beside(self, facts: Iterable[Fact]) -> list[tuple[int, int]]:
         wanted = [
@@ -154,7 +154,7 @@ class HoneycombLinks:
             " JOIN memories o ON o.source_no = m.source_no AND o.source_id = j.value ->> 1",
             (json.dumps(wanted),),
         )
-        return [_ordered(*row) for row in cast("list[tuple[int, int, int]]", rows)]
+        return [_ordered(*row) for row in rows]
 
     def relations(self, numbers: Collection[int]) -> list[Relation]:
         """Return the relations that begin or end at these memories, by their ends and kinds."""
@@ -165,7 +165,7 @@ class HoneycombLinks:
             f" UNION SELECT {columns} FROM relations WHERE to_no IN (SELECT value FROM json_each(?1)) ORDER BY 1, 2, 3",
             (listed,),
         )
-        return [Relation._make(row) for row in cast("list[tuple[int, int, str, float, int]]", rows)]
+        return [Relation._make(row) for row in rows]
 
     def sharing(self, space_no: int, token: str, *, before: int, most: int) -> list[int]:
         """Return up to `most` memories of lower numbers of a space that a word names, by number."""
@@ -174,7 +174,7 @@ class HoneycombLinks:
             " ORDER BY node_id LIMIT ?",
             (space_no, token, before, most),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def reaches_after(self, no: int) -> list[tuple[int, int, float | None]]:
         """Return number, space and reach of linked memories of higher numbers, by number."""
@@ -183,7 +183,7 @@ class HoneycombLinks:
             " WHERE n.id > ? AND n.linked ORDER BY n.id",
             (no,),
         )
-        return cast("list[tuple[int, int, float | None]]", rows)
+        return rows
 
     # Who is to be looked at again -------------------------------------------------------------------------------
 
@@ -210,20 +210,20 @@ class HoneycombLinks:
             " UNION SELECT to_no FROM one JOIN relations ON from_no = no WHERE to_no > no",
             (listed,),
         )
-        return {cast("int", row[0]) for row in rows}
+        return {row[0] for row in rows}
 
     def _naming_later(self, no: int, words: Collection[tuple[int, str]] = ()) -> set[int]:
         """Return the later memories for which it makes a difference that words name this one, or do no more."""
         rows = self._db.query("SELECT space_no, token FROM honeycomb_entities WHERE node_id = ?", (no,))
         found: set[int] = set()
-        for space_no, token in {*words, *cast("list[tuple[int, str]]", rows)}:
+        for space_no, token in {*words, *rows}:
             if len(self.sharing(space_no, token, before=no, most=SHARING_MOST)) < SHARING_MOST:
                 later = self._db.query(
                     "SELECT node_id FROM honeycomb_entities WHERE space_no = ? AND token = ? AND node_id > ?"
                     " ORDER BY node_id LIMIT ?",
                     (space_no, token, no, SHARING_MOST + 1),
                 )
-                found |= {cast("int", row[0]) for row in later}
+                found |= {row[0] for row in later}
         return found
 
     def queue_again(self, numbers: Collection[int]) -> None:
@@ -311,7 +311,7 @@ def _queue(con: Connection, numbers: Collection[int]) -> None:
 
 
 def _values(metadata: object) -> tuple[str, ...]:
-    found = load_object(cast("str", metadata))
+    found = load_object(metadata)
     return tuple(strings_of({name: value for name, value in found.items() if name not in _WRITTEN_BY_US}))
 
 

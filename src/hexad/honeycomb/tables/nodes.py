@@ -147,13 +147,12 @@ class HoneycombNodes:
         """Remove nodes with their edges, and what is known of who looked at them; returns how many there were."""
         with self._db.joined() as con:
             listed = json.dumps(sorted(ids))
-            there = [
-                cast("tuple[int, int]", row)
-                for row in con.execute(
+            there = list(
+                con.execute(
                     "SELECT id, is_memory FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))",
                     (listed,),
                 ).fetchall()
-            ]
+            )
             if not there:
                 return 0
             self.edges.drop_of([node for node, _ in there])
@@ -176,7 +175,7 @@ class HoneycombNodes:
             rows = con.execute(
                 "SELECT id FROM honeycomb_nodes WHERE NOT is_memory LIMIT ?", (limit,)
             ).fetchall()
-            return self.remove([cast("int", row[0]) for row in rows])
+            return self.remove([row[0] for row in rows])
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -189,7 +188,7 @@ class HoneycombNodes:
             f" LEFT JOIN memories m ON n.is_memory AND m.no = n.id WHERE NOT n.is_memory OR (m.no IS NOT NULL{seen})",
             (Status.ACTIVE.value, json.dumps(sorted(ids)), *roles),
         )
-        return {node.id: node for node in map(NodeRow._make, cast("list[tuple[int, ...]]", rows))}
+        return {node.id: node for node in map(NodeRow._make, rows)}
 
     def to_come(self, ids: Collection[int]) -> dict[int, NodeRow]:
         """Return those of these active memories that are no nodes yet, as nodes without edges."""
@@ -199,7 +198,7 @@ class HoneycombNodes:
             f" WHERE m.status = ? AND NOT EXISTS (SELECT 1 FROM honeycomb_nodes n WHERE n.id = m.no){seen}",
             (json.dumps(sorted(ids)), Status.ACTIVE.value, *roles),
         )
-        return {node.id: node for node in map(NodeRow._make, cast("list[tuple[int, ...]]", rows))}
+        return {node.id: node for node in map(NodeRow._make, rows)}
 
     def visible(self, ids: Collection[int]) -> set[int]:
         """Return those of these nodes that may be seen."""
@@ -226,7 +225,7 @@ class HoneycombNodes:
             " WHERE node_id IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(ids)),),
         )
-        return {cast("int", row[0]): Content(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
+        return {row[0]: Content(*row) for row in rows}
 
     def texts(self, ids: Collection[int]) -> dict[int, NodeText]:
         """Return what those of these nodes, or memories that are none yet, say that may be seen."""
@@ -237,7 +236,7 @@ class HoneycombNodes:
             f" WHERE c.node_id IS NOT NULL OR (m.no IS NOT NULL{seen})",
             (json.dumps(sorted(ids)), *roles),
         )
-        return {cast("int", row[0]): NodeText(*row) for row in rows}  # type: ignore[arg-type]  # as the columns say
+        return {row[0]: NodeText(*row) for row in rows}
 
     def data_of(self, ids: Collection[int]) -> list[tuple[int, str]]:
         """Return what those of these nodes say that are no memories."""
@@ -245,7 +244,7 @@ class HoneycombNodes:
             "SELECT node_id, data FROM honeycomb_contents WHERE node_id IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(ids)),),
         )
-        return cast("list[tuple[int, str]]", rows)
+        return rows
 
     def summaries(self, memory_no: int) -> tuple[str, ...]:
         """Return the long, the short and the micro summary of a memory that may be seen; nothing of another."""
@@ -255,12 +254,12 @@ class HoneycombNodes:
             f" FROM memories m WHERE m.no = ?{seen}",
             (memory_no, *roles),
         )
-        return cast("tuple[str, ...]", rows[0]) if rows else ()
+        return rows[0] if rows else ()
 
     def chunk_text(self, chunk_no: int) -> list[str]:
         """Return the text of a chunk of an active memory; nothing when it is gone."""
         rows = self._db.query("SELECT body FROM chunk_texts WHERE no = ?", (chunk_no,))
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def embeddings(self, *, dimensions: int, after: int, limit: int) -> list[Content]:
         """Return embeddings of one length of nodes with higher ids, in order, without their texts."""
@@ -269,7 +268,7 @@ class HoneycombNodes:
             " WHERE dimensions = ? AND node_id > ? ORDER BY node_id LIMIT ?",
             (dimensions, after, limit),
         )
-        return [Content(*row) for row in rows]  # type: ignore[arg-type]  # as the columns say
+        return [Content(*row) for row in rows]
 
     def embeddings_of(self, ids: Collection[int]) -> list[Content]:
         """Return the embeddings of these nodes, in the order of their ids, without their texts."""
@@ -278,7 +277,7 @@ class HoneycombNodes:
             " WHERE node_id IN (SELECT value FROM json_each(?)) ORDER BY node_id",
             (json.dumps(sorted(ids)),),
         )
-        return [Content(*row) for row in rows]  # type: ignore[arg-type]  # as the columns say
+        return [Content(*row) for row in rows]
 
     def changed_after(self, rev: int) -> list[NodeRow]:
         """Return the nodes that later changes touched, by id, whoever may see them."""
@@ -288,7 +287,7 @@ class HoneycombNodes:
             " ORDER BY +id",
             (rev,),
         )
-        return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
+        return [NodeRow._make(row) for row in rows]
 
     def after(self, node_id: int, *, limit: int) -> list[NodeRow]:
         """Return up to `limit` nodes with higher ids, by id, whoever may see them."""
@@ -297,7 +296,7 @@ class HoneycombNodes:
             " ORDER BY id LIMIT ?",
             (node_id, limit),
         )
-        return [NodeRow._make(row) for row in cast("list[tuple[int, ...]]", rows)]
+        return [NodeRow._make(row) for row in rows]
 
     def main_of(self, ids: Collection[int]) -> list[tuple[int, int, int, float, str, int, int, int]]:
         """Return the main rings of these nodes, whoever may see them: from, seat, to, score, relation, whether it was
@@ -308,27 +307,27 @@ class HoneycombNodes:
             " FROM json_each(?) j JOIN honeycomb_edges e ON e.from_id = j.value AND e.ring = 0",
             (json.dumps(list(ids)),),
         )
-        return cast("list[tuple[int, int, int, float, str, int, int, int]]", rows)
+        return rows
 
     def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
         """Return `(removal's number, node's id)` of later removals."""
         rows = self._db.query(
             "SELECT no, node_id FROM honeycomb_removals WHERE no > ? ORDER BY no", (removal_no,)
         )
-        return cast("list[tuple[int, int]]", rows)
+        return rows
 
     def overflow_rings(self) -> dict[int, int]:
         """Return how many nodes have how many overflow rings; those with none are left out."""
         rows = self._db.query(
             "SELECT (overflow + 5) / 6, count(*) FROM honeycomb_nodes WHERE overflow > 0 GROUP BY 1 ORDER BY 1"
         )
-        return dict(cast("list[tuple[int, int]]", rows))
+        return dict(rows)
 
     def linked(self) -> tuple[int, int]:
         """Return how many memories are linked, and the sum of their numbers: it is another where others are."""
         row = self._db.query_one("SELECT count(*), coalesce(sum(id), 0) FROM honeycomb_nodes WHERE linked")
         assert row is not None
-        return cast("tuple[int, int]", row)
+        return row
 
     def sample(self, count: int) -> list[tuple[int, int, int]]:
         """Return number, space and time of about `count` linked memories that may be seen, evenly taken by number."""
@@ -340,7 +339,7 @@ class HoneycombNodes:
             " WHERE p.n <= ? OR p.place * ? / p.n > (p.place - 1) * ? / p.n ORDER BY m.no",
             (*roles, count, count, count),
         )
-        return cast("list[tuple[int, int, int]]", rows)
+        return rows
 
     def has_own(self) -> bool:
         """Return whether there are nodes that are no memories."""
@@ -359,7 +358,7 @@ class HoneycombNodes:
         size = self._db.query_one("SELECT coalesce(sum(length(embedding)), 0) FROM honeycomb_contents")
         assert row is not None
         assert size is not None
-        return cast("tuple[int, int, int, int]", (*row, *size))
+        return (*row, *size)
 
 
 def _reserve(con: Connection, count: int) -> int:
@@ -375,7 +374,7 @@ def _reserve(con: Connection, count: int) -> int:
 
 def _count(con: Connection) -> int:
     row = con.execute("SELECT n FROM honeycomb_counts WHERE name = ?", (_OWN,)).fetchone()
-    return cast("int", row[0]) if row else 0
+    return row[0] if row else 0
 
 
 def _set_count(con: Connection, count: int) -> None:

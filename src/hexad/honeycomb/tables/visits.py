@@ -57,7 +57,7 @@ class HoneycombAccesses:
     def started_at(self, session: str) -> int | None:
         """Return when a session began, None for one that nobody started."""
         row = self._db.query_one("SELECT started_at FROM honeycomb_sessions WHERE session = ?", (session,))
-        return cast("int", row[0]) if row else None
+        return row[0] if row else None
 
     def of(self, session: str, node_id: int) -> Access | None:
         """Return the accesses to a node in a session."""
@@ -113,7 +113,7 @@ class HoneycombAccesses:
             " (SELECT s.id FROM session_subjects u JOIN sessions s ON s.no = u.session_no WHERE u.subject = ?2))",
             (selection.session, selection.subject),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     # Totals -----------------------------------------------------------------------------------------------------
 

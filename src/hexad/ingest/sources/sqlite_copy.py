@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 from urllib.parse import quote
 
 import apsw
@@ -37,14 +37,14 @@ class ForeignDatabase:
         """Return the file's tables with the names of their columns; views and virtual tables are none."""
         with self._failing():
             names = [
-                cast("str", row[0])
+                row[0]
                 for row in self._connection.execute(
                     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name"
                 )
             ]
             return {
                 name: [
-                    cast("str", row[0])
+                    row[0]
                     for row in self._connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
                 ]
                 for name in names
@@ -62,7 +62,7 @@ class ForeignDatabase:
             for row in self._connection.execute(
                 f"SELECT {', '.join(map(_quoted, chosen))} FROM {_quoted(table)}{ordered}"
             ):
-                yield dict(zip(chosen, cast("tuple[Value, ...]", row), strict=True))
+                yield dict(zip(chosen, row, strict=True))
 
     def count(self, table: str) -> int:
         """Return how many rows a table has; 0 for one that is not there."""
@@ -70,7 +70,7 @@ class ForeignDatabase:
             return 0
         with self._failing():
             row = self._connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     @contextmanager
     def _failing(self) -> Iterator[None]:

@@ -145,11 +145,7 @@ class _Options:
         value = self._values.get(name)
         if value is None:
             return None
-        words = (
-            word_list(cast("Sequence[str]", value), name)
-            if isinstance(value, list | tuple | str | set)
-            else None
-        )
+        words = word_list(value, name) if isinstance(value, list | tuple | str | set) else None
         if words is None or not all(isinstance(word, str) for word in words):
             raise self._bad(name, value, "give a list of strings")
         return words

@@ -177,7 +177,7 @@ class _Fields:
             return None
         if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
             raise self.bad(name, value, "give a list of strings")
-        return tuple(cast("Sequence[str]", value))
+        return tuple(value)
 
     def mapping(self, name: str) -> Mapping[str, JSONValue] | None:
         value = self.given.get(name)
@@ -222,7 +222,7 @@ class _Fields:
             return None
         if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
             raise self.bad(name, value, "give a list of objects")
-        return cast("Sequence[Mapping[str, JSONValue]]", value)
+        return value
 
 
 def _raw(found: _Fields) -> tuple[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.core.erasure import Erased, ErasureBook, Plan, Selection
 from hexad.database.change_counters import bump
@@ -84,7 +84,7 @@ class Feedbacks:
             f"SELECT f.layer, f.verdict, f.given_at {_FROM} WHERE f.query_class = ?{where}",
             (query_class.value, *params),
         )
-        return [Counted._make(cast("tuple[str, str, int]", row)) for row in rows]
+        return [Counted._make(row) for row in rows]
 
     # Writing: always inside the caller's transaction ------------------------------------------------------------
 
@@ -121,13 +121,13 @@ class Feedbacks:
             if row is None:
                 return
             con.execute("DELETE FROM feedback WHERE id = ?", (feedback_id,))
-            no = cast("int | None", row[0])
+            no = row[0]
             if no is None:
                 return
             if row[1]:
                 _unflag(con, no)
             if row[2] is not None:
-                _believe(con, no, float(cast("float", row[2])))
+                _believe(con, no, float(row[2]))
 
     # Inside -----------------------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ def _doubt(con: Connection, feedback_id: str, no: int) -> None:
             "SELECT confidence FROM feedback WHERE memory_no = ? AND confidence IS NOT NULL ORDER BY no LIMIT 1",
             (no,),
         ).fetchone()
-        first = float(cast("float", base[0] if base is not None else confidence))
+        first = float(base[0] if base is not None else confidence)
         con.execute("UPDATE feedback SET confidence = ? WHERE id = ?", (first, feedback_id))
         con.execute(
             "UPDATE memories SET confidence = max(confidence * ?, min(confidence, ?)), rev = ? WHERE no = ?",
@@ -207,7 +207,7 @@ def _believe(con: Connection, no: int, first: float) -> None:
     row = con.execute("SELECT confidence FROM memories WHERE no = ?", (no,)).fetchone()
     if left is None or row is None:
         return
-    many, now = cast("int", left[0]), float(cast("float", row[0]))
+    many, now = left[0], float(row[0])
     after, before = _lowered(first, many + 1), _lowered(first, many)
     if abs(now - after) < 1e-9:  # nobody else has changed it since
         back = before
@@ -230,15 +230,15 @@ def _feedback(row: Row) -> Feedback:
         "marked for a review" if row[9] else "less sure than before" if row[10] is not None and wrong else ""
     )
     return Feedback(
-        id=cast("str", row[0]),
-        memory_id=cast("str | None", row[1]),
-        layer=MemoryLayer(cast("str", row[2])),
-        verdict=Verdict(cast("str", row[3])),
-        query=cast("str", row[4]),
-        query_class=None if row[5] is None else QueryClass(cast("str", row[5])),
-        note=cast("str", row[6]),
-        given_by=cast("str", row[7]),
-        given_at=from_micros(cast("int", row[8])),
+        id=row[0],
+        memory_id=row[1],
+        layer=MemoryLayer(row[2]),
+        verdict=Verdict(row[3]),
+        query=row[4],
+        query_class=None if row[5] is None else QueryClass(row[5]),
+        note=row[6],
+        given_by=row[7],
+        given_at=from_micros(row[8]),
         effect=effect,
     )
 
@@ -270,7 +270,7 @@ class FeedbackEraser:
         )
         if row is None or not row[0]:
             return beside
-        return replace(beside, erased=(Erased(place=PLACE, count=cast("int", row[0])), *beside.erased))
+        return replace(beside, erased=(Erased(place=PLACE, count=row[0]), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. What they did to memories stays."""

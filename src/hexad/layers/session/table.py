@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.erasure import Erased, ErasureBook, Plan, Realm, Selection
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
@@ -55,7 +55,7 @@ class WorkingSets:
     def rev(self, session_id: str) -> int | None:
         """Return how often one was written, None when it is not there."""
         row = self._db.query_one("SELECT rev FROM working_sets WHERE id = ?", (session_id,))
-        return None if row is None else cast("int", row[0])
+        return None if row is None else row[0]
 
     def latest(
         self, place: Workplace, *, ticket: str | None = None, left_by: Boundary | None = None, limit: int = 20
@@ -140,7 +140,7 @@ class WorkingSets:
             for change in changes:
                 there = change(there)
             working_set = there
-        rev = cast("int", row[11]) + 1
+        rev = row[11] + 1
         con.execute(
             "UPDATE working_sets SET repository = ?2, worktree = ?3, branch = ?4, state = ?5, data_subjects = ?6,"
             " started_at = ?7, updated_at = ?8, ended_at = ?9, boundary = ?10, rev = ?12,"
@@ -191,19 +191,19 @@ def _values(working_set: WorkingSet) -> tuple[SQLValue, ...]:
 def _loaded(row: Row, alive: Collection[str]) -> WorkingSet:
     return with_state(
         WorkingSet(
-            id=cast("str", row[0]),
+            id=row[0],
             place=Workplace(
-                repository=cast("str", row[1]),
-                worktree=cast("str", row[2]),
-                branch=cast("str | None", row[3]),
+                repository=row[1],
+                worktree=row[2],
+                branch=row[3],
             ),
             data_subjects=load_strings(row[5]),
-            started_at=from_micros(cast("int", row[6])),
-            updated_at=from_micros(cast("int", row[7])),
+            started_at=from_micros(row[6]),
+            updated_at=from_micros(row[7]),
             ended_at=optional_time(row[8]),
-            boundary=None if row[9] is None else Boundary(cast("str", row[9])),
+            boundary=None if row[9] is None else Boundary(row[9]),
             active=row[10] in alive,
-            rev=cast("int", row[11]),
+            rev=row[11],
         ),
         load_object(row[4]),
     )
@@ -220,7 +220,7 @@ def check_working_sets(db: Database) -> Iterator[str]:
                 _loaded(row, ())
             except (IntegrityError, ValueError) as error:
                 yield str(error)
-        after = cast("str", rows[-1][0])
+        after = rows[-1][0]
 
 
 # Erasing --------------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class WorkingSetEraser:
         )
         if row is None or not row[0]:
             return beside
-        return replace(beside, erased=(Erased(place=PLACE, count=cast("int", row[0])), *beside.erased))
+        return replace(beside, erased=(Erased(place=PLACE, count=row[0]), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import dump, from_micros
 from hexad.database.connection import Database, Row
@@ -45,7 +45,7 @@ class SessionTexts:
             " WHERE compressed_fts MATCH ? ORDER BY f.rank, r.no DESC LIMIT ?",
             (asked, limit),
         )
-        return [_said(row, "cold", level=CompressionLevel(cast("int", row[4])).name) for row in rows]
+        return [_said(row, "cold", level=CompressionLevel(row[4]).name) for row in rows]
 
     def compactions(self, words: Sequence[str], *, limit: int) -> list[SaidText]:
         """Return summaries of compactions, the newest first."""
@@ -75,7 +75,7 @@ class SessionTexts:
             " LEFT JOIN sessions s ON s.no = r.session_no WHERE r.id = ?",
             (text_id,),
         ):
-            return [_said(row, "cold", level=CompressionLevel(cast("int", row[4])).name)]
+            return [_said(row, "cold", level=CompressionLevel(row[4]).name)]
         for row in self._db.query(
             "SELECT c.id, c.summary, c.at, s.id FROM compaction_records c JOIN sessions s ON s.no = c.session_no"
             " WHERE c.id = ?",
@@ -99,10 +99,10 @@ def _needles(words: Sequence[str]) -> str:
 
 def _said(row: Row, kind: str, *, level: str | None = None) -> SaidText:
     return SaidText(
-        id=cast("str", row[0]),
+        id=row[0],
         kind=kind,
-        text=cast("str", row[1]),
-        at=from_micros(cast("int", row[2])),
-        session_id=cast("str | None", row[3]),
+        text=row[1],
+        at=from_micros(row[2]),
+        session_id=row[3],
         level=level,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from hexad.core.arguments import parse_time
 from hexad.core.json_types import JSONValue
@@ -345,7 +345,7 @@ def with_state(working_set: WorkingSet, state: Mapping[str, Any]) -> WorkingSet:
 
 
 def _timed(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "at": cast("datetime", parse_time(row["at"], "at"))}
+    return {**row, "at": parse_time(row["at"], "at")}
 
 
 def texts_of(working_set: WorkingSet) -> Sequence[tuple[str, str, datetime]]:

@@ -56,5 +56,5 @@ def parse_preferences(table: Mapping[str, object], file: str) -> dict[str, tuple
         values = value if isinstance(value, list) else [value]
         if not values or not all(isinstance(one, str) and one.strip() for one in values):
             raise InvalidInput(f"{file}: {name} = {quoted(value)} should be a text, or a list of texts.")
-        found[name] = tuple(cast("list[str]", values))
+        found[name] = tuple(values)
     return found

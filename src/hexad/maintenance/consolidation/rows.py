@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
@@ -133,7 +133,7 @@ class ConsolidationRows:
             " AND a.space_no = b.space_no ORDER BY 1, 2",
             (NEAR_DUPLICATE,),
         )
-        return [(cast("int", one), cast("int", other)) for one, other in rows]
+        return [(one, other) for one, other in rows]
 
     def texts(self, numbers: Collection[int]) -> dict[int, str]:
         """Return what these memories say, by row number."""
@@ -141,7 +141,7 @@ class ConsolidationRows:
             "SELECT no, raw FROM memories WHERE no IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(numbers)),),
         )
-        return {cast("int", no): cast("str", raw) for no, raw in rows}
+        return dict(rows)
 
     def evidence(self, numbers: Collection[int]) -> dict[int, tuple[int, datetime]]:
         """Return how often these memories were said again, and when last; those that never were are left out."""
@@ -150,7 +150,7 @@ class ConsolidationRows:
             " WHERE memory_no IN (SELECT value FROM json_each(?)) GROUP BY 1",
             (json.dumps(sorted(numbers)),),
         )
-        return {cast("int", no): (cast("int", count), from_micros(cast("int", at))) for no, count, at in rows}
+        return {no: (count, from_micros(at)) for no, count, at in rows}
 
     def sizes(self) -> dict[str, LayerSize]:
         """Return how large the layers of the store are: what is recalled, and the bytes of its texts.
@@ -163,17 +163,12 @@ class ConsolidationRows:
             " UNION ALL SELECT 'graph', count(*),"
             "  coalesce(sum(octet_length(data)), 0) FROM honeycomb_contents"
         )
-        return {
-            cast("str", layer): LayerSize(
-                layer=cast("str", layer), count=cast("int", count), bytes=cast("int", size or 0)
-            )
-            for layer, count, size in rows
-        }
+        return {layer: LayerSize(layer=layer, count=count, bytes=(size or 0)) for layer, count, size in rows}
 
     def made_at(self) -> datetime | None:
         """Return when the store was made."""
         row = self._db.query_one("SELECT applied_at FROM schema_migrations ORDER BY number LIMIT 1")
-        return None if row is None else datetime.fromisoformat(cast("str", row[0]))
+        return None if row is None else datetime.fromisoformat(row[0])
 
     # Writing: always in the caller's transaction ------------------------------------------------------------------
 
@@ -207,12 +202,12 @@ class ConsolidationRows:
         rows = self._db.query(
             "SELECT id, rev FROM working_sets WHERE ended_at IS NOT NULL ORDER BY ended_at, no"
         )
-        return [(cast("str", name), cast("int", rev)) for name, rev in rows]
+        return [(name, rev) for name, rev in rows]
 
     def promoted(self) -> dict[tuple[str, str], int]:
         """Return of which tasks of which sessions what they left was promoted, and at which snapshot."""
         rows = self._db.query("SELECT session, task, rev FROM consolidated_tasks")
-        return {(cast("str", session), cast("str", task)): cast("int", rev) for session, task, rev in rows}
+        return {(session, task): rev for session, task, rev in rows}
 
     def note_promoted(self, session: str, task: str, *, rev: int, at: datetime) -> None:
         """Keep that what a task left was promoted, as it stood at this snapshot."""
@@ -227,7 +222,7 @@ class ConsolidationRows:
         """Remove working sets that ended before a time and whose task was promoted as they stand; returns which."""
         with self._db.joined() as con:
             gone = [
-                cast("str", name)
+                name
                 for (name,) in con.execute(
                     "DELETE FROM working_sets WHERE id IN (SELECT value FROM json_each(?)) AND ended_at < ?"
                     " AND EXISTS (SELECT 1 FROM consolidated_tasks c WHERE c.session = working_sets.id"
@@ -246,9 +241,9 @@ def _candidate(row: Row) -> Candidate:
     values: list[Any] = list(row)
     for at in (6, 18, 20, 24, 28):
         values[at] = bool(values[at])
-    values[9] = Trust(cast("str", values[9]))
+    values[9] = Trust(values[9])
     for at in (10, 11, 13):
-        values[at] = from_micros(cast("int", values[at]))
+        values[at] = from_micros(values[at])
     for at in (12, 31, 36):
         values[at] = optional_time(values[at])
     return Candidate(*values)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.arguments import parse_place, parse_text, parse_whole
 from hexad.core.clock import Clock, SystemClock
@@ -190,7 +190,7 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
 
 def _audited(item: Item) -> Audited:
     kept = item.metadata.get(IMPORTED)
-    fields = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
+    fields = kept if isinstance(kept, Mapping) else {}
     claim = item.claim
     return Audited(
         id=item.source_id or "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database
@@ -42,7 +42,7 @@ class Derivations:
             "SELECT source_id FROM derivations WHERE memory_no = ? AND source_id <> '' ORDER BY source_id",
             (memory_no,),
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def derived(self, source_ids: Collection[str]) -> list[int]:
         """Return the row numbers of what was made of these memories, directly or over others."""
@@ -53,7 +53,7 @@ class Derivations:
             ") SELECT no FROM d ORDER BY no",
             (json.dumps(sorted(source_ids)),),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def least(self, source_ids: Sequence[str]) -> Trust | None:
         """Return the least trust of these memories; None when there is none of them."""
@@ -61,14 +61,14 @@ class Derivations:
             "SELECT trust FROM memories WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(source_ids)),),
         )
-        return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
+        return least_trust(Trust(row[0]) for row in rows) if rows else None
 
     def least_of_source(self, source_no: int) -> Trust | None:
         """Return the least trust of the active memories of an ingested source; None when it has none."""
         rows = self._db.query(
             "SELECT DISTINCT trust FROM memories WHERE source_no = ? AND status = 'active'", (source_no,)
         )
-        return least_trust(Trust(cast("str", row[0])) for row in rows) if rows else None
+        return least_trust(Trust(row[0]) for row in rows) if rows else None
 
     def put(self, memory_no: int, source_ids: Sequence[str], *, declared: Trust) -> None:
         """Say what a memory was made of, in the place of what was said before."""
@@ -106,7 +106,7 @@ class Derivations:
                     " WHERE d.source_id = ?",
                     (source,),
                 ).fetchall()
-                for no, derived_id, trust in cast("list[tuple[int, str, str]]", rows):
+                for no, derived_id, trust in rows:
                     least = self._least_of(con, no)
                     if least.value != trust:
                         self._set(con, no, least)
@@ -119,7 +119,7 @@ class Derivations:
     @staticmethod
     def _least_of(con: Connection, no: int) -> Trust:
         rows = con.execute("SELECT trust FROM derivations WHERE memory_no = ?", (no,)).fetchall()
-        return least_trust(Trust(cast("str", row[0])) for row in rows)
+        return least_trust(Trust(row[0]) for row in rows)
 
     @staticmethod
     def _set(con: Connection, no: int, trust: Trust) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
@@ -54,7 +54,7 @@ class Duplicates:
             f"{seen} ORDER BY m.no",
             (space_no, json.dumps(list(bands)), limit, *roles),
         )
-        return [(cast("int", no), cast("str", memory_id), cast("str", raw)) for no, memory_id, raw in rows]
+        return [(no, memory_id, raw) for no, memory_id, raw in rows]
 
     def link(self, from_no: int, to_no: int, kind: str, score: float, *, at: datetime) -> None:
         """Store that one memory relates to another."""
@@ -81,7 +81,7 @@ class Duplicates:
             f" WHERE r.to_no = ? AND r.kind = ?{seen} ORDER BY 2 DESC, 1",
             (memory_no, kind, *roles) * 2,
         )
-        return [(cast("str", memory_id), cast("float", score)) for memory_id, score in rows]
+        return [(memory_id, score) for memory_id, score in rows]
 
     def record_handouts(self, handouts: Iterable[HandedOut]) -> None:
         """Remember what recalls returned: `last_used_at`, uses, and the passages that may come back."""
@@ -119,7 +119,7 @@ class Duplicates:
             f"{seen} GROUP BY m.no HAVING count(DISTINCT h.hash) = ?3 ORDER BY m.no LIMIT 1",
             (memory_no, json.dumps(list(passages)), len(passages), *roles),
         )
-        return None if row is None else cast("str", row[0])
+        return None if row is None else row[0]
 
     def handed_out(self, space_no: int, passages: Sequence[int]) -> Mapping[int, int]:
         """Return, for each passage that was handed out, the active memory of the space that it came from."""
@@ -132,4 +132,4 @@ class Duplicates:
             f"{seen} GROUP BY h.hash",
             (space_no, json.dumps(list(passages)), *roles),
         )
-        return {cast("int", passage): cast("int", no) for passage, no in rows}
+        return dict(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.connection import Connection
 from hexad.text.similarity.lookalikes import look_of_fact
@@ -21,5 +21,5 @@ def add_fact_looks(con: Connection) -> None:
         "SELECT no, subject, attribute FROM memories WHERE subject IS NOT NULL OR attribute IS NOT NULL"
     ).fetchall()
     for no, subject, attribute in facts:
-        look = look_of_fact(cast("str | None", subject), cast("str | None", attribute))
+        look = look_of_fact(subject, attribute)
         con.execute("UPDATE memories SET fact_look = ? WHERE no = ?", (look, no))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
@@ -55,12 +55,9 @@ class Facts:
         )
         wanted = [None if name is None or whole else look_of(name) for name in (subject, attribute)]
         found = [
-            (cast("str", look), cast("int", no))
+            (look, no)
             for look, no, *names in rows
-            if all(
-                want in (None, look_of(cast("str | None", name) or ""))
-                for want, name in zip(wanted, names, strict=True)
-            )
+            if all(want in (None, look_of(name or "")) for want, name in zip(wanted, names, strict=True))
         ]
         return list(dict.fromkeys(found))
 
@@ -72,7 +69,7 @@ class Facts:
             " AND (?3 IS NULL OR s.name = ?3) ORDER BY 2, 1",
             (to_micros(since), None if until is None else to_micros(until), space),
         )
-        return [(cast("str", look), cast("int", no)) for look, no in rows]
+        return [(look, no) for look, no in rows]
 
     def contested(self, *, space: str | None) -> list[tuple[str, int]]:
         """Return `(look, space number)` of the keys under which facts stand that say something else."""
@@ -82,7 +79,7 @@ class Facts:
             " HAVING count(DISTINCT coalesce(m.value, m.content_hash)) > 1 ORDER BY 2, 1",
             (space,),
         )
-        return [(cast("str", look), cast("int", no)) for look, no in rows]
+        return [(look, no) for look, no in rows]
 
     # Several values at once -------------------------------------------------------------------------------------
 
@@ -113,9 +110,7 @@ class Facts:
 
     def declared(self) -> list[str]:
         """Return the attributes that hold several values, by name."""
-        return [
-            cast("str", row[0]) for row in self._db.query("SELECT name FROM fact_attributes ORDER BY name")
-        ]
+        return [row[0] for row in self._db.query("SELECT name FROM fact_attributes ORDER BY name")]
 
     # Writing: always inside the caller's transaction --------------------------------------------------------------
 
@@ -140,14 +135,14 @@ class Facts:
             f"{seen} ORDER BY m.no",
             (space, space, *roles),
         )
-        fallen = self._fallen([cast("int", row[0]) for row in rows])
+        fallen = self._fallen([row[0] for row in rows])
         return [
             Review(
-                memory_id=cast("str", row[1]),
-                space=cast("str", row[2]),
-                path=cast("str", row[3]),
-                text=cast("str", row[4]),
-                premises=tuple(fallen.get(cast("int", row[0]), ())),
+                memory_id=row[1],
+                space=row[2],
+                path=row[3],
+                text=row[4],
+                premises=tuple(fallen.get(row[0], ())),
             )
             for row in rows
         ]
@@ -161,7 +156,7 @@ class Facts:
             f" AND (p.status <> 'active' OR p.metadata ->> '$.needs_review' = 1){seen} ORDER BY p.no",
             (json.dumps(list(numbers)), *roles),
         ):
-            found.setdefault(cast("int", no), []).append(cast("str", premise))
+            found.setdefault(no, []).append(premise)
         return found
 
     def reviewed(self, no: int) -> bool:
@@ -177,22 +172,22 @@ class Facts:
 
 def _fact(row: Row) -> FactRow:
     return FactRow(
-        no=cast("int", row[0]),
-        id=cast("str", row[1]),
-        space=cast("str", row[2]),
-        subject=cast("str | None", row[3]),
-        attribute=cast("str | None", row[4]),
-        value=cast("str | None", row[5]),
-        content_hash=cast("str", row[6]),
-        text=cast("str", row[7]),
-        kind=cast("str", row[8]),
-        trust=Trust(cast("str", row[9])),
-        status=Status(cast("str", row[10])),
-        confidence=cast("float", row[11]),
-        valid_from=from_micros(cast("int", row[12])),
+        no=row[0],
+        id=row[1],
+        space=row[2],
+        subject=row[3],
+        attribute=row[4],
+        value=row[5],
+        content_hash=row[6],
+        text=row[7],
+        kind=row[8],
+        trust=Trust(row[9]),
+        status=Status(row[10]),
+        confidence=row[11],
+        valid_from=from_micros(row[12]),
         valid_to=optional_time(row[13]),
-        recorded_at=from_micros(cast("int", row[14])),
-        changed_at=from_micros(cast("int", row[15])),
-        supersedes=cast("str | None", row[16]),
+        recorded_at=from_micros(row[14]),
+        changed_at=from_micros(row[15]),
+        supersedes=row[16],
         needs_review=bool(row[17]),
     )

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
 
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, parse
@@ -104,8 +103,8 @@ class Origins:
             )
             for no, mark, text in rows:
                 kept = parse(text)
-                found[cast("int", no)] = Origin(
-                    fingerprint=cast("str", mark),
+                found[no] = Origin(
+                    fingerprint=mark,
                     object=kept["object"],
                     position=kept["position"],
                     full=kept.get("full", False),
@@ -119,7 +118,7 @@ class Origins:
             " AND o.object ->> '$.position' IS NOT NULL ORDER BY o.object ->> '$.position'",
             (space_no,),
         )
-        return (cast("int", row[0]) for row in rows)
+        return (row[0] for row in rows)
 
     def put_space(self, space_no: int, origin: SpaceOrigin) -> None:
         """Keep what the file of a space said besides its objects."""

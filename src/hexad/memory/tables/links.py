@@ -85,7 +85,7 @@ class Links:
         if not rows:
             return 0
         with self._db.joined() as con:
-            self._mark(con, [cast("int", row[0]) for row in rows])
+            self._mark(con, [row[0] for row in rows])
         return len(rows)
 
     def of(
@@ -126,7 +126,7 @@ class Links:
             f"{active}{seen}",
             params,
         )
-        return [(cast("int", row[0]), _link(row)) for row in rows]
+        return [(row[0], _link(row)) for row in rows]
 
 
 def _link(row: tuple[SQLValue, ...]) -> Link:

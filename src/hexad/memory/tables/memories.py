@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, cast
+from typing import Literal
 
 from hexad.core.json_types import JSONObject
 from hexad.database.change_counters import bump
@@ -68,7 +68,7 @@ class Memories(MemoryNames):
             chunks = self._chunks(batch)
             turns = self._turns(batch)
             for row in rows:
-                no = cast("int", row[0])
+                no = row[0]
                 found[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
         return found
 
@@ -93,7 +93,7 @@ class Memories(MemoryNames):
             "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ? OFFSET ?"
         )
-        return [cast("int", row[0]) for row in self._db.query(sql, (*params, limit, offset))]
+        return [row[0] for row in self._db.query(sql, (*params, limit, offset))]
 
     def _conditions(self, filters: Filters, status: Status | None) -> tuple[list[str], list[SQLValue]]:
         if self._roles is not None:
@@ -107,7 +107,7 @@ class Memories(MemoryNames):
     def numbers_of_all(self, *, status: Status) -> list[int]:
         """Return the row numbers of all memories with `status`."""
         rows = self._db.query("SELECT no FROM memories WHERE status = ? ORDER BY no", (status.value,))
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def count(self, *, status: Status | None = Status.ACTIVE) -> int:
         """Return how many memories have `status`, or how many there are."""
@@ -116,7 +116,7 @@ class Memories(MemoryNames):
             f"SELECT count(*) FROM memories m WHERE (? IS NULL OR m.status = ?){seen}",
             (status, status, *params),
         )
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def count_where(self, filters: Filters, *, status: Status | None = Status.ACTIVE) -> int:
         """Return how many memories pass `filters`."""
@@ -126,7 +126,7 @@ class Memories(MemoryNames):
             f" WHERE {' AND '.join(where) or '1'}",
             params,
         )
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def count_of(self, table: Literal["chunks", "vectors"]) -> int:
         """Return how many chunks or vectors the active memories have that may be seen."""
@@ -135,7 +135,7 @@ class Memories(MemoryNames):
             f"SELECT count(*) FROM {table} t JOIN memories m ON m.no = t.memory_no WHERE m.status = 'active'{seen}",
             params,
         )
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
         """Return the stored chunks of these memories, by row number, in order."""
@@ -156,7 +156,7 @@ class Memories(MemoryNames):
             " (SELECT no FROM audiences WHERE roles = ?2) ORDER BY source_id",
             (source_no, open_to_all),
         )
-        return cast("list[tuple[str, str, str, str]]", rows)
+        return rows
 
     def chunk_counts(self, numbers: Collection[int]) -> dict[int, int]:
         """Return how many chunks each of these memories has."""
@@ -164,7 +164,7 @@ class Memories(MemoryNames):
             "SELECT c.memory_no, count(*) FROM json_each(?) j JOIN chunks c ON c.memory_no = j.value GROUP BY 1",
             (json.dumps(sorted(numbers)),),
         )
-        return {cast("int", no): cast("int", count) for no, count in rows}
+        return dict(rows)
 
     def history(self, no: int) -> list[tuple[int, datetime, str]]:
         """Return `(version, replaced at, text)` of what this memory said before, oldest first."""
@@ -172,7 +172,7 @@ class Memories(MemoryNames):
             "SELECT version, replaced_at, raw FROM memory_versions WHERE memory_no = ? ORDER BY version",
             (no,),
         )
-        return [(cast("int", v), from_micros(cast("int", at)), cast("str", raw)) for v, at, raw in rows]
+        return [(v, from_micros(at), raw) for v, at, raw in rows]
 
     def _chunks(self, numbers: Sequence[int]) -> dict[int, list[StoredChunk]]:
         marks = ",".join("?" * len(numbers))
@@ -184,8 +184,8 @@ class Memories(MemoryNames):
         )
         found: dict[int, list[StoredChunk]] = {}
         for row in rows:
-            no, memory_no, seq, start, end, first, last = cast("tuple[int, ...]", row[:7])
-            heading, context, identifiers, memory_id = cast("tuple[str, ...]", row[7:])
+            no, memory_no, seq, start, end, first, last = row[:7]
+            heading, context, identifiers, memory_id = row[7:]
             chunk = Chunk(
                 chunk_id=f"{memory_id}#{seq}",
                 start=start,
@@ -209,11 +209,11 @@ class Memories(MemoryNames):
             numbers,
         )
         return {
-            cast("int", row[0]): Turn(
-                conversation=cast("str", row[1]),
-                session=cast("str", row[2]),
-                position=cast("int", row[3]),
-                speaker=cast("str", row[4]),
+            row[0]: Turn(
+                conversation=row[1],
+                session=row[2],
+                position=row[3],
+                speaker=row[4],
             )
             for row in rows
         }

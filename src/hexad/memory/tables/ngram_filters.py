@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Database
@@ -50,7 +50,7 @@ class Signatures:
     def get(self, no: int) -> TextSignatures | None:
         """Return the signatures of memory `no`, None where there are none."""
         row = self._db.query_one("SELECT path, short, long, raw FROM signatures WHERE memory_no = ?", (no,))
-        return None if row is None else TextSignatures(*cast("tuple[bytes, bytes, bytes, bytes]", row))
+        return None if row is None else TextSignatures(*row)
 
     def texts(self, after: int, *, limit: int) -> Sequence[tuple[int, str, str | None, str | None, str]]:
         """Return `(no, path, short, long, raw)` of the next memories by number; None: the summary equals `raw`."""
@@ -58,4 +58,4 @@ class Signatures:
             "SELECT no, path, summary_short, summary_long, raw FROM memories WHERE no > ? ORDER BY no LIMIT ?",
             (after, limit),
         )
-        return cast("list[tuple[int, str, str | None, str | None, str]]", rows)
+        return rows

@@ -6,7 +6,7 @@ import hmac
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import to_micros
@@ -76,17 +76,17 @@ class Purges:
             " WHERE t.space_no = ?1 AND f.space_no <> ?1 AND substr(r.kind, 1, 5) = 'link:'",
             (space_no,),
         )
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def count_of_space(self, space_no: int) -> int:
         """Return how many memories a space has, whatever their status and whoever may see them."""
         row = self._db.query_one("SELECT count(*) FROM memories WHERE space_no = ?", (space_no,))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def numbers_of_space(self, space_no: int, *, limit: int) -> list[int]:
         """Return row numbers of a space's memories, whatever their status; in the order of an index, to sort none."""
         rows = self._db.query("SELECT no FROM memories WHERE space_no = ? LIMIT ?", (space_no, limit))
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def forget_sources(self, space_no: int) -> None:
         """Remove a space's sources with what is known of their items: the next ingest reads everything."""
@@ -108,14 +108,11 @@ class Purges:
     def _entomb(
         self, con: Connection, listed: str, *, reason: str, at: datetime, key: Callable[[], bytes]
     ) -> None:
-        rows = cast(
-            "list[tuple[int, str, str, int, str]]",
-            con.execute(
-                "SELECT m.no, m.id, s.name, m.space_no, m.content_hash FROM memories m"
-                " JOIN spaces s ON s.no = m.space_no WHERE m.no IN (SELECT value FROM json_each(?)) ORDER BY m.no",
-                (listed,),
-            ).fetchall(),
-        )
+        rows = con.execute(
+            "SELECT m.no, m.id, s.name, m.space_no, m.content_hash FROM memories m"
+            " JOIN spaces s ON s.no = m.space_no WHERE m.no IN (SELECT value FROM json_each(?)) ORDER BY m.no",
+            (listed,),
+        ).fetchall()
         if not rows:
             return
         secret, rev, when = key(), bump(con, "memories"), to_micros(at)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from hexad.core.tracing import log
 from hexad.database.codec import from_micros, to_micros
@@ -48,7 +48,7 @@ class Places:
             (json.dumps(sorted(numbers)), *roles),
         )
         # Many rows on the way to every answer: a tuple costs a quarter of a dataclass.
-        return {place.no: place for place in map(PlaceOf._make, cast("list[tuple[int, ...]]", rows))}
+        return {place.no: place for place in map(PlaceOf._make, rows)}
 
     def _seen(self, filters: Filters) -> Filters:
         return filters if self._roles is None else replace(filters, roles=self._roles)
@@ -64,7 +64,7 @@ class Places:
             f" WHERE {' AND '.join([*where, 'm.status = ?'])}",
             (*params, Status.ACTIVE.value),
         )
-        return cast("str | None", row[0]) or "" if row else ""
+        return row[0] or "" if row else ""
 
     def passing(self, numbers: Collection[int], filters: Filters) -> set[int]:
         """Return those of these active memories that pass `filters`."""
@@ -74,7 +74,7 @@ class Places:
             f" JOIN spaces s ON s.no = m.space_no WHERE {' AND '.join([*where, 'm.status = ?'])}",
             (json.dumps(sorted(numbers)), *params, Status.ACTIVE.value),
         )
-        return {cast("int", row[0]) for row in rows}
+        return {row[0] for row in rows}
 
     def beside(self, places: Iterable[PlaceOf]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
@@ -91,9 +91,7 @@ class Places:
             f" ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1{visible}",
             (json.dumps(sorted(wanted)), *roles),
         )
-        return {
-            cast("int", no): cast("tuple[int, int]", (session, position)) for no, session, position in rows
-        }
+        return {no: ((session, position)) for no, session, position in rows}
 
     def previous(self, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
         """Return speaker and text of the turn directly before each of these turns, where there is one."""
@@ -104,7 +102,7 @@ class Places:
             f" JOIN memories m ON m.no = p.memory_no{seen} JOIN speakers s ON s.no = p.speaker_no",
             (json.dumps(sorted(numbers)), *roles),
         )
-        return {cast("int", no): cast("tuple[str, str]", (name, raw)) for no, name, raw in rows}
+        return {no: ((name, raw)) for no, name, raw in rows}
 
     def judged(self, numbers: Collection[int]) -> list[tuple[int, str, str, int]]:
         """Return `(row number, verdict, the question's words as JSON, when)` of what was said of these as they are."""
@@ -119,7 +117,7 @@ class Places:
         except IntegrityError as error:  # an answer without it is better than none
             log.warning("What was said of answers cannot be read, and is left out: %s", error)
             return []
-        return cast("list[tuple[int, str, str, int]]", rows)
+        return rows
 
     def begun(self, numbers: Collection[int], *, now: datetime) -> list[tuple[str, int]]:
         """Return `(look, space number)` of facts among these for which a later active one of the key holds by now."""
@@ -130,7 +128,7 @@ class Places:
             " AND (n.happened_at, n.created_at, n.no) > (m.happened_at, m.created_at, m.no) ORDER BY 2, 1",
             (json.dumps(sorted(numbers)), to_micros(now)),
         )
-        return cast("list[tuple[str, int]]", rows)
+        return rows
 
     def ended(self, numbers: Collection[int]) -> dict[int, datetime]:
         """Return when another memory took the place of each of these, where one did."""
@@ -139,11 +137,8 @@ class Places:
             " JOIN memories n ON n.supersedes = m.id GROUP BY m.no",
             (json.dumps(sorted(numbers)),),
         )
-        return {cast("int", no): from_micros(cast("int", at)) for no, at in rows}
+        return {no: from_micros(at) for no, at in rows}
 
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
-        return {
-            cast("int", no): cast("str", folded)
-            for no, folded in self._db.query("SELECT no, folded FROM speakers")
-        }
+        return dict(self._db.query("SELECT no, folded FROM speakers"))

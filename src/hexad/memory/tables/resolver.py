@@ -152,7 +152,7 @@ class MemoryNames:
             f"SELECT m.id, m.no FROM memories m WHERE m.id IN (SELECT value FROM json_each(?)){seen} ORDER BY m.no",
             (json.dumps(list(ids)), *roles),
         )
-        return {cast("str", memory_id): cast("int", no) for memory_id, no in rows}
+        return dict(rows)
 
     def identify_held(self, space_no: int, content_hash: str) -> Identity | None:
         """Return the memory of this content that waits for a review, or was rejected in one."""
@@ -169,7 +169,7 @@ class MemoryNames:
             f"SELECT m.trust FROM memories m WHERE m.id = ? AND m.status <> 'quarantined'{seen}",
             (memory_id, *params),
         )
-        return Trust(cast("str", row[0])) if row else None
+        return Trust(row[0]) if row else None
 
     def replaced(self, memories: Sequence[Memory]) -> dict[str, Replaced]:
         """Return what memories took the place of, by their own ids: what is superseded, not forgotten, not hidden."""
@@ -183,11 +183,11 @@ class MemoryNames:
             (json.dumps(sorted(newer)), *params),
         )
         return {
-            (memory := newer[cast("str", old)]).id: Replaced(
-                id=cast("str", old),
-                text=cast("str", text),
+            (memory := newer[old]).id: Replaced(
+                id=old,
+                text=text,
                 value=None if value is None else parse(value),
-                valid_from=from_micros(cast("int", since)),
+                valid_from=from_micros(since),
                 valid_to=memory.valid_from or memory.created_at,
             )
             for old, text, value, since in rows
@@ -204,7 +204,7 @@ class MemoryNames:
             f" AND +m.space_no = ? AND +m.status = 'active'{seen} ORDER BY m.no",
             (look, space_no, *params),
         )
-        return cast("list[tuple[str, str, str | None, str]]", rows)
+        return rows
 
     def identify_no(self, no: int) -> Identity | None:
         """Return the identity of a row number."""
@@ -222,7 +222,7 @@ class MemoryNames:
         )
         if row is None:
             return None
-        no, memory_id, content_hash, status, hidden_one = cast("tuple[int, str, str, str, int]", row)
+        no, memory_id, content_hash, status, hidden_one = row
         return Identity(
             no=no,
             id=memory_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, load_strings, to_micros
@@ -42,8 +42,7 @@ class RetentionRows:
         """Yield a space's memories that do not wait for a review, by row number; each page sees its own moment."""
         # The numbers first, from an index alone: paging through the rows would sort the whole space for each page.
         numbers = sorted(
-            cast("int", row[0])
-            for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
+            row[0] for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
         )
         for start in range(0, len(numbers), size):
             yield self.rows(space_no, numbers[start : start + size])
@@ -83,14 +82,14 @@ class RetentionRows:
 
 def _aged(row: Row) -> AgedRow:
     return AgedRow(
-        no=cast("int", row[0]),
-        id=cast("str", row[1]),
-        status=Status(cast("str", row[2])),
-        kind=cast("str", row[3]),
-        path=cast("str", row[4]),
-        relevance=Relevance(cast("str", row[5])),
+        no=row[0],
+        id=row[1],
+        status=Status(row[2]),
+        kind=row[3],
+        path=row[4],
+        relevance=Relevance(row[5]),
         tags=load_strings(row[6]),
         pinned=bool(row[7]),
-        updated_at=from_micros(cast("int", row[8])),
-        archived_at=from_micros(cast("int", row[9])),
+        updated_at=from_micros(row[8]),
+        archived_at=from_micros(row[9]),
     )

@@ -83,12 +83,12 @@ class Sources:
         )
         return [
             SourceRow(
-                no=cast("int", no),
-                uri=cast("str", uri),
-                kind=cast("str", kind),
-                space=cast("str", space),
+                no=no,
+                uri=uri,
+                kind=kind,
+                space=space,
                 last_run_at=optional_time(last),
-                items=cast("int", items),
+                items=items,
             )
             for no, uri, kind, space, last, items in rows
         ]
@@ -99,14 +99,14 @@ class Sources:
             "SELECT src.no FROM sources src JOIN spaces s ON s.no = src.space_no WHERE src.uri = ? AND s.name = ?",
             (uri, space),
         )
-        return cast("int", row[0]) if row else None
+        return row[0] if row else None
 
     def next_run(self, source_no: int) -> int:
         """Return a number for this run that is higher than every earlier one's."""
         row = self._db.query_one(
             "SELECT coalesce(max(run), 0) + 1 FROM source_items WHERE source_no = ?", (source_no,)
         )
-        return cast("int", row[0]) if row else 1
+        return row[0] if row else 1
 
     def items(self, source_no: int) -> dict[str, ItemState]:
         """Return the state of all items of a source, by source id."""
@@ -119,10 +119,10 @@ class Sources:
             (*roles, source_no),
         )
         return {
-            cast("str", source_id): ItemState(
-                fingerprint=cast("str", fingerprint),
-                content_hash=cast("str", content_hash),
-                memory_no=cast("int | None", memory_no),
+            source_id: ItemState(
+                fingerprint=fingerprint,
+                content_hash=content_hash,
+                memory_no=memory_no,
                 expired=bool(expired),
                 hidden=bool(unseen),
             )
@@ -153,7 +153,7 @@ class Sources:
             f" WHERE i.source_no = ? AND i.run < ?{seen} ORDER BY i.source_id",
             (source_no, run, *roles),
         )
-        return [(cast("str", source_id), cast("int | None", no)) for source_id, no in rows]
+        return [(source_id, no) for source_id, no in rows]
 
     def forget_item(self, source_no: int, source_id: str) -> None:
         """Drop the state of an item, so that it is read anew when it comes back."""
@@ -195,7 +195,7 @@ class IngestQueue:
             con.execute(
                 "UPDATE ingest_queue SET owner = ?, attempts = attempts + 1 WHERE no = ?", (owner, row[0])
             )
-        no, source, options, attempts = cast("tuple[int, str, str, int]", row)
+        no, source, options, attempts = row
         return QueuedSource(no=no, source=source, options=parse(options), attempts=attempts + 1)
 
     def finish(self, no: int, *, error: str | None = None) -> None:
@@ -222,4 +222,4 @@ class IngestQueue:
         row = self._db.query_one(
             "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM ingest_queue"
         )
-        return cast("tuple[int, int]", row) if row else (0, 0)
+        return row if row else (0, 0)

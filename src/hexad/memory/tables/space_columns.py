@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import load_object, load_objects
@@ -64,7 +64,7 @@ class Views:
     def count(self, space_no: int) -> int:
         """Return how many memories a space holds, whatever their status and whoever may see them."""
         row = self._db.query_one("SELECT count(*) FROM memories WHERE space_no = ?", (space_no,))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def rows(self, space_no: int) -> Iterator[ViewColumns]:
         """Give all active memories of a space, some thousands at a time."""
@@ -99,7 +99,7 @@ class Views:
             " UNION SELECT memory_no FROM tombstones WHERE space_no = ?1 AND rev > ?2",
             (space_no, since),
         )
-        return [cast("int", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     def values(self, space_no: int) -> Iterator[tuple[Sequence[int], Sequence[str]]]:
         """Give the numbers of all active memories of a space, some thousands at a time, and what metadata say.
@@ -112,9 +112,7 @@ class Views:
         with self._db.read() as con:
             rows = iter(con.execute(sql, (space_no, *params)))
             while some := list(islice(rows, _ROWS_AT_ONCE)):
-                numbers, texts = cast(
-                    "tuple[tuple[int, ...], tuple[str, ...]]", tuple(zip(*some, strict=True))
-                )
+                numbers, texts = tuple(zip(*some, strict=True))
                 yield numbers, [" ".join(strings_of(metadata)) for metadata in load_objects(texts)]
 
     def entities_of(self, numbers: Sequence[int]) -> list[EntityRow]:
@@ -132,7 +130,7 @@ class Views:
         for batch in batches(sorted(numbers)):
             marks = ",".join("?" * len(batch))
             for row in self._db.query(f"SELECT no, {chosen} FROM memories WHERE no IN ({marks})", batch):
-                found[cast("int", row[0])] = cast("tuple[str, ...]", row[1:])
+                found[row[0]] = row[1:]
         return found
 
     def _visible(self) -> tuple[str, Sequence[SQLValue]]:
@@ -143,16 +141,16 @@ class Views:
     def _is_large(self, space_no: int) -> bool:
         """Return whether so many of all memories are in the space that reading all of them in a row is faster."""
         row = self._db.query_one("SELECT max(no) FROM memories")
-        last = cast("int | None", row[0]) if row else None
+        last = row[0] if row else None
         return last is not None and self.count(space_no) * _SCAN_SHARE >= last
 
 
 def _columns(rows: Sequence[Row]) -> ViewColumns:
-    return ViewColumns(*cast("Iterable[Any]", zip(*rows, strict=True)))
+    return ViewColumns(*zip(*rows, strict=True))
 
 
 def _entity_row(row: Row) -> EntityRow:
-    return EntityRow._make(cast("tuple[int, str, str]", row))
+    return EntityRow._make(row)
 
 
 def values_of(row: EntityRow) -> list[str]:

@@ -148,12 +148,12 @@ class Spaces:
         )
         spaces = [
             Space(
-                no=cast("int", no),
-                name=cast("str", name),
+                no=no,
+                name=name,
                 metadata=load_object(metadata),
                 policies=load_object(policies),
-                created_at=from_micros(cast("int", created)),
-                updated_at=from_micros(cast("int", updated)),
+                created_at=from_micros(created),
+                updated_at=from_micros(updated),
             )
             for no, name, metadata, policies, created, updated in rows
         ]
@@ -195,15 +195,15 @@ class SpaceSummaries:
         )
         found: dict[int, SpaceSummary] = {}
         for no, status, kind, count, pinned, newest, size in rows:
-            summary = found.setdefault(cast("int", no), SpaceSummary())
-            many = cast("int", count)
+            summary = found.setdefault(no, SpaceSummary())
+            many = count
             if status == Status.ACTIVE:
                 summary.active += many
-                summary.pinned += cast("int", pinned)
-                summary.kinds[cast("str", kind)] = many
+                summary.pinned += pinned
+                summary.kinds[kind] = many
             elif status == Status.ARCHIVED:
                 summary.archived += many
-            last = from_micros(cast("int", newest))
+            last = from_micros(newest)
             summary.newest = last if summary.newest is None else max(summary.newest, last)
-            summary.text_bytes += cast("int", size)
+            summary.text_bytes += size
         return found

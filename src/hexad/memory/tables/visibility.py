@@ -84,7 +84,7 @@ class Audiences:
             "SELECT no, source_no FROM memories WHERE space_no = ? AND source_id = ? AND source_no IS NOT NULL",
             (space_no, source_id),
         )
-        for no, source_no in cast("list[tuple[int, int]]", rows):
+        for no, source_no in rows:
             listed = self._db.query(
                 "SELECT DISTINCT a.roles FROM memories m JOIN audiences a ON a.no = m.audience_no"
                 " WHERE m.source_no = ? AND m.status = 'active'",
@@ -104,8 +104,7 @@ class Audiences:
     def _judged(self, space_no: int) -> Iterator[list[tuple[JudgedRow, int | None]]]:
         # The numbers first, from an index alone: paging through the rows would sort the whole space for each page.
         numbers = sorted(
-            cast("int", row[0])
-            for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
+            row[0] for row in self._db.query("SELECT no FROM memories WHERE space_no = ?", (space_no,))
         )
         tags_of = lru_cache(maxsize=_BATCH)(load_strings)  # many memories have the same
         for start in range(0, len(numbers), _BATCH):
@@ -117,13 +116,13 @@ class Audiences:
             yield [
                 (
                     JudgedRow(
-                        cast("int", no),
-                        cast("str", kind),
-                        cast("str", path),
-                        Relevance(cast("str", relevance)),
+                        no,
+                        kind,
+                        path,
+                        Relevance(relevance),
                         tags_of(tags),
                     ),
-                    cast("int | None", audience_no),
+                    audience_no,
                 )
                 for no, kind, path, relevance, tags, audience_no in rows
             ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.tracing import span
 from hexad.errors import HexadError, ProviderError
@@ -106,7 +106,7 @@ class MeteredGenerator:
                 f"The provider_of of {_called(self._generator)} returned no provider and model; return two texts.",
                 charged=False,
             )
-        return cast("tuple[str, str]", place)
+        return place
 
     def _answer(self, prompt: Prompt, place: str) -> Reply:
         """Return the generator's reply with nothing in it that no reply can have; raises `ProviderError`."""

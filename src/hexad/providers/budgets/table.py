@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.database.codec import to_micros
@@ -144,7 +144,7 @@ class Budgets:
     def _sums(self, sql: str, params: list[SQLValue]) -> tuple[float, float, float, float]:
         row = self._db.query_one(sql, params)
         assert row is not None
-        return cast("tuple[float, float, float, float]", row)
+        return row
 
     def report(self, space: str | None = None) -> list[BudgetLine]:
         """Return every budget of a space, None for the project, with what is spent and left.
@@ -184,7 +184,7 @@ class Budgets:
             f" UNION SELECT provider FROM spending WHERE settled = 0 {where} ORDER BY provider",
             [*params, *params],
         )
-        return [cast("str", row[0]) for row in rows]
+        return [row[0] for row in rows]
 
     # Caps -------------------------------------------------------------------------------------------------------
 

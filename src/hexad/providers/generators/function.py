@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
 from hexad.errors import HexadError, InvalidInput, ProviderError
 from hexad.providers.budgets.spending import Spend
@@ -79,7 +79,6 @@ def _texts_taken(function: Callable[..., str]) -> int:
         signature.bind(*(["text"] * texts))
     except TypeError as error:
         raise InvalidInput(
-            f"{cast('object', function)!r} cannot be a generator: it takes neither a prompt nor a system text and a "
-            "prompt."
+            f"{function!r} cannot be a generator: it takes neither a prompt nor a system text and a prompt."
         ) from error
     return texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Database
@@ -69,7 +69,7 @@ class Vectors:
     def count(self) -> int:
         """Return how many vectors there are."""
         row = self._db.query_one("SELECT count(*) FROM vectors")
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def empty(self) -> bool:
         """Return whether there is no vector at all."""
@@ -84,12 +84,12 @@ class Vectors:
             (vector_no,),
         )
         width = 2 * dimensions
-        blob = b"".join(cast("bytes", row[3]) for row in rows if len(cast("bytes", row[3])) == width)
-        keep = [row for row in rows if len(cast("bytes", row[3])) == width]
+        blob = b"".join(row[3] for row in rows if len(row[3]) == width)
+        keep = [row for row in rows if len(row[3]) == width]
         return VectorRows(
-            no=np.fromiter((cast("int", row[0]) for row in keep), dtype=np.int64, count=len(keep)),
-            memory_no=np.fromiter((cast("int", row[1]) for row in keep), dtype=np.int64, count=len(keep)),
-            chunk_no=np.fromiter((cast("int", row[2]) for row in keep), dtype=np.int64, count=len(keep)),
+            no=np.fromiter((row[0] for row in keep), dtype=np.int64, count=len(keep)),
+            memory_no=np.fromiter((row[1] for row in keep), dtype=np.int64, count=len(keep)),
+            chunk_no=np.fromiter((row[2] for row in keep), dtype=np.int64, count=len(keep)),
             matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
         )
 
@@ -102,10 +102,7 @@ class Vectors:
             " WHERE v.memory_no IN (SELECT value FROM json_each(?)) GROUP BY v.memory_no",
             (json.dumps(sorted(numbers)),),
         )
-        return {
-            cast("int", row[0]): np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32)
-            for row in rows
-        }
+        return {row[0]: np.frombuffer(row[1], dtype="<f2").astype(np.float32) for row in rows}
 
     def of_chunks(self, memory_no: int, *, dimensions: int) -> list[tuple[int, NDArray[np.float32]]]:
         """Return the numbers of a memory's chunks and their vectors of this length, in order."""
@@ -116,24 +113,21 @@ class Vectors:
             " ORDER BY chunk_no",
             (memory_no, 2 * dimensions),
         )
-        return [
-            (cast("int", row[0]), np.frombuffer(cast("bytes", row[1]), dtype="<f2").astype(np.float32))
-            for row in rows
-        ]
+        return [(row[0], np.frombuffer(row[1], dtype="<f2").astype(np.float32)) for row in rows]
 
     def blob(self, vector_no: int) -> bytes | None:
         """Return a vector as it is stored, None when it is gone."""
         row = self._db.query_one("SELECT vector FROM vectors WHERE no = ?", (vector_no,))
-        return cast("bytes", row[0]) if row else None
+        return row[0] if row else None
 
     def removed_after(self, removal_no: int) -> list[tuple[int, int]]:
         """Return `(removal's number, vector's number)` of later removals."""
         rows = self._db.query(
             "SELECT no, vector_no FROM vector_removals WHERE no > ? ORDER BY no", (removal_no,)
         )
-        return [(cast("int", no), cast("int", vector_no)) for no, vector_no in rows]
+        return [(no, vector_no) for no, vector_no in rows]
 
     def last_removal(self) -> int:
         """Return the number of the newest removal, 0 when there was none."""
         row = self._db.query_one("SELECT coalesce(max(no), 0) FROM vector_removals")
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0

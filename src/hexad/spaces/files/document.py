@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
@@ -234,7 +234,7 @@ def places(stores: Stores, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
         " JOIN spaces s ON s.no = m.space_no",
         (json.dumps(list(ids)),),
     )
-    return {cast("str", row[0]): (cast("int", row[1]), cast("str", row[2])) for row in rows}
+    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def count_purged(stores: Stores, ids: Sequence[str]) -> int:
@@ -244,7 +244,7 @@ def count_purged(stores: Stores, ids: Sequence[str]) -> int:
         " AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.id = j.value)",
         (json.dumps(list(ids)),),
     )
-    return cast("int", row[0]) if row else 0
+    return row[0] if row else 0
 
 
 def space_file(directory: Path, name: str) -> Path:

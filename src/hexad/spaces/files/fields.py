@@ -187,7 +187,7 @@ def _words(row: Mapping[str, JSONValue], key: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         raise _bad(key, value, "a list of texts")
-    return tuple(cast("list[str]", value))
+    return tuple(value)
 
 
 def _tags(row: Mapping[str, JSONValue], notes: list[str]) -> tuple[str, ...]:
@@ -269,7 +269,7 @@ def _spans(row: Mapping[str, JSONValue]) -> tuple[str, ...] | None:
     for at, one in enumerate(value):
         if not isinstance(one, Mapping) or not isinstance(one.get("text", ""), str):
             raise _bad(f"chunks[{at}]", one, "an object with 'chunk_id' and 'text'")
-        texts.append(cast("str", one.get("text", "")))
+        texts.append(one.get("text", ""))
     return tuple(texts)
 
 
@@ -313,6 +313,6 @@ def _as_written(raw: str, place: Section | None, text: str, one: Mapping[str, JS
         and len(lines) == 2
         and all(type(line) is int and 0 < line < _COUNT_LIMIT for line in lines)
     ):
-        first, last = cast("list[int]", lines)
+        first, last = lines
     heading = _text(one, "heading") or ""
     return Section(start=start, end=start + len(text), first_line=first, last_line=last, heading=heading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -74,7 +74,7 @@ def _draw(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _gauge(found: dict[str, Any]) -> Gauge:
-    used, most = cast("int", found["current_tokens"]), cast("int", found["max_tokens"])
+    used, most = found["current_tokens"], found["max_tokens"]
     label = clip(str(found["session_id"]), width() // 3)
     return Gauge(
         label=label, amount=used, limit=most, said=f"{used:,} of {count(most, 'token')}", mark=_COMPACTED_AT

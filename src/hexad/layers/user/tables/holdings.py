@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
@@ -53,11 +53,11 @@ class UserHoldings:
     def revision(self) -> int:
         """Return how often anything was changed of which something is said, by whichever process and for whomever."""
         row = self._db.query_one("SELECT n FROM user_changes")
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def _count(self, table: str) -> int:
         row = self._db.query_one(f"SELECT count(*) FROM {table} WHERE user_id = ?", (self._user_id,))
-        return cast("int", row[0]) if row else 0
+        return row[0] if row else 0
 
     def rows(self, section: str) -> Iterator[dict[str, JSONValue]]:
         """Yield the rows of a list as JSON, in the order of their keys."""
@@ -113,4 +113,4 @@ class UserHoldings:
 def _json(name: str, value: SQLValue) -> JSONValue:
     if name in _TIMES and isinstance(value, int):
         return format_time(from_micros(value))
-    return cast("JSONValue", value)
+    return value

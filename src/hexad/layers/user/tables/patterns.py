@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
@@ -159,7 +159,7 @@ class Patterns:
 
 
 def _pattern(row: Row) -> Pattern:
-    values = cast("tuple[int, str, str, str, int, float, int, int]", row)
+    values = row
     return Pattern(
         id=f"pattern-{values[0]}",
         user_id=values[1],
@@ -173,7 +173,7 @@ def _pattern(row: Row) -> Pattern:
 
 
 def _expertise(row: Row) -> Expertise:
-    values = cast("tuple[int, str, str, str, str, float, int]", row)
+    values = row
     return Expertise(
         id=f"expertise-{values[0]}",
         user_id=values[1],
@@ -186,9 +186,7 @@ def _expertise(row: Row) -> Expertise:
 
 
 def _rule(row: Row) -> UserRule:
-    values = cast(
-        "tuple[int, str, str, str, float, int, str | None, str | None, str | None, str | None, int]", row
-    )
+    values = row
     return UserRule(
         id=f"rule-{values[0]}",
         user_id=values[1],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
@@ -128,10 +128,8 @@ class Preferences:
 
 
 def _held(row: Row | Sequence[object]) -> Held:
-    values = cast(
-        "tuple[int, str, str, str, float, str, int, int, float, int, int, int, int]", tuple(row[:13])
-    )
-    base, drifted, origin = cast("tuple[float | None, int, str]", tuple(row[13:]))
+    values = tuple(row[:13])
+    base, drifted, origin = tuple(row[13:])
     preference = Preference(
         id=f"{PREFIX}-{values[0]}",
         user_id=values[1],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
@@ -125,11 +125,11 @@ class Projects:
         )
         return [
             ProjectValue(
-                project_id=cast("str", project),
-                attribute=cast("str", attribute),
-                value=cast("str", value),
-                last_seen=from_micros(cast("int", seen)),
-                begun=from_micros(cast("int", begun)),
+                project_id=project,
+                attribute=attribute,
+                value=value,
+                last_seen=from_micros(seen),
+                begun=from_micros(begun),
             )
             for project, attribute, value, seen, begun in rows
         ]
@@ -250,7 +250,7 @@ class Projects:
         row = self._db.query_one(
             "SELECT value FROM user_state WHERE user_id = ? AND name = ?", (self._user_id, name)
         )
-        return cast("str", row[0]) if row else None
+        return row[0] if row else None
 
     def put_state(self, values: Mapping[str, str]) -> None:
         """Store small facts."""
@@ -267,7 +267,7 @@ def _tables(everything: bool) -> tuple[str, ...]:
 
 
 def _exception(row: Row) -> ProjectException:
-    values = cast("tuple[int, str, str, str, str, str | None, str, int]", row)
+    values = row
     return ProjectException(
         id=f"exception-{values[0]}",
         user_id=values[1],
@@ -281,7 +281,7 @@ def _exception(row: Row) -> ProjectException:
 
 
 def _suppression(row: Row) -> Suppression:
-    values = cast("tuple[int, str, str, str, str, int]", row)
+    values = row
     return Suppression(
         id=f"suppression-{values[0]}",
         user_id=values[1],

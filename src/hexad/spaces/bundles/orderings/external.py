@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 from hexad.core.arguments import said_by
 from hexad.errors import InvalidInput, ProviderError
@@ -73,7 +73,7 @@ def resolve_orderings(given: Mapping[str, OrderingSpec] | None) -> dict[str, Nam
     """Return the orderings by name, lower-case; raises `InvalidInput` for a name or an object that cannot be used."""
     found: dict[str, NamedOrdering] = {}
     for name, ordering in (given or {}).items():
-        key = name.strip().lower() if isinstance(cast("object", name), str) else ""
+        key = name.strip().lower() if isinstance(name, str) else ""
         if not key or not key.isprintable():
             raise InvalidInput(f"An ordering cannot be called {name!r}; give a word.")
         if key in BACKEND_ALIASES or key in tuple(Backend):
