@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from hexad.core.actor import Actor
-from hexad.core.arguments import all_texts_checked, parse_choice, texts_checked, word_list
+from hexad.core.arguments import all_texts_checked, parse_choice, word_list
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.experience.arguments import (
     activation_ranges,
     event_types_of,
+    level_of,
     match_of,
     text_of,
     tick_range_of,
@@ -67,334 +68,401 @@ from hexad.experience.values.tiers import (
 )
 from hexad.text.search_terms import search_terms
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowParts:
-    """What the calls on windows delegate to."""
-
-    tiers: Tiers
-    graftings: Graftings
-    evidence: EvidencePackages
+SURPRISING: Final = ("surprising", "confusing", "interesting", "unexpected")
+"""The tags that `recall_surprising` asks for, any of them."""
 
 
-class WindowCalls:
-    """The part of `Xdb` that is about what stays in full detail, and why."""
+@all_texts_checked
+class Xdb:
+    """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
 
-    _experience: Experience
-    _window_parts: WindowParts
+    `start_session` makes a session the calling thread's current one. Every call takes `session_id` instead.
+    """
 
-    # Windows ----------------------------------------------------------------------------------------------------
+    def __init__(
+        self,
+        experience: Experience,
+        tagging: Tagging,
+        documents: DocumentRepository,
+        *,
+        context: ContextWindows,
+        storage: StorageManager,
+        contracts: Contracts,
+        tiers: Tiers,
+        submissions: Graftings,
+        evidence: EvidencePackages,
+        actor: Actor,
+    ) -> None:
+        self._experience, self._tagging, self._documents = experience, tagging, documents
+        self._windows, self._storage, self._contracts = context, storage, contracts
+        self._tiers, self._submissions, self._evidence = tiers, submissions, evidence
+        self._actor = actor
 
-    def pin_window(
-        self, tick_range: Sequence[int], *, session_id: str | None = None, reason: str | None = None
-    ) -> TimeWindow:
-        """Keep a range of ticks, both ends included, in full detail until it is unpinned, and return its window.
+    # Sessions -------------------------------------------------------------------------------------------------------
 
-        `session_id` None is this thread's current session. The same range again is the same window. Of a range that
-        is partly COLD what is left is pinned; the window says which ticks, and how many tokens.
+    def start_session(
+        self,
+        session_id: str,
+        max_context_tokens: int | None = None,
+        *,
+        compaction: bool | None = None,
+        data_subjects: Iterable[str] | None = None,
+    ) -> BoundSession:
+        """Start a session, or go on with it after its highest tick, and make it this thread's current one.
 
-        Raises `QuotaExceeded` when the tokens of all pinned ranges together would be more than the contract's
-        `warm_quota_tokens` (100,000 without one), `NotFound` for ticks that were never recorded, `Conflict` for such
-        as are COLD; then nothing was changed.
+        Several threads and processes may record to the same session at once: each is given ticks of its own.
+        `max_context_tokens` None means the window that the session has; a new one has the contract's, or 8,192. A
+        session compacts by itself when its window is four fifths full; with `compaction=False` it never does, and
+        every token stays, until it is started with `True`. `data_subjects` names the people whose data it is, so that
+        it can be erased with all that is theirs; None leaves what was said.
+        """
+        self._experience.start(
+            session_id,
+            max_context_tokens=max_context_tokens,
+            compaction=compaction,
+            data_subjects=data_subjects,
+        )
+        return BoundSession(self, session_id)
+
+    def end_session(self, *, session_id: str | None = None) -> None:
+        """End a session when everything recorded is acknowledged; nothing happens where there is no current one."""
+        self._experience.end(session_id)
+
+    def session(self, session_id: str) -> BoundSession:
+        """Return a handle whose calls are about this session; raises `NotFound`."""
+        self._experience.session(session_id)
+        return BoundSession(self, session_id)
+
+    def sessions(self) -> list[SessionInfo]:
+        """Return all sessions in the order of their creation."""
+        return self._experience.sessions()
+
+    def session_totals(self) -> dict[str, Amount]:
+        """Return for each session that has experience how many records, timesteps and tokens there are of it.
+
+        `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
+        of several sessions and counts for none.
+        """
+        return self._experience.session_totals()
+
+    def get_state(self) -> dict[str, JSONValue]:
+        """Return who this is, this thread's current session and its last tick, how many tags, buds and documents there
+        are, and the context window; behind these seven how many sessions and timesteps, and how many not sealed yet.
+        """  # fmt: skip
+        session = self._experience.current
+        sealed, unsealed = self._experience.counts()
+        return {
+            "be_id": self._actor.agent,
+            "session_id": session,
+            "current_tick": 0 if session is None else self._experience.last_tick(session),
+            "tag_count": self.tag_index.count(),
+            "bud_count": self.tag_index.count(TagType.BUD),
+            "document_count": self._documents.count(),
+            "context": self.get_context_state(),
+            "session_count": len(self._experience.sessions()),
+            "timestep_count": sealed + unsealed,
+            "unsealed_count": unsealed,
+        }
+
+    def seal(self) -> StreamReport:
+        """Turn the logs into segments now, but for those that other processes write to; `maintain` waits until
+        they are large or old.
+        """  # fmt: skip
+        return self._experience.seal(all=True)
+
+    # Recording ------------------------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        event_type: EventType | str,
+        content: str,
+        concept_activations: Mapping[str, float] | None = None,
+        *,
+        event_id: str | None = None,
+        event_start: bool = False,
+        event_end: bool = False,
+        token_id: int | None = None,
+        role: str | None = None,
+        token_count: int = 1,
+        session_id: str | None = None,
+    ) -> str:
+        """Record a timestep and return its id, `ts-{session}-{tick}`; of the activations the ten strongest.
+
+        When it is on the disk is for the setting `stream_durability` to say: before this returns (`always`), or
+        within 20 ms and with certainty after `flush` (`group`). Secrets are removed: from input, tools' and system
+        texts before anything is written, from generated tokens when they are sealed.
+
+        Raises `InvalidInput` for what cannot be recorded, `StorageFailure` when the disk refuses.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     _ = hx.xdb.start_session("monday")
-        ...     _ = [hx.xdb.record("output", word) for word in ("It", " rained", " frogs")]
-        ...     window = hx.xdb.pin_window((2, 3), reason="interesting")
-        ...     window.fidelity.value, window.token_count
-        ('warm', 2)
+        ...     hx.xdb.record("output", "Hello", {"pack::Greeting": 0.8})
+        'ts-monday-1'
         """
-        session = self._experience.current if session_id is None else session_id
-        if session is None:
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        return self._window_parts.tiers.pin(session, tick_range, reason=reason)
+        one = moment(
+            event_type,
+            content,
+            concept_activations,
+            self._experience.intake,
+            event_id,
+            event_start,
+            event_end,
+            token_id,
+            role,
+            token_count,
+        )
+        session, tick = self._experience.record(session_id, one)
+        return timestep_id(session, tick)
 
-    def unpin_window(self, window_id: str) -> TimeWindow:
-        """Let go of a pinned window, or of one in its time of grace, and return it as it stands now.
+    def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]:
+        """Record many timesteps and return their ids when all are acknowledged.
 
-        What of it has left the session's context becomes REPLY records at once, the rest is HOT again. What another
-        window keeps stays. Raises `NotFound`, `Conflict` for one that an unresolved submission names.
+        `rows` are mappings with the parameters of `record`, and `timestamp` where it happened at another time; or a
+        mapping of equally long columns with the same names, lists or NumPy arrays; or anything that Arrow can be read
+        from (`__arrow_c_stream__`: tables and frames of pyarrow, polars, pandas, DuckDB). Columns may have `concepts`
+        and `scores`, lists of equal length in each row, in place of `concept_activations`. None is as good as no value.
+
+        What cannot be used raises `InvalidInput`, which names the row, and nothing of the call is recorded; of more
+        than 64 MiB what stands before it may have been.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.start_session("monday")
+        ...     hx.xdb.record_many({"event_type": ["input", "output"], "content": ["When?", "Tuesday."]})
+        ['ts-monday-1', 'ts-monday-2']
         """
-        return self._window_parts.tiers.unpin(window_id)
+        session, ticks = self._experience.record_many(session_id, rows)
+        return timestep_ids(session, ticks)
 
-    def get_window(self, window_id: str) -> TimeWindow:
-        """Return one window as it stands now; of a COLD one with what stands for it. Raises `NotFound`."""
-        return self._window_parts.tiers.get(window_id)
+    def flush(self) -> None:
+        """Wait until everything that this process recorded is acknowledged.
 
-    def windows(
+        Raises `StorageFailure` when the disk refuses; a later call tries again.
+        """
+        self._experience.flush()
+
+    @property
+    def experience_log(self) -> ExperienceLog:
+        """The experience log by document 2's names, which takes and gives whole records."""
+        return ExperienceLog(self._experience, self._tagging, recall=self.recall)
+
+    # Questions ------------------------------------------------------------------------------------------------------
+
+    def recall(
         self,
         *,
+        tags: Sequence[str] | None = None,
+        match: Literal["all", "any"] = "all",
+        concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
+        text_search: str | None = None,
+        tick_range: tuple[int, int] | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        event_id: str | None = None,
+        session_id: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[TimestepRecord]:
+        """Return the timesteps for which everything given holds, in the order of sessions and ticks.
+
+        `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions. All of
+        `concepts` must be among a timestep's ten strongest, as a mapping with scores from lowest to highest.
+        `tags` are ids or names: a timestep carries a tag by itself, by its event, by a range that holds it, or by a
+        concept below the tag's; all of them are asked for, or with `match="any"` one.
+        `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
+        that spell it are found. Ranges of ticks include both ends, ranges of time
+        leave out theirs and may be open, as `(since, None)`. What this process recorded is found at once, whether
+        sealed or not.
+
+        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
+        """
+        question = self._question(
+            session_id, tick_range, tags, match, time_range, event_types, concepts, event_id, limit, offset
+        )
+        return self._experience.query(replace(question, text=text_of(text_search, "text_search") or None))
+
+    def recall_by_concept(
+        self,
+        concept_id: str,
+        *,
+        min_activation: float = 0.5,
+        session_id: str | None = None,
+        limit: int = 100,
+    ) -> list[TimestepRecord]:
+        """Return where a concept was strongly active, strongest first."""
+        ranges = activation_ranges({name(concept_id, "concept_id"): (min_activation, float("inf"))})
+        return self._experience.query(
+            StepQuery(
+                session_id=self._experience.scope(session_id),
+                activations=ranges,
+                strongest=concept_id,
+                limit=whole_number(limit, "limit", low=1),
+            )
+        )
+
+    def recall_surprising(self, *, session_id: str | None = None, limit: int = 50) -> list[TimestepRecord]:
+        """Return what is tagged surprising, confusing, interesting or unexpected: candidates for a closer look."""
+        return self.recall(tags=SURPRISING, match="any", session_id=session_id, limit=limit)
+
+    def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
+        """Return one timestep, None when there is none; raises `InvalidInput` for what is no id of one."""
+        if not isinstance(timestep_id, str):
+            raise InvalidInput(f"{timestep_id!r} is no timestep; ids look like ts-SESSION-TICK.")
+        return self._experience.get(timestep_id)
+
+    def recall_events(
+        self,
+        text: str | None = None,
+        *,
+        tags: Sequence[str] | None = None,
+        match: Literal["all", "any"] = "all",
+        concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         session_id: str | None = None,
         tick_range: tuple[int, int] | None = None,
-        fidelity: Fidelity | str | None = None,
-        pinned: bool | None = None,
-    ) -> list[TimeWindow]:
-        """Return the windows for which everything given holds, by session and first tick.
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
+        event_types: Sequence[EventType | str] | None = None,
+        event_id: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[EventRecord]:
+        """Return whole events, in the order of sessions and ticks, their texts joined; COLD replies by their summary.
 
-        With `tick_range` those that share a tick with it. `session_id` None asks all sessions.
+        An event is all timesteps of one `event_id`; without one each message or call, and tokens that were generated
+        one after the other. All words of `text` must be in it, in any order, each at the beginning of a word, with
+        another simple ending too; what stands in double quotes must be there as it is. Capitals or not, and however
+        words are spread over tokens. `event_types` asks for the type of the event, which is that of its first
+        timestep. The other filters are those of `recall`: an event is found when they hold together for one of its
+        timesteps, and comes whole.
+
+        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.start_session("monday")
+        ...     for token in ("We dep", "loyed", " on Tues", "day."):
+        ...         _ = hx.xdb.record("output", token, event_id="reply-1")
+        ...     [event.content for event in hx.xdb.recall_events("tuesday deploys")]
+        ['We deployed on Tuesday.']
         """
-        return self._window_parts.tiers.find(
-            session_id=session_id,
-            ticks=tick_range_of(tick_range),
-            fidelity=None if fidelity is None else parse_choice(Fidelity, fidelity, "fidelity"),
-            pinned=pinned,
+        text = text_of(text, "text")
+        question = self._question(
+            session_id, tick_range, tags, match, time_range, event_types, concepts, event_id, limit, offset
+        )
+        terms = search_terms(text) if text is not None and text.strip() else None
+        return self._experience.recall_events(question, terms)
+
+    def activity(
+        self,
+        *,
+        by: ActivityUnit | str = "hour",
+        concepts: Sequence[str] | None = None,
+        session_id: str | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
+        limit: int = 1_000,
+    ) -> list[ActivityBucket]:
+        """Return how much was recorded, and how active concepts were, by minute, hour, day, week or month in UTC.
+
+        `concepts` None means the ten that were strongest, by the sum of their scores. `session_id` is as in `recall`:
+        None is this thread's current session, and without one, or with `"*"`, all sessions. What has left the stream
+        counts by its COLD records, each where it begins, and a bucket says how much of it that is. Of more than
+        `limit` buckets the latest are returned, the oldest of them first; those without a timestep are left out.
+
+        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.start_session("monday")
+        ...     _ = [hx.xdb.record("output", "rain", {"pack::Weather": score}) for score in (0.25, 0.75)]
+        ...     [dict(bucket.concepts) for bucket in hx.xdb.activity(by="day")]
+        [{'pack::Weather': ConceptActivity(count=2, mean=0.5, peak=0.75)}]
+        """
+        given = None
+        if concepts is not None:
+            given = list(
+                dict.fromkeys(name(concept, "a concept") for concept in word_list(concepts, "concepts"))
+            )
+        return self._experience.activity(
+            ActivityQuestion(
+                unit=parse_choice(ActivityUnit, by, "by"),
+                concepts=given,
+                session_id=self._experience.scope(session_id),
+                times=time_range_of(time_range),
+                limit=whole_number(limit, "limit", low=1),
+            )
         )
 
-    def get_windows_for_tag(self, tag_name_or_id: str) -> list[TimeWindow]:
-        """Return the windows that share a tick with what a tag is on; raises `NotFound`."""
-        return self._window_parts.graftings.windows_for_tag(tag_name_or_id)
+    def get_compressed_record(self, record_id: str) -> CompressedRecord | None:
+        """Return a COLD record, with its lineage; None when none has this id (any more)."""
+        return self._experience.compressed_record(record_id)
 
-    def warm_tokens(self) -> int:
-        """Return how many tokens are pinned, under two pins once; the contract's `warm_quota_tokens` is the most."""
-        return self._window_parts.tiers.warm_tokens()
+    def compressed_records(
+        self,
+        *,
+        level: CompressionLevel | str | None = None,
+        session_id: str | None = None,
+        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[CompressedRecord]:
+        """Return COLD records, the oldest first, of a level such as `"QUARTER"` or of all.
 
-    # Submissions ------------------------------------------------------------------------------------------------
-
-    def submit_graft(self, bud_tag_id: str, submission_id: str) -> list[str]:
-        """Hand a bud in: keep its examples as evidence until the submission is resolved; returns the windows' ids.
-
-        A window for each range of ticks in full detail that the bud's tag is on now, in all sessions; tags that are
-        put on later change nothing. They do not count against the WARM quota. The same call again gives the same
-        windows. The bud stands at `training` from here on.
-
-        Raises `NotFound`, `InvalidInput` for a tag that is no bud, a bud without an example in full detail, or an id
-        that cannot name a folder, `Conflict` for an id that another bud has or that is resolved.
-        """
-        return list(self._window_parts.graftings.submit(bud_tag_id, submission_id).window_ids)
-
-    def resolve_submission(self, submission_id: str, accepted: bool) -> Submission:
-        """Say what became of a submission, and return it; the same answer again changes nothing.
-
-        Accepted: its windows are COLD, their timesteps REPLY records, and the bud is `promoted`. Rejected: they are
-        WARM and unpinned until their grace is over (`submission_grace_days`), so that they can be pinned, and the bud
-        is `collecting` again. A window stays SUBMITTED while another unresolved submission names it.
-
-        Raises `NotFound`, `Conflict` when the other answer was given.
-        """
-        return self._window_parts.graftings.resolve(submission_id, accepted=accepted)
-
-    def get_submission(self, submission_id: str) -> Submission:
-        """Return one submission; raises `NotFound`."""
-        return self._window_parts.graftings.get(submission_id)
-
-    def submissions(self, status: SubmissionStatus | str | None = None) -> list[Submission]:
-        """Return the submissions of one status (`open`, `accepted`, `rejected`) or all, the oldest first."""
-        return self._window_parts.graftings.find(status)
-
-    def get_windows_for_submission(self, submission_id: str) -> list[TimeWindow]:
-        """Return the windows that a submission named, as they stand now; raises `NotFound`."""
-        return self._window_parts.graftings.windows_of(submission_id)
-
-    def export_submission(self, submission_id: str, out: Path | str | None = None) -> Path:
-        """Write the evidence of a submission as a package and return its folder: `.hexad/exports/<submission_id>/`, or
-        `out`. A package that says the same stays as it is, an older one is replaced.
-
-        Raises `NotFound`, `Conflict` when the evidence is not in full detail any more, or something else is at `out`.
-        """  # fmt: skip
-        return self._window_parts.evidence.export(submission_id, out)
-
-    def verify_export(self, submission_id_or_path: str | Path) -> list[str]:
-        """Return what is wrong with a package, by a submission's id or by path; an empty list when nothing is.
-
-        Looked for are files that are missing, were changed or do not belong there, and counts that are not what the
-        manifest says. Raises `NotFound` when there is no package.
-        """
-        return self._window_parts.evidence.verify(submission_id_or_path)
-
-
-class StorageCalls:
-    """The part of `Xdb` that is about storage: usage, pressure, the contract."""
-
-    _storage: StorageManager
-    _contracts: Contracts
-
-    @property
-    def storage_manager(self) -> StorageManager:
-        """What keeps COLD storage under its limit, with the calls of document 2's `StorageManager`."""
-        return self._storage
-
-    def usage(self) -> StorageUsage:
-        """Return what the experience takes, by kind of file, fidelity and compression level, beside its limits."""
-        return self._storage.usage()
-
-    def check_and_compress(
-        self, *, max_storage_bytes: int | None = None, compression_threshold: float | None = None
-    ) -> CompressionReport:
-        """Make COLD storage coarser, the oldest and finest first, until it is under the threshold of its limit.
-
-        The limit is the contract's `cold_storage_bytes`, the threshold 0.8, unless other ones are given for this call.
-        `maintain` and the background do this by themselves. Nothing goes past YEAR, and HOT, WARM and SUBMITTED are
-        never compressed.
+        `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions; a session's
+        are also those of days and more that it is part of. `time_range` takes what begins before its end and ends
+        after its beginning. Raises `NotFound` for a session that was never started, `InvalidInput` for a value that
+        cannot be used.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     hx.xdb.check_and_compress().stopped.value
-        'under_threshold'
+        ...     _ = hx.xdb.start_session("monday")
+        ...     _ = [hx.xdb.record("output", f" {word}" * 20) for word in ("a", "b", "c", "d")]
+        ...     _ = hx.xdb.request_compaction()
+        ...     [(one.level.name, one.timesteps) for one in hx.xdb.compressed_records()]
+        [('REPLY', 2)]
         """
-        return self._storage.check_and_compress(
-            max_storage_bytes=max_storage_bytes, compression_threshold=compression_threshold
-        )
-
-    @property
-    def contract(self) -> LifecycleContract:
-        """The limits in force, each with where it comes from: the contract, or the tribe's minimum."""
-        return self._contracts.current()
-
-    def set_contract(self, contract: Mapping[str, object] | str | Path | None) -> LifecycleContract:
-        """Put a lifecycle contract in force, a mapping or a JSON or TOML file; None ends the one there is.
-
-        It is kept in the store, so that every program that has it open goes by it. What it does not say is the tribe's
-        minimum: 100,000 tokens WARM, 100 MiB COLD, a context window of 8,192 tokens. Keys that are not known are kept.
-
-        Raises `LimitExceeded` for less than a minimum, `InvalidInput` for what is no contract, `NotFound` for a file
-        that is not there, `AccessDenied` for who is not the store's owner; then nothing was changed.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     contract = hx.xdb.set_contract({"resources": {"memory": {"warm_quota_tokens": 250_000}}})
-        ...     contract.warm_quota_tokens, contract.cold_storage_bytes, contract.sources["cold_storage_bytes"].value
-        (250000, 104857600, 'minimum')
-        """
-        return self._contracts.set(contract)
-
-
-class ContextCalls:
-    """The part of `Xdb` that is about context windows; `session_id` None means the calling thread's current session."""
-
-    _experience: Experience
-    _windows: ContextWindows
-
-    @property
-    def context_manager(self) -> ContextWindowManager | None:
-        """The window of this thread's current session; None where no session is started, so look before you call it."""
-        session = self._experience.current
-        return None if session is None else self._windows.manager(session)
-
-    def get_context_state(self, session_id: str | None = None) -> dict[str, JSONValue]:
-        """Return how full a session's context window is; without a session `{'error': 'No active session'}`.
-
-        Tokens of every program that records to the session count, and those of the summary. Raises `NotFound` for a
-        session that was never started.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.xdb.start_session("monday", max_context_tokens=1000)
-        ...     _ = hx.xdb.record("input", "When do we deploy?", token_count=5)
-        ...     hx.xdb.get_context_state()
-        {'max_tokens': 1000, 'current_tokens': 5, 'utilization': 0.005, 'session_id': 'monday', 'current_tick': 1}
-        """
-        session = self._experience.current if session_id is None else session_id
-        return dict(NO_SESSION) if session is None else self._windows.manager(session).get_context_state()
-
-    def get_context_states(self, session_ids: Sequence[str] | None = None) -> list[dict[str, JSONValue]]:
-        """Return what `get_context_state` says of several sessions, in their order: all are counted in one go.
-
-        None means all that have not ended, in the order of their creation. Raises `NotFound` for a session that was
-        never started, `InvalidInput` for one name where names are expected.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     for day in ("monday", "tuesday"):
-        ...         _ = hx.xdb.start_session(day, max_context_tokens=1000)
-        ...         _ = hx.xdb.record("input", "When do we deploy?", token_count=5)
-        ...     [window["current_tokens"] for window in hx.xdb.get_context_states()]
-        [5, 5]
-        """
-        if session_ids is None:
-            sessions = self._experience.sessions()
-            return self._windows.states([session.id for session in sessions if session.ended_at is None])
-        return self._windows.states(word_list(session_ids, "session_ids"))
-
-    def request_compaction(self, session_id: str | None = None) -> CompactionRecord | None:
-        """Replace the older half of a session's window by a summary now, and return what was done.
-
-        None without a session, and when there is nothing that could be replaced by less. Raises `NotFound` for a
-        session that was never started.
-        """
-        session = self._experience.current if session_id is None else session_id
-        return None if session is None else self._windows.compact(session)
-
-    def compactions(
-        self, session_id: str | None = None, *, limit: int = 100, offset: int = 0
-    ) -> list[CompactionRecord]:
-        """Return compactions in the order in which they were made: of a session, this thread's current one by default,
-        and without one, or with `"*"`, of all. Raises `NotFound` for a session that was never started.
-        """  # fmt: skip
-        return self._windows.records(
+        return self._experience.compressed_records(
             self._experience.scope(session_id),
+            level=None if level is None else level_of(level),
+            times=time_range_of(time_range),
             limit=whole_number(limit, "limit", low=1),
             offset=whole_number(offset, "offset", low=0),
         )
 
-    def context(self, session_id: str | None = None) -> ContextWindow:
-        """Return what is in a session's window: the summary of what left it, then its events. `str` makes it a text.
+    def _question(
+        self,
+        session_id: str | None,
+        tick_range: tuple[int, int] | None,
+        tags: Sequence[str] | None,
+        match: Literal["all", "any"],
+        time_range: tuple[datetime | str | None, datetime | str | None] | None,
+        event_types: Sequence[EventType | str] | None,
+        concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None,
+        event_id: str | None,
+        limit: int,
+        offset: int,
+    ) -> StepQuery:
+        session, ticks = self._experience.scope(session_id), tick_range_of(tick_range)
+        return StepQuery(
+            session_id=session,
+            ticks=ticks,
+            tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
+            tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
+            any_tag=match_of(match),
+            times=time_range_of(time_range),
+            event_types=event_types_of(event_types),
+            activations=activation_ranges(concepts),
+            event_id=text_of(event_id, "event_id"),
+            limit=whole_number(limit, "limit", low=1),
+            offset=whole_number(offset, "offset", low=0),
+        )
 
-        Raises `InvalidInput` without a session, `NotFound` for one that was never started.
-        """
-        session = self._experience.current if session_id is None else session_id
-        if session is None:
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        return self._windows.content(session)
-
-    def set_summarizer(self, inference: Inference | None) -> None:
-        """Let the agent's own inference write the summaries of this program's compactions; None ends that.
-
-        It is called with a prompt, or with a system text and a prompt if it takes two, in whichever thread compacts,
-        and returns a text. One that is too long, empty or fails is replaced by a local summary: `generated_by` of the
-        compaction says who wrote it. Raises `InvalidInput` for what cannot be called.
-        """
-        self._windows.use(inference)
-
-
-class DocumentCalls:
-    """The part of `Xdb` that is about documents."""
-
-    _documents: DocumentRepository
-
-    @property
-    def documents(self) -> DocumentRepository:
-        """The document repository: adding, updating, versions, working copies."""
-        return self._documents
-
-    def get_document(self, path: str) -> Document | None:
-        """Return the document at a logical path, None when there is none."""
-        return self._documents.get_by_path(path)
-
-    def remove_document(self, path_or_id: str, *, purge: bool = False) -> RemovedDocument:
-        """Take a document away, to be brought back or for good, as `DocumentRepository.remove_document`."""
-        return self._documents.remove_document(path_or_id, purge=purge)
-
-    def restore_document(self, path_or_id: str) -> Document:
-        """Bring back a document that was removed, as `DocumentRepository.restore_document`."""
-        return self._documents.restore_document(path_or_id)
-
-    def search_documents(
-        self, query: str, *, doc_type: DocumentType | str | None = None, limit: int = 100
-    ) -> list[Document]:
-        """Return the documents that hold the words of `query`, best first, as `DocumentRepository.search`."""
-        return self._documents.search(text_query=query, doc_type=doc_type, limit=limit)
-
-    def list_documents(self, doc_type: DocumentType | str | None = None) -> list[Document]:
-        """Return the documents, of one type or of all, by path."""
-        return self._documents.all() if doc_type is None else self._documents.list_by_type(doc_type)
-
-
-class TagCalls:
-    """The part of `Xdb` that is about the folksonomy and about comments.
-
-    A tag is named by its id, else by its name, ignoring case. Targets without a session of their own (events and
-    ranges) are of `session_id`, else of the calling thread's current session.
-    """
-
-    _tagging: Tagging
+    # Tags: named by their id, else by their name, ignoring case. Events and ranges are of `session_id`, else of the
+    # calling thread's current session.
 
     @property
     def tag_index(self) -> TagIndex:
         """All tags and concepts, with the calls of document 2's `TagIndex`."""
         return self._tagging.index
-
-    # Tags -------------------------------------------------------------------------------------------------------
 
     def tag(
         self,
@@ -490,7 +558,7 @@ class TagCalls:
             name, TagType.ENTITY, entity_type=entity_type, description=description
         )
 
-    # Concepts ---------------------------------------------------------------------------------------------------
+    # Concepts -------------------------------------------------------------------------------------------------------
 
     def load_concept_pack(self, path: Path | str) -> PackReport:
         """Bring the concepts to what a pack says, as `TagIndex.load_concept_pack`."""
@@ -506,7 +574,7 @@ class TagCalls:
         """Return the concepts that `query` names best, by term and alias, ignoring case."""
         return self.tag_index.find_concept(query, limit=limit)
 
-    # Buds -------------------------------------------------------------------------------------------------------
+    # Buds -----------------------------------------------------------------------------------------------------------
 
     def create_bud_tag(
         self, name: str, description: str, *, related_concepts: Sequence[str] | None = None
@@ -537,7 +605,7 @@ class TagCalls:
         """Change where a bud stands; raises `NotFound`, `InvalidInput` for a tag that is no bud."""
         return self.tag_index.update_bud_status(bud_tag_id, status)
 
-    # Comments ---------------------------------------------------------------------------------------------------
+    # Comments -------------------------------------------------------------------------------------------------------
 
     def comment(
         self,
@@ -573,331 +641,287 @@ class TagCalls:
         """
         return self._tagging.comments_in(session_id, (start_tick, end_tick))
 
+    # Documents ------------------------------------------------------------------------------------------------------
 
-class ColdCalls:
-    """The part of `Xdb` that shows COLD records as they are; `recall` shows them as timesteps among others."""
+    @property
+    def documents(self) -> DocumentRepository:
+        """The document repository: adding, updating, versions, working copies."""
+        return self._documents
 
-    _experience: Experience
+    def get_document(self, path: str) -> Document | None:
+        """Return the document at a logical path, None when there is none."""
+        return self._documents.get_by_path(path)
 
-    def get_compressed_record(self, record_id: str) -> CompressedRecord | None:
-        """Return a COLD record, with its lineage; None when none has this id (any more)."""
-        return self._experience.compressed_record(record_id)
+    def remove_document(self, path_or_id: str, *, purge: bool = False) -> RemovedDocument:
+        """Take a document away, to be brought back or for good, as `DocumentRepository.remove_document`."""
+        return self._documents.remove_document(path_or_id, purge=purge)
 
-    def compressed_records(
-        self,
-        *,
-        level: CompressionLevel | str | None = None,
-        session_id: str | None = None,
-        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
-        limit: int = 100,
-        offset: int = 0,
-    ) -> list[CompressedRecord]:
-        """Return COLD records, the oldest first, of a level such as `"QUARTER"` or of all.
+    def restore_document(self, path_or_id: str) -> Document:
+        """Bring back a document that was removed, as `DocumentRepository.restore_document`."""
+        return self._documents.restore_document(path_or_id)
 
-        `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions; a session's
-        are also those of days and more that it is part of. `time_range` takes what begins before its end and ends
-        after its beginning. Raises `NotFound` for a session that was never started, `InvalidInput` for a value that
-        cannot be used.
+    def search_documents(
+        self, query: str, *, doc_type: DocumentType | str | None = None, limit: int = 100
+    ) -> list[Document]:
+        """Return the documents that hold the words of `query`, best first, as `DocumentRepository.search`."""
+        return self._documents.search(text_query=query, doc_type=doc_type, limit=limit)
+
+    def list_documents(self, doc_type: DocumentType | str | None = None) -> list[Document]:
+        """Return the documents, of one type or of all, by path."""
+        return self._documents.all() if doc_type is None else self._documents.list_by_type(doc_type)
+
+    # Context windows ------------------------------------------------------------------------------------------------
+
+    @property
+    def context_manager(self) -> ContextWindowManager | None:
+        """The window of this thread's current session; None where no session is started, so look before you call it."""
+        session = self._experience.current
+        return None if session is None else self._windows.manager(session)
+
+    def get_context_state(self, session_id: str | None = None) -> dict[str, JSONValue]:
+        """Return how full a session's context window is; without a session `{'error': 'No active session'}`.
+
+        Tokens of every program that records to the session count, and those of the summary. Raises `NotFound` for a
+        session that was never started.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.xdb.start_session("monday")
-        ...     _ = [hx.xdb.record("output", f" {word}" * 20) for word in ("a", "b", "c", "d")]
-        ...     _ = hx.xdb.request_compaction()
-        ...     [(one.level.name, one.timesteps) for one in hx.xdb.compressed_records()]
-        [('REPLY', 2)]
+        ...     _ = hx.xdb.start_session("monday", max_context_tokens=1000)
+        ...     _ = hx.xdb.record("input", "When do we deploy?", token_count=5)
+        ...     hx.xdb.get_context_state()
+        {'max_tokens': 1000, 'current_tokens': 5, 'utilization': 0.005, 'session_id': 'monday', 'current_tick': 1}
         """
-        return self._experience.compressed_records(
+        session = self._experience.current if session_id is None else session_id
+        return dict(NO_SESSION) if session is None else self._windows.manager(session).get_context_state()
+
+    def get_context_states(self, session_ids: Sequence[str] | None = None) -> list[dict[str, JSONValue]]:
+        """Return what `get_context_state` says of several sessions, in their order: all are counted in one go.
+
+        None means all that have not ended, in the order of their creation. Raises `NotFound` for a session that was
+        never started, `InvalidInput` for one name where names are expected.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     for day in ("monday", "tuesday"):
+        ...         _ = hx.xdb.start_session(day, max_context_tokens=1000)
+        ...         _ = hx.xdb.record("input", "When do we deploy?", token_count=5)
+        ...     [window["current_tokens"] for window in hx.xdb.get_context_states()]
+        [5, 5]
+        """
+        if session_ids is None:
+            sessions = self._experience.sessions()
+            return self._windows.states([session.id for session in sessions if session.ended_at is None])
+        return self._windows.states(word_list(session_ids, "session_ids"))
+
+    def request_compaction(self, session_id: str | None = None) -> CompactionRecord | None:
+        """Replace the older half of a session's window by a summary now, and return what was done.
+
+        None without a session, and when there is nothing that could be replaced by less. Raises `NotFound` for a
+        session that was never started.
+        """
+        session = self._experience.current if session_id is None else session_id
+        return None if session is None else self._windows.compact(session)
+
+    def compactions(
+        self, session_id: str | None = None, *, limit: int = 100, offset: int = 0
+    ) -> list[CompactionRecord]:
+        """Return compactions in the order in which they were made: of a session, this thread's current one by default,
+        and without one, or with `"*"`, of all. Raises `NotFound` for a session that was never started.
+        """  # fmt: skip
+        return self._windows.records(
             self._experience.scope(session_id),
-            level=None if level is None else level_of(level),
-            times=time_range_of(time_range),
             limit=whole_number(limit, "limit", low=1),
             offset=whole_number(offset, "offset", low=0),
         )
 
+    def context(self, session_id: str | None = None) -> ContextWindow:
+        """Return what is in a session's window: the summary of what left it, then its events. `str` makes it a text.
 
-def level_of(given: CompressionLevel | str) -> CompressionLevel:
-    """Return a level by its name or its number; raises `InvalidInput`."""
-    try:
-        level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
-    except (KeyError, ValueError):
-        level = CompressionLevel.TOKEN
-    if level is CompressionLevel.TOKEN:
-        words = ", ".join(
-            compression_level.name
-            for compression_level in CompressionLevel
-            if compression_level is not CompressionLevel.TOKEN
-        )
-        raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.")
-    return level
+        Raises `InvalidInput` without a session, `NotFound` for one that was never started.
+        """
+        session = self._experience.current if session_id is None else session_id
+        if session is None:
+            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        return self._windows.content(session)
 
+    def set_summarizer(self, inference: Inference | None) -> None:
+        """Let the agent's own inference write the summaries of this program's compactions; None ends that.
 
-class ActivityCalls:
-    """The part of `Xdb` that says what was active when."""
+        It is called with a prompt, or with a system text and a prompt if it takes two, in whichever thread compacts,
+        and returns a text. One that is too long, empty or fails is replaced by a local summary: `generated_by` of the
+        compaction says who wrote it. Raises `InvalidInput` for what cannot be called.
+        """
+        self._windows.use(inference)
 
-    _experience: Experience
+    # Windows that stay in full detail -------------------------------------------------------------------------------
 
-    def activity(
-        self,
-        *,
-        by: ActivityUnit | str = "hour",
-        concepts: Sequence[str] | None = None,
-        session_id: str | None = None,
-        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
-        limit: int = 1_000,
-    ) -> list[ActivityBucket]:
-        """Return how much was recorded, and how active concepts were, by minute, hour, day, week or month in UTC.
+    def pin_window(
+        self, tick_range: Sequence[int], *, session_id: str | None = None, reason: str | None = None
+    ) -> TimeWindow:
+        """Keep a range of ticks, both ends included, in full detail until it is unpinned, and return its window.
 
-        `concepts` None means the ten that were strongest, by the sum of their scores. `session_id` is as in `recall`:
-        None is this thread's current session, and without one, or with `"*"`, all sessions. What has left the stream
-        counts by its COLD records, each where it begins, and a bucket says how much of it that is. Of more than
-        `limit` buckets the latest are returned, the oldest of them first; those without a timestep are left out.
+        `session_id` None is this thread's current session. The same range again is the same window. Of a range that
+        is partly COLD what is left is pinned; the window says which ticks, and how many tokens.
 
-        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
+        Raises `QuotaExceeded` when the tokens of all pinned ranges together would be more than the contract's
+        `warm_quota_tokens` (100,000 without one), `NotFound` for ticks that were never recorded, `Conflict` for such
+        as are COLD; then nothing was changed.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     _ = hx.xdb.start_session("monday")
-        ...     _ = [hx.xdb.record("output", "rain", {"pack::Weather": score}) for score in (0.25, 0.75)]
-        ...     [dict(bucket.concepts) for bucket in hx.xdb.activity(by="day")]
-        [{'pack::Weather': ConceptActivity(count=2, mean=0.5, peak=0.75)}]
+        ...     _ = [hx.xdb.record("output", word) for word in ("It", " rained", " frogs")]
+        ...     window = hx.xdb.pin_window((2, 3), reason="interesting")
+        ...     window.fidelity.value, window.token_count
+        ('warm', 2)
         """
-        given = None
-        if concepts is not None:
-            given = list(
-                dict.fromkeys(name(concept, "a concept") for concept in word_list(concepts, "concepts"))
-            )
-        return self._experience.activity(
-            ActivityQuestion(
-                unit=parse_choice(ActivityUnit, by, "by"),
-                concepts=given,
-                session_id=self._experience.scope(session_id),
-                times=time_range_of(time_range),
-                limit=whole_number(limit, "limit", low=1),
-            )
-        )
+        session = self._experience.current if session_id is None else session_id
+        if session is None:
+            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        return self._tiers.pin(session, tick_range, reason=reason)
 
+    def unpin_window(self, window_id: str) -> TimeWindow:
+        """Let go of a pinned window, or of one in its time of grace, and return it as it stands now.
 
-class EventCalls:
-    """The part of `Xdb` that answers with events: replies, messages, calls of tools."""
+        What of it has left the session's context becomes REPLY records at once, the rest is HOT again. What another
+        window keeps stays. Raises `NotFound`, `Conflict` for one that an unresolved submission names.
+        """
+        return self._tiers.unpin(window_id)
 
-    _experience: Experience
-    _tagging: Tagging
+    def get_window(self, window_id: str) -> TimeWindow:
+        """Return one window as it stands now; of a COLD one with what stands for it. Raises `NotFound`."""
+        return self._tiers.get(window_id)
 
-    def recall_events(
+    def windows(
         self,
-        text: str | None = None,
         *,
-        tags: Sequence[str] | None = None,
-        match: Literal["all", "any"] = "all",
-        concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
         session_id: str | None = None,
         tick_range: tuple[int, int] | None = None,
-        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
-        event_types: Sequence[EventType | str] | None = None,
-        event_id: str | None = None,
-        limit: int = 100,
-        offset: int = 0,
-    ) -> list[EventRecord]:
-        """Return whole events, in the order of sessions and ticks, their texts joined; COLD replies by their summary.
+        fidelity: Fidelity | str | None = None,
+        pinned: bool | None = None,
+    ) -> list[TimeWindow]:
+        """Return the windows for which everything given holds, by session and first tick.
 
-        An event is all timesteps of one `event_id`; without one each message or call, and tokens that were generated
-        one after the other. All words of `text` must be in it, in any order, each at the beginning of a word, with
-        another simple ending too; what stands in double quotes must be there as it is. Capitals or not, and however
-        words are spread over tokens. `event_types` asks for the type of the event, which is that of its first
-        timestep. The other filters are those of `recall`: an event is found when they hold together for one of its
-        timesteps, and comes whole.
+        With `tick_range` those that share a tick with it. `session_id` None asks all sessions.
+        """
+        return self._tiers.find(
+            session_id=session_id,
+            ticks=tick_range_of(tick_range),
+            fidelity=None if fidelity is None else parse_choice(Fidelity, fidelity, "fidelity"),
+            pinned=pinned,
+        )
 
-        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
+    def get_windows_for_tag(self, tag_name_or_id: str) -> list[TimeWindow]:
+        """Return the windows that share a tick with what a tag is on; raises `NotFound`."""
+        return self._submissions.windows_for_tag(tag_name_or_id)
+
+    def warm_tokens(self) -> int:
+        """Return how many tokens are pinned, under two pins once; the contract's `warm_quota_tokens` is the most."""
+        return self._tiers.warm_tokens()
+
+    # Submissions ----------------------------------------------------------------------------------------------------
+
+    def submit_graft(self, bud_tag_id: str, submission_id: str) -> list[str]:
+        """Hand a bud in: keep its examples as evidence until the submission is resolved; returns the windows' ids.
+
+        A window for each range of ticks in full detail that the bud's tag is on now, in all sessions; tags that are
+        put on later change nothing. They do not count against the WARM quota. The same call again gives the same
+        windows. The bud stands at `training` from here on.
+
+        Raises `NotFound`, `InvalidInput` for a tag that is no bud, a bud without an example in full detail, or an id
+        that cannot name a folder, `Conflict` for an id that another bud has or that is resolved.
+        """
+        return list(self._submissions.submit(bud_tag_id, submission_id).window_ids)
+
+    def resolve_submission(self, submission_id: str, accepted: bool) -> Submission:
+        """Say what became of a submission, and return it; the same answer again changes nothing.
+
+        Accepted: its windows are COLD, their timesteps REPLY records, and the bud is `promoted`. Rejected: they are
+        WARM and unpinned until their grace is over (`submission_grace_days`), so that they can be pinned, and the bud
+        is `collecting` again. A window stays SUBMITTED while another unresolved submission names it.
+
+        Raises `NotFound`, `Conflict` when the other answer was given.
+        """
+        return self._submissions.resolve(submission_id, accepted=accepted)
+
+    def get_submission(self, submission_id: str) -> Submission:
+        """Return one submission; raises `NotFound`."""
+        return self._submissions.get(submission_id)
+
+    def submissions(self, status: SubmissionStatus | str | None = None) -> list[Submission]:
+        """Return the submissions of one status (`open`, `accepted`, `rejected`) or all, the oldest first."""
+        return self._submissions.find(status)
+
+    def get_windows_for_submission(self, submission_id: str) -> list[TimeWindow]:
+        """Return the windows that a submission named, as they stand now; raises `NotFound`."""
+        return self._submissions.windows_of(submission_id)
+
+    def export_submission(self, submission_id: str, out: Path | str | None = None) -> Path:
+        """Write the evidence of a submission as a package and return its folder: `.hexad/exports/<submission_id>/`, or
+        `out`. A package that says the same stays as it is, an older one is replaced.
+
+        Raises `NotFound`, `Conflict` when the evidence is not in full detail any more, or something else is at `out`.
+        """  # fmt: skip
+        return self._evidence.export(submission_id, out)
+
+    def verify_export(self, submission_id_or_path: str | Path) -> list[str]:
+        """Return what is wrong with a package, by a submission's id or by path; an empty list when nothing is.
+
+        Looked for are files that are missing, were changed or do not belong there, and counts that are not what the
+        manifest says. Raises `NotFound` when there is no package.
+        """
+        return self._evidence.verify(submission_id_or_path)
+
+    # Storage --------------------------------------------------------------------------------------------------------
+
+    @property
+    def storage_manager(self) -> StorageManager:
+        """What keeps COLD storage under its limit, with the calls of document 2's `StorageManager`."""
+        return self._storage
+
+    def usage(self) -> StorageUsage:
+        """Return what the experience takes, by kind of file, fidelity and compression level, beside its limits."""
+        return self._storage.usage()
+
+    def check_and_compress(
+        self, *, max_storage_bytes: int | None = None, compression_threshold: float | None = None
+    ) -> CompressionReport:
+        """Make COLD storage coarser, the oldest and finest first, until it is under the threshold of its limit.
+
+        The limit is the contract's `cold_storage_bytes`, the threshold 0.8, unless other ones are given for this call.
+        `maintain` and the background do this by themselves. Nothing goes past YEAR, and HOT, WARM and SUBMITTED are
+        never compressed.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.xdb.start_session("monday")
-        ...     for token in ("We dep", "loyed", " on Tues", "day."):
-        ...         _ = hx.xdb.record("output", token, event_id="reply-1")
-        ...     [event.content for event in hx.xdb.recall_events("tuesday deploys")]
-        ['We deployed on Tuesday.']
+        ...     hx.xdb.check_and_compress().stopped.value
+        'under_threshold'
         """
-        session, ticks = self._experience.scope(session_id), tick_range_of(tick_range)
-        text = text_of(text, "text")
-        return self._experience.recall_events(
-            StepQuery(
-                session_id=session,
-                ticks=ticks,
-                tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
-                tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
-                any_tag=match_of(match),
-                times=time_range_of(time_range),
-                event_types=event_types_of(event_types),
-                activations=activation_ranges(concepts),
-                event_id=text_of(event_id, "event_id"),
-                limit=whole_number(limit, "limit", low=1),
-                offset=whole_number(offset, "offset", low=0),
-            ),
-            search_terms(text) if text is not None and text.strip() else None,
+        return self._storage.check_and_compress(
+            max_storage_bytes=max_storage_bytes, compression_threshold=compression_threshold
         )
 
+    @property
+    def contract(self) -> LifecycleContract:
+        """The limits in force, each with where it comes from: the contract, or the tribe's minimum."""
+        return self._contracts.current()
 
-SURPRISING: Final = ("surprising", "confusing", "interesting", "unexpected")
-"""The tags that `recall_surprising` asks for, any of them."""
+    def set_contract(self, contract: Mapping[str, object] | str | Path | None) -> LifecycleContract:
+        """Put a lifecycle contract in force, a mapping or a JSON or TOML file; None ends the one there is.
 
+        It is kept in the store, so that every program that has it open goes by it. What it does not say is the tribe's
+        minimum: 100,000 tokens WARM, 100 MiB COLD, a context window of 8,192 tokens. Keys that are not known are kept.
 
-class RecallCalls:
-    """The part of `Xdb` that answers from experience."""
-
-    _experience: Experience
-    _tagging: Tagging
-
-    def recall(
-        self,
-        *,
-        tags: Sequence[str] | None = None,
-        match: Literal["all", "any"] = "all",
-        concepts: Mapping[str, tuple[float, float]] | Sequence[str] | None = None,
-        text_search: str | None = None,
-        tick_range: tuple[int, int] | None = None,
-        time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
-        event_types: Sequence[EventType | str] | None = None,
-        event_id: str | None = None,
-        session_id: str | None = None,
-        limit: int = 100,
-        offset: int = 0,
-    ) -> list[TimestepRecord]:
-        """Return the timesteps for which everything given holds, in the order of sessions and ticks.
-
-        `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions. All of
-        `concepts` must be among a timestep's ten strongest, as a mapping with scores from lowest to highest.
-        `tags` are ids or names: a timestep carries a tag by itself, by its event, by a range that holds it, or by a
-        concept below the tag's; all of them are asked for, or with `match="any"` one.
-        `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
-        that spell it are found. Ranges of ticks include both ends, ranges of time
-        leave out theirs and may be open, as `(since, None)`. What this process recorded is found at once, whether
-        sealed or not.
-
-        Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
-        """
-        session, ticks = self._experience.scope(session_id), tick_range_of(tick_range)
-        return self._experience.query(
-            StepQuery(
-                session_id=session,
-                ticks=ticks,
-                tagged=self._tagging.tagged(session, tags, match=match, ticks=ticks) if tags else None,
-                tag_sets=self._tagging.places.tag_sets(tags) if tags else (),
-                any_tag=match_of(match),
-                times=time_range_of(time_range),
-                event_types=event_types_of(event_types),
-                activations=activation_ranges(concepts),
-                text=text_of(text_search, "text_search") or None,
-                event_id=text_of(event_id, "event_id"),
-                limit=whole_number(limit, "limit", low=1),
-                offset=whole_number(offset, "offset", low=0),
-            )
-        )
-
-    def recall_by_concept(
-        self,
-        concept_id: str,
-        *,
-        min_activation: float = 0.5,
-        session_id: str | None = None,
-        limit: int = 100,
-    ) -> list[TimestepRecord]:
-        """Return where a concept was strongly active, strongest first."""
-        ranges = activation_ranges({name(concept_id, "concept_id"): (min_activation, float("inf"))})
-        return self._experience.query(
-            StepQuery(
-                session_id=self._experience.scope(session_id),
-                activations=ranges,
-                strongest=concept_id,
-                limit=whole_number(limit, "limit", low=1),
-            )
-        )
-
-    def recall_surprising(self, *, session_id: str | None = None, limit: int = 50) -> list[TimestepRecord]:
-        """Return what is tagged surprising, confusing, interesting or unexpected: candidates for a closer look."""
-        return self.recall(tags=SURPRISING, match="any", session_id=session_id, limit=limit)
-
-    def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
-        """Return one timestep, None when there is none; raises `InvalidInput` for what is no id of one."""
-        if not isinstance(timestep_id, str):
-            raise InvalidInput(f"{timestep_id!r} is no timestep; ids look like ts-SESSION-TICK.")
-        return self._experience.get(timestep_id)
-
-
-class RecordCalls:
-    """The part of `Xdb` that takes experience in."""
-
-    _experience: Experience
-
-    def record(
-        self,
-        event_type: EventType | str,
-        content: str,
-        concept_activations: Mapping[str, float] | None = None,
-        *,
-        event_id: str | None = None,
-        event_start: bool = False,
-        event_end: bool = False,
-        token_id: int | None = None,
-        role: str | None = None,
-        token_count: int = 1,
-        session_id: str | None = None,
-    ) -> str:
-        """Record a timestep and return its id, `ts-{session}-{tick}`; of the activations the ten strongest.
-
-        When it is on the disk is for the setting `stream_durability` to say: before this returns (`always`), or
-        within 20 ms and with certainty after `flush` (`group`). Secrets are removed: from input, tools' and system
-        texts before anything is written, from generated tokens when they are sealed.
-
-        Raises `InvalidInput` for what cannot be recorded, `StorageFailure` when the disk refuses.
+        Raises `LimitExceeded` for less than a minimum, `InvalidInput` for what is no contract, `NotFound` for a file
+        that is not there, `AccessDenied` for who is not the store's owner; then nothing was changed.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.xdb.start_session("monday")
-        ...     hx.xdb.record("output", "Hello", {"pack::Greeting": 0.8})
-        'ts-monday-1'
+        ...     contract = hx.xdb.set_contract({"resources": {"memory": {"warm_quota_tokens": 250_000}}})
+        ...     contract.warm_quota_tokens, contract.cold_storage_bytes, contract.sources["cold_storage_bytes"].value
+        (250000, 104857600, 'minimum')
         """
-        one = moment(
-            event_type,
-            content,
-            concept_activations,
-            self._experience.intake,
-            event_id,
-            event_start,
-            event_end,
-            token_id,
-            role,
-            token_count,
-        )
-        session, tick = self._experience.record(session_id, one)
-        return timestep_id(session, tick)
-
-    def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]:
-        """Record many timesteps and return their ids when all are acknowledged.
-
-        `rows` are mappings with the parameters of `record`, and `timestamp` where it happened at another time; or a
-        mapping of equally long columns with the same names, lists or NumPy arrays; or anything that Arrow can be read
-        from (`__arrow_c_stream__`: tables and frames of pyarrow, polars, pandas, DuckDB). Columns may have `concepts`
-        and `scores`, lists of equal length in each row, in place of `concept_activations`. None is as good as no value.
-
-        What cannot be used raises `InvalidInput`, which names the row, and nothing of the call is recorded; of more
-        than 64 MiB what stands before it may have been.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.xdb.start_session("monday")
-        ...     hx.xdb.record_many({"event_type": ["input", "output"], "content": ["When?", "Tuesday."]})
-        ['ts-monday-1', 'ts-monday-2']
-        """
-        session, ticks = self._experience.record_many(session_id, rows)
-        return timestep_ids(session, ticks)
-
-    def flush(self) -> None:
-        """Wait until everything that this process recorded is acknowledged.
-
-        Raises `StorageFailure` when the disk refuses; a later call tries again.
-        """
-        self._experience.flush()
+        return self._contracts.set(contract)
 
 
 _P = ParamSpec("_P")
@@ -907,14 +931,13 @@ _R = TypeVar("_R")
 def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[BoundSession, _P], _R]:
     """Return a call of `hx.xdb` as a call of a handle: the same parameters, and `session_id` is the handle's."""
     signature = inspect.signature(call)
-    checked = texts_checked(call)
 
     @functools.wraps(call)
     def method(handle: BoundSession, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if "session_id" in kwargs:
             raise TypeError(f"{call.__name__}() of a session's handle takes no session_id; it has one.")
         kwargs["session_id"] = handle.id
-        return checked(handle._xdb, *args, **kwargs)
+        return call(handle._xdb, *args, **kwargs)
 
     # What help and completion show: no session to give.
     left = [parameter for name, parameter in signature.parameters.items() if name != "session_id"]
@@ -929,23 +952,23 @@ class BoundSession:
         self._xdb = xdb
         self.id = session_id
 
-    record = of_session(RecordCalls.record)
-    record_many = of_session(RecordCalls.record_many)
-    recall = of_session(RecallCalls.recall)
-    recall_events = of_session(EventCalls.recall_events)
-    recall_by_concept = of_session(RecallCalls.recall_by_concept)
-    recall_surprising = of_session(RecallCalls.recall_surprising)
-    compressed_records = of_session(ColdCalls.compressed_records)
-    activity = of_session(ActivityCalls.activity)
-    tag = of_session(TagCalls.tag)
-    tag_applications = of_session(TagCalls.tag_applications)
-    comment = of_session(TagCalls.comment)
-    get_context_state = of_session(ContextCalls.get_context_state)
-    request_compaction = of_session(ContextCalls.request_compaction)
-    compactions = of_session(ContextCalls.compactions)
-    context = of_session(ContextCalls.context)
-    pin_window = of_session(WindowCalls.pin_window)
-    windows = of_session(WindowCalls.windows)
+    record = of_session(Xdb.record)
+    record_many = of_session(Xdb.record_many)
+    recall = of_session(Xdb.recall)
+    recall_events = of_session(Xdb.recall_events)
+    recall_by_concept = of_session(Xdb.recall_by_concept)
+    recall_surprising = of_session(Xdb.recall_surprising)
+    compressed_records = of_session(Xdb.compressed_records)
+    activity = of_session(Xdb.activity)
+    tag = of_session(Xdb.tag)
+    tag_applications = of_session(Xdb.tag_applications)
+    comment = of_session(Xdb.comment)
+    get_context_state = of_session(Xdb.get_context_state)
+    request_compaction = of_session(Xdb.request_compaction)
+    compactions = of_session(Xdb.compactions)
+    context = of_session(Xdb.context)
+    pin_window = of_session(Xdb.pin_window)
+    windows = of_session(Xdb.windows)
 
     def get_comments_for_range(self, start_tick: int, end_tick: int) -> list[Comment]:
         """Return the comments of this session, as `Xdb.get_comments_for_range`."""
@@ -954,116 +977,3 @@ class BoundSession:
     def end(self) -> None:
         """End this session, as `Xdb.end_session`."""
         self._xdb.end_session(session_id=self.id)
-
-
-@all_texts_checked
-class Xdb(
-    RecordCalls,
-    RecallCalls,
-    EventCalls,
-    ActivityCalls,
-    ColdCalls,
-    TagCalls,
-    DocumentCalls,
-    ContextCalls,
-    StorageCalls,
-    WindowCalls,
-):
-    """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
-
-    `start_session` makes a session the calling thread's current one. Every call takes `session_id` instead.
-    """
-
-    def __init__(
-        self,
-        experience: Experience,
-        tagging: Tagging,
-        documents: DocumentRepository,
-        *,
-        context: ContextWindows,
-        storage: StorageManager,
-        contracts: Contracts,
-        windows: WindowParts,
-        actor: Actor,
-    ) -> None:
-        self._experience = experience
-        self._tagging, self._documents = tagging, documents
-        self._windows = context
-        self._storage, self._contracts = storage, contracts
-        self._window_parts = windows
-        self._actor = actor
-
-    def start_session(
-        self,
-        session_id: str,
-        max_context_tokens: int | None = None,
-        *,
-        compaction: bool | None = None,
-        data_subjects: Iterable[str] | None = None,
-    ) -> BoundSession:
-        """Start a session, or go on with it after its highest tick, and make it this thread's current one.
-
-        Several threads and processes may record to the same session at once: each is given ticks of its own.
-        `max_context_tokens` None means the window that the session has; a new one has the contract's, or 8,192. A
-        session compacts by itself when its window is four fifths full; with `compaction=False` it never does, and
-        every token stays, until it is started with `True`. `data_subjects` names the people whose data it is, so that
-        it can be erased with all that is theirs; None leaves what was said.
-        """
-        self._experience.start(
-            session_id,
-            max_context_tokens=max_context_tokens,
-            compaction=compaction,
-            data_subjects=data_subjects,
-        )
-        return BoundSession(self, session_id)
-
-    def end_session(self, *, session_id: str | None = None) -> None:
-        """End a session when everything recorded is acknowledged; nothing happens where there is no current one."""
-        self._experience.end(session_id)
-
-    def session(self, session_id: str) -> BoundSession:
-        """Return a handle whose calls are about this session; raises `NotFound`."""
-        self._experience.session(session_id)
-        return BoundSession(self, session_id)
-
-    def sessions(self) -> list[SessionInfo]:
-        """Return all sessions in the order of their creation."""
-        return self._experience.sessions()
-
-    def session_totals(self) -> dict[str, Amount]:
-        """Return for each session that has experience how many records, timesteps and tokens there are of it.
-
-        `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
-        of several sessions and counts for none.
-        """
-        return self._experience.session_totals()
-
-    @property
-    def experience_log(self) -> ExperienceLog:
-        """The experience log by document 2's names, which takes and gives whole records."""
-        return ExperienceLog(self, self._experience, self._tagging)
-
-    def get_state(self) -> dict[str, JSONValue]:
-        """Return who this is, this thread's current session and its last tick, how many tags, buds and documents there
-        are, and the context window; behind these seven how many sessions and timesteps, and how many not sealed yet.
-        """  # fmt: skip
-        session = self._experience.current
-        sealed, unsealed = self._experience.counts()
-        return {
-            "be_id": self._actor.agent,
-            "session_id": session,
-            "current_tick": 0 if session is None else self._experience.last_tick(session),
-            "tag_count": self.tag_index.count(),
-            "bud_count": self.tag_index.count(TagType.BUD),
-            "document_count": self._documents.count(),
-            "context": self.get_context_state(),
-            "session_count": len(self._experience.sessions()),
-            "timestep_count": sealed + unsealed,
-            "unsealed_count": unsealed,
-        }
-
-    def seal(self) -> StreamReport:
-        """Turn the logs into segments now, but for those that other processes write to; `maintain` waits until
-        they are large or old.
-        """  # fmt: skip
-        return self._experience.seal(all=True)

@@ -11,7 +11,7 @@ from hexad.core.arguments import parse_choice, parse_time
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.recording.intake import name
-from hexad.experience.values.records import TICK_LIMIT
+from hexad.experience.values.records import TICK_LIMIT, CompressionLevel
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38
@@ -77,6 +77,18 @@ def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] |
     if not _is_list(given):
         raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
     return [parse_choice(EventType, one, "event_types") for one in given]
+
+
+def level_of(given: CompressionLevel | str) -> CompressionLevel:
+    """Return a level by its name or its number; raises `InvalidInput`."""
+    try:
+        level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
+    except (KeyError, ValueError):
+        level = CompressionLevel.TOKEN
+    if level is CompressionLevel.TOKEN:
+        words = ", ".join(level.name for level in CompressionLevel if level is not CompressionLevel.TOKEN)
+        raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.")
+    return level
 
 
 def activation_ranges(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from hexad.core.arguments import all_texts_checked, quoted
 from hexad.core.event_types import EventType
@@ -16,16 +15,15 @@ from hexad.experience.tagging import Tagging
 from hexad.experience.values.records import Fidelity, TimestepRecord, timestep_id
 from hexad.experience.values.tags import Comment, Tag, TagApplication
 
-if TYPE_CHECKING:
-    from hexad.experience.api import Xdb
-
 
 @all_texts_checked
 class ExperienceLog:
     """What an agent may see of its experience: it takes and gives records, and knows no current session."""
 
-    def __init__(self, xdb: Xdb, experience: Experience, tagging: Tagging) -> None:
-        self._xdb, self._experience, self._tagging = xdb, experience, tagging
+    def __init__(
+        self, experience: Experience, tagging: Tagging, *, recall: Callable[..., list[TimestepRecord]]
+    ) -> None:
+        self._experience, self._tagging, self._recall = experience, tagging, recall
 
     def record_timestep(self, record: TimestepRecord) -> str:
         """Record a timestep of a session that was started, at the time that it names, and return its id.
@@ -65,7 +63,7 @@ class ExperienceLog:
 
     def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, as `Xdb.get_timestep`."""
-        return self._xdb.get_timestep(timestep_id)
+        return self._experience.get(timestep_id)
 
     def query(
         self,
@@ -81,7 +79,7 @@ class ExperienceLog:
         offset: int = 0,
     ) -> list[TimestepRecord]:
         """Return the timesteps for which everything given holds, as `Xdb.recall`; without a session those of all."""
-        return self._xdb.recall(
+        return self._recall(
             session_id=ALL_SESSIONS if session_id is None else session_id,
             tick_range=tick_range,
             time_range=time_range,
@@ -112,8 +110,8 @@ class ExperienceLog:
 
     def get_tags_for_timestep(self, timestep_id: str) -> list[Tag]:
         """Return the tags on a timestep, as `Xdb.get_tags_for_timestep`."""
-        return self._xdb.get_tags_for_timestep(timestep_id)
+        return self._tagging.tags_of(timestep_id, inherited=False)
 
     def get_comments_for_range(self, session_id: str, start_tick: int, end_tick: int) -> list[Comment]:
         """Return the comments on ticks of a range, as `Xdb.get_comments_for_range`."""
-        return self._xdb.get_comments_for_range(session_id, start_tick, end_tick)
+        return self._tagging.comments_in(session_id, (start_tick, end_tick))

@@ -12,7 +12,7 @@ from hexad.core.actor import Actor
 from hexad.core.ids import IdSource
 from hexad.database.encryption.cipher import DOCUMENTS, EXPORTS
 from hexad.database.encryption.store_files import own_files
-from hexad.experience.api import WindowParts, Xdb
+from hexad.experience.api import Xdb
 from hexad.experience.context.compaction_draft import Drafter
 from hexad.experience.context.compactor import Compactor, CompactorNeeds
 from hexad.experience.context.context_window import ContextWindows
@@ -174,7 +174,8 @@ def build_experiencing(
         )
     )
     storage = _storage(needs, experience, contracts, compacting, tiers, settings=settings)
-    windows = _window_parts(needs, experience, tagging, tiers, program)
+    submissions = _submissions(needs, experience, tagging, tiers)
+    evidence = _evidence(needs, experience, submissions, program)
     xdb = Xdb(
         experience,
         tagging,
@@ -182,7 +183,9 @@ def build_experiencing(
         context=compacting.windows,
         storage=storage,
         contracts=contracts,
-        windows=windows,
+        tiers=tiers,
+        submissions=submissions,
+        evidence=evidence,
         actor=actor,
     )
     eraser = StreamEraser(
@@ -190,7 +193,7 @@ def build_experiencing(
             db=needs.db,
             ids=ids,
             experience=experience,
-            evidence=windows.evidence,
+            evidence=evidence,
             documents=documents,
             shortened=compacting.summarizer.shortened,
             key=needs.salt,
@@ -259,10 +262,8 @@ def _pressure_settings(settings: Settings) -> PressureSettings:
     )
 
 
-def _window_parts(
-    needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: Tiers, program: Program
-) -> WindowParts:
-    graftings = Graftings(
+def _submissions(needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: Tiers) -> Graftings:
+    return Graftings(
         SubmissionNeeds(
             db=needs.db,
             tiers=tiers,
@@ -271,16 +272,20 @@ def _window_parts(
             secret_in=experience.masking.secret_in,
         )
     )
-    evidence = EvidencePackages(
+
+
+def _evidence(
+    needs: ExperienceNeeds, experience: Experience, submissions: Graftings, program: Program
+) -> EvidencePackages:
+    return EvidencePackages(
         EvidenceNeeds(
             db=needs.db,
             directory=needs.directory / "exports",
             reader=experience.reader,
-            graftings=graftings,
+            graftings=submissions,
             mask=experience.masking.answers,
             sight=experience.sight,
             version=program.version,
             own=own_files(needs.directory, needs.crypt, EXPORTS),
         )
     )
-    return WindowParts(tiers=tiers, graftings=graftings, evidence=evidence)
