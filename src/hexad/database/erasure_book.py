@@ -12,7 +12,7 @@ from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection,
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
 from hexad.database.codec import dump, from_micros, parse, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row, SQLValue
 from hexad.database.meta import Meta
 
 ERASURE: Final = "erasure"
@@ -170,8 +170,8 @@ class Erasures:
         return [self._begun(row) for row in rows]
 
     @staticmethod
-    def _begun(row: Sequence[SQLValue]) -> Begun:
-        no, erasure, at, purge, actor, selection, last = cast("tuple[int, str, int, int, str, str, int]", row)
+    def _begun(row: Row) -> Begun:
+        no, erasure, at, purge, actor, selection, last = row
         kept = parse(selection)
         return Begun(
             no=no,

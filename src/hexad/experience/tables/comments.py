@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import dump, from_micros, optional_time, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row
 from hexad.errors import NotFound
 from hexad.experience.tables.targets import (
     NEW_TARGET_COLUMNS,
@@ -109,11 +109,11 @@ class Comments:
             con.execute("DELETE FROM comments WHERE id = ?", (comment_id,))
 
 
-def _comment(row: tuple[SQLValue, ...]) -> Comment:
+def _comment(row: Row) -> Comment:
     return Comment(
-        id=cast("str", row[0]),
-        content=cast("str", row[1]),
-        created_at=from_micros(cast("int", row[2])),
+        id=row[0],
+        content=row[1],
+        created_at=from_micros(row[2]),
         updated_at=optional_time(row[3]),
         target=target_of(row[4:]),
     )

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from hexad.core.ids import content_hash
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, load_strings, optional_time, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
 from hexad.experience.values.documents import Document, DocumentType, DocumentVersion
 from hexad.experience.values.tags import folded_name
@@ -242,21 +242,21 @@ def _conditions(wanted: DocumentFilter) -> tuple[str, list[SQLValue]]:
     return " AND ".join(where), params
 
 
-def _document(row: tuple[SQLValue, ...]) -> Document:
+def _document(row: Row) -> Document:
     return Document(
-        id=cast("str", row[0]),
-        doc_type=DocumentType(cast("str", row[1])),
-        name=cast("str", row[2]),
-        path=cast("str", row[3]),
-        version=cast("str", row[4]),
-        content=cast("str", row[5]),
-        content_hash=cast("str", row[6]),
-        created_at=from_micros(cast("int", row[7])),
-        updated_at=from_micros(cast("int", row[8])),
-        source=cast("str", row[9]),
-        summary=cast("str | None", row[10]),
+        id=row[0],
+        doc_type=DocumentType(row[1]),
+        name=row[2],
+        path=row[3],
+        version=row[4],
+        content=row[5],
+        content_hash=row[6],
+        created_at=from_micros(row[7]),
+        updated_at=from_micros(row[8]),
+        source=row[9],
+        summary=row[10],
         tags=load_strings(row[11]),
-        revision=cast("int", row[12]),
+        revision=row[12],
         data_subjects=load_strings(row[13]),
     )
 

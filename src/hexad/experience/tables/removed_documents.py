@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 import json
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row
 from hexad.errors import Conflict, NotFound
 from hexad.experience.tables.documents import Documents
 from hexad.experience.values.documents import DocumentType, RemovedDocument
@@ -113,11 +113,11 @@ class RemovedDocuments:
             bump(con, "documents")
 
 
-def _removed(row: tuple[SQLValue, ...]) -> RemovedDocument:
+def _removed(row: Row) -> RemovedDocument:
     return RemovedDocument(
-        id=cast("str", row[0]),
-        doc_type=DocumentType(cast("str", row[1])),
-        path=cast("str", row[2]),
-        removed_at=from_micros(cast("int", row[3])),
+        id=row[0],
+        doc_type=DocumentType(row[1]),
+        path=row[2],
+        removed_at=from_micros(row[3]),
         purged=bool(row[4]),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.codec import dump, from_micros, to_micros
-from hexad.database.connection import Database, Rows, SQLValue
+from hexad.database.connection import Database, Row, Rows
 from hexad.errors import NotFound
 from hexad.experience.tables.targets import (
     NEW_TARGET_COLUMNS,
@@ -226,13 +226,13 @@ def _typed(rows: Rows) -> Iterator[tuple[str, int | None, int | None, str | None
     return iter(rows)
 
 
-def _application(row: tuple[SQLValue, ...]) -> TagApplication:
+def _application(row: Row) -> TagApplication:
     return TagApplication(
-        id=cast("str", row[0]),
-        tag_id=cast("str", row[1]),
-        confidence=cast("float", row[2]),
-        source=TagSource(cast("str", row[3])),
-        created_at=from_micros(cast("int", row[4])),
-        note=cast("str | None", row[5]),
+        id=row[0],
+        tag_id=row[1],
+        confidence=row[2],
+        source=TagSource(row[3]),
+        created_at=from_micros(row[4]),
+        note=row[5],
         target=target_of(row[6:]),
     )

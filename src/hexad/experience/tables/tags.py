@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import Conflict, NotFound
 from hexad.experience.values.tags import TAG_NAME_CHARS_LIMIT, BudStatus, Tag, TagType, folded_name
 
@@ -36,19 +36,19 @@ class TagFilter:
     entity_type: str | None = None
 
 
-def tag_of(row: tuple[SQLValue, ...]) -> Tag:
+def tag_of(row: Row) -> Tag:
     """Return what the values of `TAG_COLUMNS` say."""
-    status = cast("str | None", row[5])
+    status = row[5]
     return Tag(
-        id=cast("str", row[0]),
-        name=cast("str", row[1]),
-        tag_type=TagType(cast("str", row[2])),
-        concept_id=cast("str | None", row[3]),
-        entity_type=cast("str | None", row[4]),
+        id=row[0],
+        name=row[1],
+        tag_type=TagType(row[2]),
+        concept_id=row[3],
+        entity_type=row[4],
         bud_status=None if status is None else BudStatus(status),
-        created_at=from_micros(cast("int", row[6])),
-        created_by=cast("str", row[7]),
-        description=cast("str | None", row[8]),
+        created_at=from_micros(row[6]),
+        created_by=row[7],
+        description=row[8],
     )
 
 

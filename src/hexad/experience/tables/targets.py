@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
-from hexad.database.connection import SQLValue
+from hexad.database.connection import Row, SQLValue
 from hexad.experience.values.tags import Target, TargetType, TickRange
 
 TARGET_COLUMNS: Final = "session_id, target_type, event_id, range_start, range_end"
@@ -27,14 +27,14 @@ def target_values(target: Target) -> tuple[SQLValue, ...]:
     return (target.session_id, target.target_type.value, target.event_id, first, last, span)
 
 
-def target_of(row: tuple[SQLValue, ...]) -> Target:
+def target_of(row: Row) -> Target:
     """Return what the values of `TARGET_COLUMNS` say."""
     return Target(
-        session_id=cast("str", row[0]),
-        target_type=TargetType(cast("str", row[1])),
-        event_id=cast("str | None", row[2]),
-        range_start=cast("int | None", row[3]),
-        range_end=cast("int | None", row[4]),
+        session_id=row[0],
+        target_type=TargetType(row[1]),
+        event_id=row[2],
+        range_start=row[3],
+        range_end=row[4],
     )
 
 

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.database.codec import dump, from_micros, optional_time, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import NotFound
 from hexad.experience.values.records import CompressionLevel, Fidelity
 from hexad.experience.values.tags import TICK_LIMIT
@@ -245,22 +245,22 @@ def _by_strength(ranges: Mapping[str, Sequence[tuple[int, int]]]) -> dict[Fideli
     return found
 
 
-def _row(row: tuple[SQLValue, ...]) -> WindowRow:
+def _row(row: Row) -> WindowRow:
     return WindowRow(
-        no=cast("int", row[0]),
-        id=cast("str", row[1]),
-        session_no=cast("int", row[2]),
-        session_id=cast("str", row[3]),
-        ticks=(cast("int", row[4]), cast("int", row[5])),
-        start_time=from_micros(cast("int", row[6])),
-        end_time=from_micros(cast("int", row[7])),
-        fidelity=Fidelity(cast("str", row[8])),
-        level=CompressionLevel(cast("int", row[9])),
+        no=row[0],
+        id=row[1],
+        session_no=row[2],
+        session_id=row[3],
+        ticks=(row[4], row[5]),
+        start_time=from_micros(row[6]),
+        end_time=from_micros(row[7]),
+        fidelity=Fidelity(row[8]),
+        level=CompressionLevel(row[9]),
         pinned=bool(row[10]),
-        pinned_reason=cast("str | None", row[11]),
-        token_count=cast("int", row[12]),
+        pinned_reason=row[11],
+        token_count=row[12],
         grace_until=optional_time(row[13]),
-        created_at=from_micros(cast("int", row[14])),
+        created_at=from_micros(row[14]),
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, to_micros
-from hexad.database.connection import Connection, Database, SQLValue
+from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.memory.link import Link, LinkEnd
 from hexad.memory.tables.rows import seen_by_sql
 
@@ -129,13 +129,13 @@ class Links:
         return [(row[0], _link(row)) for row in rows]
 
 
-def _link(row: tuple[SQLValue, ...]) -> Link:
-    source, target = cast("tuple[str, ...]", row[3:8]), cast("tuple[str, ...]", row[8:13])
+def _link(row: Row) -> Link:
+    source, target = row[3:8], row[8:13]
     return Link(
-        kind=cast("str", row[1])[len(_PREFIX) :],
+        kind=row[1][len(_PREFIX) :],
         source=_end(source),
         target=_end(target),
-        created_at=from_micros(cast("int", row[2])),
+        created_at=from_micros(row[2]),
     )
 
 
