@@ -373,7 +373,7 @@ def _from_file(path: Path) -> dict[str, object]:
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
-        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
     return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
 

@@ -113,7 +113,7 @@ class ArchiveFile:
             said = [self.described[name] for name in _DESCRIBED]
             self.verifier = Verifier.parse(self.described["key"])
             self.records, self.contents, self.first, self.past = said[4:8]
-            plain = all(type(one) is int for one in said[4:8])
+            plain = all(type(count) is int for count in said[4:8])
         except (ValueError, KeyError, TypeError, HexadError) as error:
             raise self._damaged("its first line does not say what it is") from error
         if not plain or self.verifier.public_key != self._signed_by:

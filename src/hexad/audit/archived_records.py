@@ -248,7 +248,7 @@ class Gaps:
         for level, place in cover(first, past, highest=TILE_LEVEL):
             begin = (place << level) - first
             frontier = Frontier()
-            frontier.extend([leaf_hash(one) for one in hashes[begin : begin + (1 << level)]])
+            frontier.extend([leaf_hash(digest) for digest in hashes[begin : begin + (1 << level)]])
             pieces.append(fold(frontier.subtrees))
         return Gap(first=first, past=past, last=hashes[-1], pieces=tuple(pieces), named_by=named_by)
 

@@ -223,14 +223,14 @@ class Archiver:
         runs = list[Run]()
         for run in _runs_of(opened.kept()):
             live = self._ledger.gaps.leaving(run[0].seq, run[-1].seq + 1)
-            for one, there in itertools.zip_longest(run, live):
-                if one is None or there is None or (one.seq, one.body) != (there[0], there[1]):
+            for record, there in itertools.zip_longest(run, live):
+                if record is None or there is None or (record.seq, record.body) != (there[0], there[1]):
                     raise Conflict(
                         f"Of the records of {opened.path} some are not in the ledger: another archive has them."
                     )
                 # Contents that were erased meanwhile leave no nonce behind, and the archive's copy stays shut.
-                if there[4] is not None and one.ciphertext != there[4]:
-                    raise IntegrityError(f"{opened.path} does not hold the contents of audit-{one.seq}.")
+                if there[4] is not None and record.ciphertext != there[4]:
+                    raise IntegrityError(f"{opened.path} does not hold the contents of audit-{record.seq}.")
             first, past = run[0].seq, run[-1].seq + 1
             if runs and runs[-1][1] == first:
                 runs[-1] = runs[-1][0], past

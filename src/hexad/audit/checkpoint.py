@@ -78,7 +78,11 @@ class Verifier:
 
 def check_key_name(name: str) -> str:
     """Return a key's name; raises `InvalidInput` for one that a signature's line cannot carry."""
-    if not name or "+" in name or any(one.isspace() or not one.isprintable() for one in name):
+    if (
+        not name
+        or "+" in name
+        or any(character.isspace() or not character.isprintable() for character in name)
+    ):
         raise InvalidInput(f"The key's name {name!r} is empty or has a plus sign or white space in it.")
     return name
 
@@ -86,7 +90,7 @@ def check_key_name(name: str) -> str:
 def sign(checkpoint: Checkpoint, *, name: str, key: Ed25519PrivateKey) -> str:
     """Return the checkpoint as a signed note; raises `InvalidInput` for an origin or a name that none can carry."""
     for line in (checkpoint.origin, *checkpoint.extensions):
-        if not line or any(ord(one) < 32 for one in line):
+        if not line or any(ord(character) < 32 for character in line):
             raise InvalidInput(
                 f"{line!r} cannot be a line of a checkpoint: it is empty or has control characters."
             )

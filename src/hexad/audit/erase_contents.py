@@ -67,4 +67,4 @@ def _ranges(seqs: Collection[int]) -> list[JSONValue]:
             found[-1][1] = seq
         else:
             found.append([seq, seq])
-    return [list[JSONValue](one) for one in found]
+    return [list[JSONValue](span) for span in found]

@@ -53,7 +53,7 @@ def times_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datet
         return None
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InvalidInput(f"time_range = {quoted(given)} is no range; give (since, until).")
-    since, until = (parse_time(one, f"time_range[{at}]") for at, one in enumerate(given))
+    since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(given))
     if since is None or until is None or since > until:
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
     return since, until
@@ -107,7 +107,7 @@ class Incidents:
             )
             found.setdefault(str(record.detail["name"]), []).append(mark)
         return [
-            Incident(name=name, marks=marks, records=len(self.numbers(one.span for one in marks)))
+            Incident(name=name, marks=marks, records=len(self.numbers(mark.span for mark in marks)))
             for name, marks in sorted(found.items())
         ]
 
@@ -186,6 +186,6 @@ def _is_range(given: object) -> bool:
     return (
         isinstance(given, tuple | list)
         and len(given) == 2
-        and all(type(one) is int for one in given)
+        and all(type(bound) is int for bound in given)
         and 0 <= given[0] <= given[1] < 1 << 62
     )

@@ -69,8 +69,8 @@ class Ledger:
                     when, at = record.at, to_micros(record.at)
                 found = known.get(record.subject)
                 if found is None:
-                    one = self._subject(con, record.subject)
-                    found = known[record.subject] = one, one.keyed()
+                    new_subject = self._subject(con, record.subject)
+                    found = known[record.subject] = new_subject, new_subject.keyed()
                 subject, keyed = found
                 payload = "null"
                 if record.payload is not None:
@@ -367,8 +367,8 @@ class Ledger:
             if len(hashes) != end - first:
                 return self.gaps.subtree(level, place, leaves or {})
         frontier = Frontier()
-        for one in hashes:
-            frontier.append(one)
+        for digest in hashes:
+            frontier.append(digest)
         return fold(frontier.subtrees)
 
 

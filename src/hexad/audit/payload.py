@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _REF_BYTES: Final = 16
-_IPAD, _OPAD = (bytes(one ^ pad for one in range(256)) for pad in (0x36, 0x5C))
+_IPAD, _OPAD = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
 
 
@@ -33,9 +33,9 @@ class Subject:
         inner, outer = hashlib.sha512(key.translate(_IPAD)), hashlib.sha512(key.translate(_OPAD))
 
         def digest(message: bytes) -> bytes:
-            one, other = inner.copy(), outer.copy()
-            one.update(message)
-            other.update(one.digest())
+            inner_hash, other = inner.copy(), outer.copy()
+            inner_hash.update(message)
+            other.update(inner_hash.digest())
             return other.digest()
 
         return digest

@@ -52,7 +52,7 @@ class AuditRecord:
             "lens_activations": None if self.lens_activations is None else dict(self.lens_activations),
             "steering_applied": None
             if self.steering_applied is None
-            else [dict(one) for one in self.steering_applied],
+            else [dict(steering) for steering in self.steering_applied],
             "event_type": None if self.event_type is None else self.event_type.value,
             "raw_content": self.raw_content,
             "prev_record_hash": self.prev_record_hash,

@@ -91,7 +91,7 @@ def verify(
                     raise _Wrong(0, f"Two checkpoints of {checkpoint.size} records disagree with each other.")
             last = check.run()
             _complete(ledger.db, state, last, check)
-            beyond = [one for one in wanted if one > check.frontier.size]
+            beyond = [size for size in wanted if size > check.frontier.size]
             if beyond:
                 raise _Wrong(
                     check.frontier.size,
@@ -100,7 +100,7 @@ def verify(
                 )
         except _Wrong as found:
             wrong = found
-    compared = [one for one in wanted if one not in check.skipped]
+    compared = [size for size in wanted if size not in check.skipped]
     return Verification(
         records=check.frontier.size,
         root=check.frontier.root().hex(),
@@ -168,7 +168,7 @@ class _Check:
     def _extend(self, leaves: Sequence[bytes]) -> None:
         first = self.frontier.size
         end = first + len(leaves)
-        for stop in [*sorted(one for one in self._wanted if first <= one < end), end]:
+        for stop in [*sorted(size for size in self._wanted if first <= size < end), end]:
             self._finished(self.frontier.extend(leaves[self.frontier.size - first : stop - first]))
             self._compare(stop)
 
@@ -233,7 +233,7 @@ class _Check:
                 raise _Wrong(seq, f"The key to the contents of record audit-{seq} is missing or was changed.")
 
     def _add_pieces(self, gap: Gap) -> None:
-        inside = {one for one in self._wanted if gap.first < one < gap.past}
+        inside = {size for size in self._wanted if gap.first < size < gap.past}
         for (level, _), top in zip(gap.places, gap.pieces, strict=True):
             self._finished(self.frontier.add(level, top))
             self._compare(self.frontier.size)

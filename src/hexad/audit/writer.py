@@ -204,7 +204,7 @@ class AuditLogWriter(Closing):
         """Return the steering as JSON without secrets; raises `InvalidInput` for what is no list of mappings."""
         if not given:
             return []
-        if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+        if not isinstance(given, list | tuple) or not all(isinstance(entry, Mapping) for entry in given):
             raise InvalidInput(f"steering_applied = {quoted(given)} is no list of mappings.")
         try:
             plain = json.loads(json.dumps(given, allow_nan=False, default=_plain))
@@ -217,7 +217,7 @@ class AuditLogWriter(Closing):
                 f"steering_applied holds lists or objects that stand in each other more than {_DEPTH_LIMIT} deep; "
                 "flatten it."
             )
-        return [_masked(one, self._mask or self._masking.text) for one in plain]
+        return [_masked(entry, self._mask or self._masking.text) for entry in plain]
 
 
 def _is_finite(score: object) -> bool:
@@ -235,8 +235,10 @@ def _nests_deeper(value: object, most: int) -> bool:
     for _ in range(most + 1):
         level = [
             inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            for outer in level
+            for inner in (
+                outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
+            )
         ]
     return bool(level)
 
@@ -253,9 +255,9 @@ def _masked(value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, Mapping):
-        return {key: _masked(one, mask) for key, one in value.items()}
+        return {key: _masked(item, mask) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_masked(one, mask) for one in value]
+        return [_masked(item, mask) for item in value]
     return value
 
 

@@ -76,10 +76,16 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
 def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[str, ...]:
     """Return names of people as a tuple, each once; raises `InvalidInput` for what is none."""
     found = word_list(subjects, name)
-    for one in found:
-        if not one.strip() or "\0" in one or not encodable(one) or len(one) > SUBJECT_CHARS_LIMIT:
+    for subject in found:
+        if (
+            not subject.strip()
+            or "\0" in subject
+            or not encodable(subject)
+            or len(subject) > SUBJECT_CHARS_LIMIT
+        ):
             raise InvalidInput(
-                f"{name} hold {quoted(one)}, which names nobody; give texts of up to {SUBJECT_CHARS_LIMIT} characters."
+                f"{name} hold {quoted(subject)}, which names nobody; "
+                f"give texts of up to {SUBJECT_CHARS_LIMIT} characters."
             )
     return tuple(dict.fromkeys(found))
 

@@ -333,9 +333,9 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             purge=said["purge"],
             dry_run=said["dry_run"],
             selection=None if selection is None else parse_selection(selection),
-            erased=tuple(Erased(**one) for one in said["erased"]),
-            pending=tuple(Pending(place=one["place"], reason=one["reason"]) for one in said["pending"]),
-            kept=tuple(Kept(**one) for one in said["kept"]),
+            erased=tuple(Erased(**entry) for entry in said["erased"]),
+            pending=tuple(Pending(place=entry["place"], reason=entry["reason"]) for entry in said["pending"]),
+            kept=tuple(Kept(**entry) for entry in said["kept"]),
             flagged=tuple(said["flagged"]),
             files=tuple(said["files"]),
             selection_mac=said["selection_mac"],
@@ -357,7 +357,9 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             *(entry.count for entry in read.erased),
             *(entry.count for entry in read.kept),
         )
-        right = all(isinstance(one, str) for one in texts) and all(type(number) is int for number in numbers)
+        right = all(isinstance(text, str) for text in texts) and all(
+            type(number) is int for number in numbers
+        )
         if at is None or not right or type(read.purge) is not bool or type(read.dry_run) is not bool:
             raise TypeError("a field is not of the kind that receipts have")
         bytes.fromhex(read.key or "")

@@ -44,5 +44,7 @@ def escaped(written: str) -> str:
 
 
 def _spelled(found: re.Match[str]) -> str:
-    letters = "".join(chr(ord(one) - 0xE0000) for one in found.group() if 0xE0020 <= ord(one) <= 0xE007E)
+    letters = "".join(
+        chr(ord(character) - 0xE0000) for character in found.group() if 0xE0020 <= ord(character) <= 0xE007E
+    )
     return f"[hidden: {letters}]"

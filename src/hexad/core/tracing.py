@@ -91,10 +91,10 @@ def _emit(tracer: Tracer, span: Span, clock: Clock) -> None:
 
     ended = clock.now()
     started = ended - timedelta(seconds=span.seconds)
-    one = tracer.start_span(
+    exported_span = tracer.start_span(
         span.name, start_time=int(started.timestamp() * 1e9), attributes=dict(span.attributes)
     )
     if span.error is not None:
-        one.set_attribute("error.type", span.error)
-        one.set_status(Status(StatusCode.ERROR))
-    one.end(end_time=int(ended.timestamp() * 1e9))
+        exported_span.set_attribute("error.type", span.error)
+        exported_span.set_status(Status(StatusCode.ERROR))
+    exported_span.end(end_time=int(ended.timestamp() * 1e9))

@@ -49,7 +49,7 @@ def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return a range of ticks, both ends included; raises `InvalidInput`."""
     if given is None:
         return None
-    pair = _is_pair(given) and all(isinstance(one, int) and abs(one) <= TICK_LIMIT for one in given)
+    pair = _is_pair(given) and all(isinstance(tick, int) and abs(tick) <= TICK_LIMIT for tick in given)
     if not pair or given[0] > given[1]:
         raise InvalidInput(f"tick_range = {given!r} is no range; give (first, last).")
     return given[0], given[1]
@@ -63,7 +63,7 @@ def time_range_of(
         return None
     if not _is_pair(given):
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
-    since, until = (parse_time(one, "time_range") for one in given)
+    since, until = (parse_time(time, "time_range") for time in given)
     since, until = since or _EARLIEST, until or _LATEST
     if since > until:
         raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
@@ -76,7 +76,7 @@ def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] |
         return None
     if not _is_list(given):
         raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
-    return [parse_choice(EventType, one, "event_types") for one in given]
+    return [parse_choice(EventType, event_type, "event_types") for event_type in given]
 
 
 def level_of(given: CompressionLevel | str) -> CompressionLevel:
@@ -100,7 +100,7 @@ def activation_ranges(
     if not isinstance(given, Mapping) and not _is_list(given):
         raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
     if not isinstance(given, Mapping):
-        return {name(one, "a concept"): (float("-inf"), float("inf")) for one in given}
+        return {name(concept, "a concept"): (float("-inf"), float("inf")) for concept in given}
     ranges = {}
     for concept, bounds in given.items():
         try:

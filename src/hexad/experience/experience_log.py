@@ -45,7 +45,7 @@ class ExperienceLog:
                 f"The id {record.id[:80]!r} is not that of tick {record.tick} of session {record.session_id[:80]!r}; "
                 "give the one or the other, or tick 0."
             )
-        one = moment(
+        fields = moment(
             record.event_type,
             record.content,
             record.concept_activations,
@@ -58,7 +58,7 @@ class ExperienceLog:
             record.token_count,
             record.timestamp,
         )
-        session, tick = self._experience.record(record.session_id, one, tick=record.tick or None)
+        session, tick = self._experience.record(record.session_id, fields, tick=record.tick or None)
         return timestep_id(session, tick)
 
     def get_timestep(self, timestep_id: str) -> TimestepRecord | None:

@@ -93,7 +93,7 @@ class Experience:
         self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
         self.sight = Sight(needs.db, self.lenses)
         self._recorded_since_look = 0
-        cipher, exports = (cipher_of(needs.crypt, one) for one in (STREAM, EXPORTS))
+        cipher, exports = (cipher_of(needs.crypt, name) for name in (STREAM, EXPORTS))
         self._duck = Duck(cipher, exports=exports)
         directory = needs.directory / "stream"
         self.reader = StreamReader(needs.db, directory, self._duck)

@@ -245,7 +245,7 @@ class ContextCalls(HoneycombParts):
         else:
             vector = self._query(query)
             nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
-            begin = [Entry(*one) for one in nearest]
+            begin = [Entry(*neighbour) for neighbour in nearest]
             notes = () if begin or isinstance(query, str) else _near_nothing(vector)
         options = WalkOptions(
             max_tokens=max_tokens,
@@ -559,9 +559,9 @@ class NodeCalls(HoneycombParts):
     def _relevance(
         self, focus: int, node: int, rows: Mapping[int, NDArray[np.float32]], created: datetime, now: datetime
     ) -> float:
-        for one in (focus, node):
-            if one not in rows:
-                raise InvalidInput(f"Node {one} has no embedding to compare; give score=… from 0 to 1.")
+        for node_id in (focus, node):
+            if node_id not in rows:
+                raise InvalidInput(f"Node {node_id} has no embedding to compare; give score=… from 0 to 1.")
         if len(rows[focus]) != len(rows[node]):
             raise InvalidInput(
                 f"Node {focus} has {len(rows[focus])} dimensions and node {node} {len(rows[node])}; only embeddings "

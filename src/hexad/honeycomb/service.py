@@ -153,7 +153,7 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
             if not isinstance(value, list) or not value:
                 raise InvalidInput(f"{name} = {value!r} should be a list of days, the main ring's first.")
             given["ring_half_lives"] = tuple(
-                None if one == 0 and one is not False else _time(one, name, "days") for one in value
+                None if days == 0 and days is not False else _time(days, name, "days") for days in value
             )
         else:
             known = ", ".join([*_NUMBERS, *_TIMES, _RINGS])

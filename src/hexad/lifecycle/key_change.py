@@ -134,7 +134,7 @@ class KeyChange:
         raise AssertionError("the last attempt returns or raises")
 
     def _conversion(self, old: Unlocked | None, new: Unlocked | None) -> Conversion:
-        keys = [None if one is None else one.keys for one in (old, new)]
+        keys = [None if unlocked is None else unlocked.keys for unlocked in (old, new)]
         return self.conversion(self.directory, what=self._what, old=keys[0], new=keys[1])
 
     def _convert(

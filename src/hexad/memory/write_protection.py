@@ -104,10 +104,10 @@ def _patterns(value: JSONValue, name: str) -> tuple[str, ...]:
     values = (value,) if isinstance(value, str) else value
     if not isinstance(values, Sequence) or not values:
         raise _bad(name, value, "give a pattern or a list of them")
-    for one in values:
-        if not isinstance(one, str) or not one.strip() or not one.isprintable():
-            raise _bad(name, one, "give patterns, such as 'identity' or 'user.*'")
-    return tuple(cast("str", one).strip() for one in values)
+    for item in values:
+        if not isinstance(item, str) or not item.strip() or not item.isprintable():
+            raise _bad(name, item, "give patterns, such as 'identity' or 'user.*'")
+    return tuple(cast("str", item).strip() for item in values)
 
 
 def _sources(value: JSONValue) -> tuple[str, ...]:

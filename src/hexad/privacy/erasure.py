@@ -319,7 +319,7 @@ class Erasing:
         done = 0
         # The database's own last: pages and log hold all that was written before.
         for book, waiting in sorted(
-            self._erasures.waiting(erasure_no=erasure_no), key=lambda one: _LAST.get(one[1].place, 0)
+            self._erasures.waiting(erasure_no=erasure_no), key=lambda pair: _LAST.get(pair[1].place, 0)
         ):
             try:
                 completed = self._complete_one(waiting, book, patient=erasure_no is None)

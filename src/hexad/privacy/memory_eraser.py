@@ -151,7 +151,7 @@ class MemoryEraser:
     def _flag_hidden(self, gone: Sequence[int]) -> None:
         """Mark what rests on memories that go and is hidden from whoever lets them go, who is not told of it."""
         every = ErasedMemories(self._stores.db)
-        hidden = {one for found in every.dependants(gone, self._summaries) for one in found}
+        hidden = {no for found in every.dependants(gone, self._summaries) for no in found}
         if hidden:
             every.flag(hidden)
 
@@ -221,4 +221,4 @@ def _is_whole(selection: Selection) -> bool:
 
 
 def _texts(value: object) -> list[str] | None:
-    return [str(one) for one in value] if isinstance(value, list) else None
+    return [str(item) for item in value] if isinstance(value, list) else None

@@ -47,7 +47,9 @@ def exports_of(
     folder = directory / "exports"
     if not folder.is_dir():
         return
-    written = None if ids is None else {json.dumps(one, ensure_ascii=False).encode() for one in ids}
+    written = (
+        None if ids is None else {json.dumps(memory_id, ensure_ascii=False).encode() for memory_id in ids}
+    )
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or _space_of(path, own) not in spaces:
             continue

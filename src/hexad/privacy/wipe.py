@@ -63,7 +63,7 @@ def wipe(
         return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
     if not dry_run:
         parts.retract_user()  # the first: where it cannot be done nothing is gone yet
-    receipts = [forget(session=one) for one in sessions]
+    receipts = [forget(session=session_id) for session_id in sessions]
     receipts += [forget(space=space.name) for space in parts.stores.spaces.list()]
     tags = _wipe_tags(parts, dry_run=dry_run)
     nodes = _wipe_nodes(parts, dry_run=dry_run)

@@ -81,10 +81,10 @@ class Masking:
         texts = ["".join(tokens) for tokens in answers]
         for first, end in _screens(texts):
             if find(_APART.join(texts[first:end]), rules=self._rules):
-                for one in range(first, end):
-                    tokens = self._tokens(answers[one])
-                    if tokens is not answers[one]:
-                        yield one, tokens
+                for index in range(first, end):
+                    tokens = self._tokens(answers[index])
+                    if tokens is not answers[index]:
+                        yield index, tokens
 
     def events(self, events: Sequence[Spread]) -> list[str]:
         """Return the texts of events without secrets: in generated ones, and spread over pieces in any.

@@ -168,7 +168,11 @@ def _find_cards(text: str) -> Iterator[Span]:
 
 def _plain(text: str) -> str:
     """Return the letters and digits of a text, digits of every script as those of ASCII."""
-    return "".join(str(int(one)) if one.isdecimal() else one for one in text if one.isalnum())
+    return "".join(
+        str(int(character)) if character.isdecimal() else character
+        for character in text
+        if character.isalnum()
+    )
 
 
 def _is_numbered(text: str, at: int) -> bool:

@@ -52,7 +52,7 @@ def search_terms(query: str) -> SearchTerms:
     >>> terms.match("We plan to deploy on Tuesday."), terms.match("We plan to deploy on a Tuesday.")
     (True, False)
     """
-    phrases = [folded(one) for one in _PHRASE.findall(query)]
+    phrases = [folded(phrase) for phrase in _PHRASE.findall(query)]
     words = list(dict.fromkeys(_WORD.findall(folded(_PHRASE.sub(" ", query)))))
     if not phrases and not words and query.strip():
         phrases = [folded(query.strip())]
@@ -60,7 +60,7 @@ def search_terms(query: str) -> SearchTerms:
     for word in words:
         forms, continued = sorted(set(_forms(word))), list(_continued(word))
         needles = [*needles, _common([*forms, *continued])]
-        whole = "|".join([*map(re.escape, forms), *(re.escape(one) + _AFTER for one in continued)])
+        whole = "|".join([*map(re.escape, forms), *(re.escape(form) + _AFTER for form in continued)])
         patterns.append(re.compile(f"{_BEFORE}(?:{whole})"))
     return SearchTerms(tuple(needle for needle in needles if needle), tuple(patterns))
 
@@ -68,7 +68,7 @@ def search_terms(query: str) -> SearchTerms:
 def _common(words: Sequence[str]) -> str:
     """Return the beginning that all words share."""
     least, greatest = min(words), max(words)
-    same = (at for at, (one, other) in enumerate(zip(least, greatest, strict=False)) if one != other)
+    same = (at for at, (letter, other) in enumerate(zip(least, greatest, strict=False)) if letter != other)
     return least[: next(same, min(len(least), len(greatest)))]
 
 

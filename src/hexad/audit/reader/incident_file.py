@@ -103,7 +103,7 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
         data = place.read_bytes()
     body, _, last = data.removesuffix(b"\n").rpartition(b"\n")
     body += b"\n"
-    given = [Verifier.parse(one) for one in verifiers]
+    given = [Verifier.parse(key) for key in verifiers]
     try:
         header, *rest = [json.loads(line) for line in body.splitlines()]
         verifier = Verifier.parse(header["key"])
@@ -114,8 +114,8 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
             raise _wrong(place, "it is signed by another key, or in another form")
         _require_signed(verifier, signature, body)
         checkpoint = read_signed(header["checkpoint"], [verifier])
-        for one in rest:
-            _check(place, one, checkpoint)
+        for line in rest:
+            _check(place, line, checkpoint)
         if len(rest) != header["records"]:
             raise _wrong(place, "it has not as many records as it says")
         return IncidentExport(
@@ -133,7 +133,7 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
 def _check(path: Path, said: dict[str, Any], checkpoint: Checkpoint) -> None:
     body = said["body"].encode("utf-8", "replace")
     stated = json.loads(body)
-    proof = [base64.b64decode(one, validate=True) for one in said["proof"]]
+    proof = [base64.b64decode(sibling, validate=True) for sibling in said["proof"]]
     digest = hashlib.sha256(body).digest()
     if digest.hex() != said["record_hash"] or stated["seq"] != said["seq"]:
         raise _wrong(path, f"{said['id']} has another hash than its bytes")

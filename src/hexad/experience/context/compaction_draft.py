@@ -152,7 +152,7 @@ class Drafter:
         first, last = self._compactions.last_start(number), steps[taken - 1].tick
         return Plan(
             state=state,
-            gone=tuple(one for one in gone if one[0] <= last and one[1] >= first),
+            gone=tuple(span for span in gone if span[0] <= last and span[1] >= first),
             first=first,
             last=last,
             tokens=sum(step.tokens for step in steps[:taken]),
@@ -282,7 +282,7 @@ class Drafter:
             tokens = event.texts
             for _, masked in self._masking.answers([tokens]):
                 changed = [old != new for old, new in zip(tokens, masked, strict=True)]
-                for first, last in union((at, at) for at, one in enumerate(changed) if one):
+                for first, last in union((at, at) for at, is_changed in enumerate(changed) if is_changed):
                     yield own[first], own[last]
 
 

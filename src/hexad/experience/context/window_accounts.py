@@ -186,5 +186,5 @@ class Accounts:
         placed = self._placed.get(state.number)
         if not placed:
             return 0
-        placed[:] = [one for one in placed if one[0] > state.compacted_through]
+        placed[:] = [span for span in placed if span[0] > state.compacted_through]
         return sum(tokens for _, tokens in placed)

@@ -297,5 +297,5 @@ def _questions(sessions: Mapping[int, str], times: tuple[datetime, datetime] | N
     return [StepQuery(times=times)]
 
 
-def _hull(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return min(one[0], other[0]), max(one[1], other[1])
+def _hull(span: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return min(span[0], other[0]), max(span[1], other[1])

@@ -215,7 +215,7 @@ class StreamEraser:
 
     def _taken_out(self, waiting: Pending, book: ErasureBook) -> bool:
         given = waiting.work["sessions"]
-        sessions = [int(str(one)) for one in given] if isinstance(given, list) else []
+        sessions = [int(str(session)) for session in given] if isinstance(given, list) else []
         if not self._files.left(sessions):
             return True
         taken = self._files.take_out()

@@ -97,10 +97,10 @@ class StreamErasureRows:
             ).fetchall()
             for name, subjects in rows:
                 con.execute("DELETE FROM session_subjects WHERE session_no = ?", (session,))
-                masked = [self._masked(None, str(one))[1] for one in parse(subjects)]
+                masked = [self._masked(None, str(subject))[1] for subject in parse(subjects)]
                 masked.append(self._masked(name, None)[0])
                 con.executemany(
-                    "INSERT INTO session_subjects VALUES(?, ?)", [(session, one) for one in masked]
+                    "INSERT INTO session_subjects VALUES(?, ?)", [(session, subject) for subject in masked]
                 )
             con.execute(
                 "UPDATE sessions SET id = ?1, created_at = ?2, ended_at = ?2, auto_compact = 0,"
@@ -285,7 +285,7 @@ def _cold_row(row: Row) -> ColdRow:
         level=level,
         times=(row[3], row[4]),
         ticks=ticks,
-        tags=frozenset(str(one) for one in parse(row[6])),
+        tags=frozenset(str(tag) for tag in parse(row[6])),
         timesteps=row[7],
         tokens=row[8],
         sessions=tuple(covered),

@@ -202,12 +202,12 @@ class EventReader:
                     ticks[session].append((tick, tick))
             found: list[tuple[int, str | None, int, int]]
             found = [(session, event, 0, TICK_LIMIT) for session, event, _ in rows if event is not None]
-            found += [(session, None, *one) for session, some in ticks.items() for one in union(some)]
+            found += [(session, None, *span) for session, some in ticks.items() for span in union(some)]
             return {
-                "session": np.array([one[0] for one in found], np.uint32),
-                "event": np.array([one[1] for one in found], dtype=object),
-                "first_tick": np.array([one[2] for one in found], np.int64),
-                "last_tick": np.array([one[3] for one in found], np.int64),
+                "session": np.array([row[0] for row in found], np.uint32),
+                "event": np.array([row[1] for row in found], dtype=object),
+                "first_tick": np.array([row[2] for row in found], np.int64),
+                "last_tick": np.array([row[3] for row in found], np.int64),
             }
 
         return self._reader.ask(question, read, light=True)

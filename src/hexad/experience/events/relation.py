@@ -146,7 +146,7 @@ def _joins(cursor: duckdb.DuckDBPyConnection, divided: Sequence[int]) -> dict[st
 
 def _goes_on(piece: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
     return (
-        all(one["event"] is None and one["kind"] == OUTPUT for one in (piece, following))
+        all(part["event"] is None and part["kind"] == OUTPUT for part in (piece, following))
         and piece["role"] == following["role"]
         and not piece["ends"]
         and not following["starts"]
@@ -196,7 +196,7 @@ def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     relations, params = list[str](), list[Any]()
 
     def add(reads: Sequence[str], conditions: Sequence[str], source: str, values: Sequence[Any]) -> None:
-        rows = " UNION ALL ".join(f"SELECT {_NEEDED} FROM {one}" for one in reads)
+        rows = " UNION ALL ".join(f"SELECT {_NEEDED} FROM {relation}" for relation in reads)
         where = " AND ".join([*conditions, *_scope(given)])
         steps = f"(SELECT {_NEEDED} FROM ({rows}) steps{gone} WHERE {where})"
         relations.append(f"SELECT {PIECE_COLUMNS}, {_literal(source)} AS source FROM ({pieces(steps)})")

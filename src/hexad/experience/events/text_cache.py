@@ -58,17 +58,17 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
             run += 1
         before = (kind, event, role, flags)
         key = (event, run if event is None else 0)
-        one = found.get(key)
-        if one is None:
+        row = found.get(key)
+        if row is None:
             found[key] = [session, event, kind, role, tick, tick, at, at, [content], tokens, 1]
         else:
-            one[_LAST_TICK] = tick
-            one[_FIRST_AT], one[_LAST_AT] = min(one[_FIRST_AT], at), max(one[_LAST_AT], at)
-            one[_TEXT].append(content if kinds[key] == kind else BREAK + content)
-            one[_TOKENS] += tokens
-            one[_TIMESTEPS] += 1
+            row[_LAST_TICK] = tick
+            row[_FIRST_AT], row[_LAST_AT] = min(row[_FIRST_AT], at), max(row[_LAST_AT], at)
+            row[_TEXT].append(content if kinds[key] == kind else BREAK + content)
+            row[_TOKENS] += tokens
+            row[_TIMESTEPS] += 1
         kinds[key] = kind
-    return [(*one[:_TEXT], "".join(one[_TEXT]), *one[_TOKENS:]) for one in found.values()]
+    return [(*row[:_TEXT], "".join(row[_TEXT]), *row[_TOKENS:]) for row in found.values()]
 
 
 KEPT_CHARS: Final = 32_000_000
@@ -259,9 +259,9 @@ class EventTexts:
             sessions = self._whole(sources, None)
         else:
             gone = before.gone.keys() | sources.gone.keys()
-            anew |= {one for one in gone if before.gone.get(one) != sources.gone.get(one)}
+            anew |= {session for session in gone if before.gone.get(session) != sources.gone.get(session)}
             there = before.segments.keys() | segments.keys()
-            anew |= {one for one in there if before.segments.get(one) != segments.get(one)}
+            anew |= {session for session in there if before.segments.get(session) != segments.get(session)}
             sessions = dict(before.sessions)
             for number, some in added.items():
                 if number not in anew and not self._add(sessions, number, some, sources, segments):
@@ -345,7 +345,7 @@ def _read(
                 of = session == number
                 some = added.setdefault(number, _Added())
                 some.tick = min(some.tick, int(tick[of].min()))
-                some.events.update(log.strings[one] for one in np.unique(event[of]).tolist() if one)
+                some.events.update(log.strings[number] for number in np.unique(event[of]).tolist() if number)
                 sessions.add(number)
         found[log.name] = _Log(total, frozenset(sessions))
     went = {

@@ -65,7 +65,7 @@ class ActivityQuestion:
     def seen_by(self, permitted: Callable[[str], bool]) -> ActivityQuestion:
         """Return the question of whoever may see these concepts only: others are as if they had never occurred."""
         given = self.concepts
-        seen = None if given is None else [one for one in given if permitted(one)]
+        seen = None if given is None else [concept for concept in given if permitted(concept)]
         return replace(self, concepts=seen, permitted=permitted)
 
 

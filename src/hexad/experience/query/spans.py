@@ -78,10 +78,10 @@ def _spans(places: Mapping[str, NDArray[np.int64]], *, most: int) -> list[_Spans
     found = []
     for at in range(0, len(starts), together):
         begin, end = starts[at], ends[min(at + together, len(ends)) - 1]
-        one = sessions[begin] == sessions[end - 1]
+        is_single = sessions[begin] == sessions[end - 1]
         ticks = (
             _stretches(first[begin:end], last[begin:end])
-            if one
+            if is_single
             else [(int(first[begin:end].min()), int(last[begin:end].max()))]
         )
         found.append(_Spans(sessions=(int(sessions[begin]), int(sessions[end - 1])), ticks=ticks))

@@ -46,7 +46,7 @@ class Reading:
 
     def failed(self, last: Place | None) -> set[str]:
         """Return the segments that must be read as a whole after all; `last` is where the last answer stands."""
-        return {one for one, floor in self.uncertain.items() if last is None or last > floor}
+        return {segment for segment, floor in self.uncertain.items() if last is None or last > floor}
 
     def relations(
         self, columns: str, sides: Mapping[str, str], parts: Sequence[Part] | None = None
@@ -65,7 +65,7 @@ class Reading:
             found.append(
                 f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"
             )
-            lists = [self.name(sides[one]) for one, number in self.lists.items() if number == concept]
+            lists = [self.name(sides[path]) for path, number in self.lists.items() if number == concept]
             params += [lists, concept]
         return found, params
 
@@ -100,9 +100,9 @@ def plan_reading(
             whole.append(path)
             continue
         there = floors.get(Path(sides[path]).name, {})
-        if not all(one in there for one in wanted):
+        if not all(concept in there for concept in wanted):
             continue  # all concepts are asked for, and one of them the segment has not
-        complete = [one for one in wanted if _is_complete(*there[one], lowest=wanted[one][0])]
+        complete = [concept for concept in wanted if _is_complete(*there[concept], lowest=wanted[concept][0])]
         if complete:
             lists[path] = complete[0]
         elif strongest in there:

@@ -108,14 +108,14 @@ def _of_moments(moments: Sequence[Moment]) -> Batch:
         flags=np.array(flags, np.uint8),
         token=np.array(token, np.int64),
         tokens=np.array(tokens, np.uint32),
-        roles=np.array([numbers[one] for one in role], np.intp),
-        events=np.array([numbers[one] for one in event], np.intp),
+        roles=np.array([numbers[name] for name in role], np.intp),
+        events=np.array([numbers[event_id] for event_id in event], np.intp),
         activations=np.array([len(activation) for activation in activations], np.uint8),
-        concepts=np.array([numbers[one] for row in activations for one in row], np.intp),
-        scores=np.array([one for row in activations for one in row.values()], np.float32),
-        lengths=np.array([len(one) for one in texts], np.uint32),
+        concepts=np.array([numbers[concept] for row in activations for concept in row], np.intp),
+        scores=np.array([score for row in activations for score in row.values()], np.float32),
+        lengths=np.array([len(text) for text in texts], np.uint32),
         contents=b"".join(texts),
-        at=np.array([NO_TIME if one is None else one for one in at], np.int64),
+        at=np.array([NO_TIME if time is None else time for time in at], np.int64),
         strings=list(numbers),
     )
 
@@ -134,7 +134,7 @@ def _batch(chunk: Chunk, intake: Intake) -> Batch:
 
     columns = chunk.columns
     try:
-        kind = np.array([KIND_BY_WORD[one] for one in columns["event_type"]], np.uint8)
+        kind = np.array([KIND_BY_WORD[word] for word in columns["event_type"]], np.uint8)
     except (KeyError, TypeError) as error:
         raise _Unusual from error
     contents, lengths = _contents(columns["content"], kind, intake)
@@ -190,7 +190,7 @@ def _contents(
     if joined.isascii():
         return joined.encode("ascii"), np.array([*map(len, texts)], np.uint32)
     try:
-        encoded = [one.encode("utf-8") for one in texts]
+        encoded = [text.encode("utf-8") for text in texts]
     except UnicodeEncodeError as error:
         raise _Unusual from error
     return b"".join(encoded), np.array([*map(len, encoded)], np.uint32)
@@ -212,7 +212,7 @@ def _named(
         return np.zeros(rows, np.intp)
     known = len(numbers)
     try:
-        places = np.array([numbers[one] for one in given], np.intp)
+        places = np.array([numbers[name] for name in given], np.intp)
         intake.take_names(map(_text, list(numbers)[known:]), what)
     except (InvalidInput, TypeError) as error:
         raise _Unusual from error
@@ -232,8 +232,8 @@ def _whole(
     if not types <= {int, type(None)}:
         raise _Unusual
     if type(None) in types:
-        present = np.array([one is not None for one in given], np.bool_)
-        given = [default if one is None else one for one in given]
+        present = np.array([item is not None for item in given], np.bool_)
+        given = [default if item is None else item for item in given]
     try:
         whole = np.array(given, np.int64)
     except OverflowError as error:
@@ -255,7 +255,7 @@ def _times(chunk: Chunk) -> NDArray[np.int64]:
     if given is None:
         return np.full(len(chunk), NO_TIME, np.int64)
     try:
-        return np.array([NO_TIME if one is None else time_micros(one) for one in given], np.int64)
+        return np.array([NO_TIME if time is None else time_micros(time) for time in given], np.int64)
     except InvalidInput as error:
         raise _Unusual from error
 
@@ -296,7 +296,7 @@ def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[st
     try:
         if chunk.ids is not None:
             places = np.asarray(chunk.concepts, np.intp)
-            ids = [one for one in chunk.ids if one is not None]
+            ids = [event_id for event_id in chunk.ids if event_id is not None]
             if len(places) and places.max() >= len(ids):
                 raise _Unusual
         else:

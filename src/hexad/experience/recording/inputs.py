@@ -71,7 +71,7 @@ def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> Chunk:
         return Chunk(first=first, columns=columns, counts=[0] * len(rows), concepts=[], scores=[], rows=rows)
     if not {*map(type, given)} <= {dict, type(None)}:
         return odd
-    activations = [one or {} for one in given]
+    activations = [activation or {} for activation in given]
     return Chunk(
         first=first,
         columns=columns,
@@ -132,10 +132,12 @@ def _chunk_of_columns(columns: dict[str, Column], first: int) -> Chunk:
     values: Any
     if concepts is None or scores is None:
         given = listed.pop("concept_activations", [None] * rows)
-        for at, one in enumerate(given, first):
-            if one is not None and not isinstance(one, Mapping):
-                raise InvalidInput(f"Row {at:,}: {str(one)[:80]!r} are no activations; give a mapping.")
-        activations = [one or {} for one in given]
+        for at, activation in enumerate(given, first):
+            if activation is not None and not isinstance(activation, Mapping):
+                raise InvalidInput(
+                    f"Row {at:,}: {str(activation)[:80]!r} are no activations; give a mapping."
+                )
+        activations = [activation or {} for activation in given]
         counts = [*map(len, activations)]
         flat = [*chain.from_iterable(activations)]
         values = [*chain.from_iterable(activation.values() for activation in activations)]
@@ -169,7 +171,7 @@ def _flat(column: Column, name: str, first: int) -> tuple[list[int], Sequence[An
     if isinstance(column, np.ndarray) and column.ndim == 2:
         flat = column.ravel()
         return [column.shape[1]] * len(column), flat if flat.dtype.kind == "f" else flat.tolist()
-    rows = [() if one is None else one for one in column]
+    rows = [() if cell is None else cell for cell in column]
     if not {*map(type, rows)} <= {list, tuple, np.ndarray}:
         at = next(at for at, row in enumerate(rows) if not isinstance(row, list | tuple | np.ndarray))
         raise InvalidInput(f"Row {first + at:,}: {name} are {str(rows[at])[:80]!r}; give a list.")

@@ -56,7 +56,7 @@ class Intake:
 
     def take_names(self, values: Iterable[str], what: str) -> None:
         """Remember names that may be stored; raises `InvalidInput` as `name` does."""
-        new = [one for one in values if not isinstance(one, str) or one not in self._names]
+        new = [value for value in values if not isinstance(value, str) or value not in self._names]
         self._refuse_any(new, what)
         if len(self._names) >= _NAMES_REMEMBERED:
             self._names.clear()
@@ -64,7 +64,7 @@ class Intake:
 
     def take_concepts(self, ids: Iterable[str]) -> None:
         """Remember concepts that may be stored; raises `InvalidInput` for what cannot be the id of one."""
-        new = [one for one in ids if not isinstance(one, str) or one not in self.concepts]
+        new = [concept for concept in ids if not isinstance(concept, str) or concept not in self.concepts]
         self._refuse_any(new, "a concept")
         if len(self.concepts) >= _CONCEPTS_REMEMBERED:
             self.concepts.clear()
@@ -72,16 +72,16 @@ class Intake:
 
     def subjects(self, given: Iterable[str]) -> tuple[str, ...]:
         """Return people whose data something is, as they are; raises `InvalidInput`, also for what holds a secret."""
-        return tuple(self.name(one, "a data subject") for one in subject_list(given))
+        return tuple(self.name(subject, "a data subject") for subject in subject_list(given))
 
     def _refuse_any(self, values: list[str], what: str) -> None:
         """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""
-        if all(isinstance(one, str) for one in values) and not self._masking.secret_among(values):
-            for one in values:
-                name(one, what)
+        if all(isinstance(value, str) for value in values) and not self._masking.secret_among(values):
+            for value in values:
+                name(value, what)
         else:
-            for one in values:
-                self._refuse(one, what)
+            for value in values:
+                self._refuse(value, what)
 
     def _refuse(self, value: str, what: str) -> None:
         if isinstance(value, str) and (rule := self._masking.secret_in(value)) is not None:

@@ -155,8 +155,8 @@ class Duck:
             if cipher is not None
         ]
         con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
-        for one in sealed:
-            con.register_filesystem(one)
+        for sealed_files in sealed:
+            con.register_filesystem(sealed_files)
         return con
 
     def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:

@@ -32,12 +32,12 @@ class ConceptNumbers:
 
     def numbers(self, ids: Sequence[str]) -> list[int]:
         """Return the number of each concept, a provisional one where it has none."""
-        for one in ids:
-            if one not in self._numbers:
-                known = self._manifest.concept_number(one)
+        for concept in ids:
+            if concept not in self._numbers:
+                known = self._manifest.concept_number(concept)
                 number = _PROVISIONAL + len(self._numbers) if known is None else known
-                self._numbers[one], self._ids[number] = number, one
-        return [self._numbers[one] for one in ids]
+                self._numbers[concept], self._ids[number] = number, concept
+        return [self._numbers[concept] for concept in ids]
 
     def id(self, number: int) -> str:
         """Return the concept of a number."""

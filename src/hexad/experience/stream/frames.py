@@ -159,11 +159,11 @@ class FrameWriter:
         texts = [content.encode("utf-8") for content in contents]
         columns = (
             session, tick, times, kind, flags, token, tokens,
-            [numbers[one] for one in role], [numbers[one] for one in event],
-            [len(activation) for activation in activations], [len(one) for one in texts],
+            [numbers[name] for name in role], [numbers[event_id] for event_id in event],
+            [len(activation) for activation in activations], [len(text) for text in texts],
         )  # fmt: skip
-        concepts = [numbers[one] for row in activations for one in row]
-        scores = [one for row in activations for one in row.values()]
+        concepts = [numbers[concept] for row in activations for concept in row]
+        scores = [score for row in activations for score in row.values()]
         return self._framed(columns, concepts, scores, b"".join(texts), known, at=at)
 
     def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int, at: int) -> bytes:

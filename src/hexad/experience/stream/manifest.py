@@ -210,12 +210,12 @@ class Manifest:
 
     def number_concepts(self, ids: Sequence[str]) -> list[int]:
         """Return the concepts' numbers, giving new ones where there are none yet."""
-        missing = [one for one in ids if self.concept_number(one) is None]
+        missing = [concept for concept in ids if self.concept_number(concept) is None]
         if missing:
             with self._db.transaction() as con:
-                for one in missing:
-                    con.execute("INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", (one,))
-        return [cast("int", self.concept_number(one)) for one in ids]
+                for concept in missing:
+                    con.execute("INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", (concept,))
+        return [cast("int", self.concept_number(concept)) for concept in ids]
 
     def concept_number(self, concept: str) -> int | None:
         """Return the number of a concept, None when no segment can hold it."""

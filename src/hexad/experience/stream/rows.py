@@ -23,8 +23,8 @@ _POSITIONS: Final = range(TOP_ACTIVATIONS)
 RELATION: Final = (
     "SELECT session, tick, ts, kind, flags, CASE WHEN flags & 4 <> 0 THEN token END AS token, tokens,"
     " CASE WHEN flags & 8 <> 0 THEN role END AS role, CASE WHEN flags & 16 <> 0 THEN event END AS event, content,"
-    f" list_value({', '.join(f'c{one}' for one in _POSITIONS)})[1:activations] AS concepts,"
-    f" list_value({', '.join(f's{one}' for one in _POSITIONS)})[1:activations] AS scores FROM rows"
+    f" list_value({', '.join(f'c{position}' for position in _POSITIONS)})[1:activations] AS concepts,"
+    f" list_value({', '.join(f's{position}' for position in _POSITIONS)})[1:activations] AS scores FROM rows"
 )
 
 _PLAIN: Final = ("session", "tick", "ts", "kind", "flags", "token", "tokens")
@@ -158,7 +158,7 @@ class _Strings:
             named: NDArray[np.object_] = self._all[numbers]
             return named
         found: NDArray[np.object_] = np.empty(len(numbers), dtype=object)
-        found[:] = [self._strings[one] for one in numbers.tolist()]
+        found[:] = [self._strings[number] for number in numbers.tolist()]
         return found
 
 
@@ -176,7 +176,7 @@ def _renumbered(
     numbers = np.zeros(len(strings), np.uint32)
     own = np.flatnonzero(used)
     if len(own):
-        numbers[own] = concept_numbers([strings[one] for one in own.tolist()])
+        numbers[own] = concept_numbers([strings[number] for number in own.tolist()])
     return numbers
 
 

@@ -189,7 +189,9 @@ class SegmentUpkeep:
         sides = self._manifest.sides()
         for segment in self._manifest.segments():
             there = {
-                one.kind for one in sides.get(segment.name, ()) if (self._files.directory / one.name).exists()
+                earlier.kind
+                for earlier in sides.get(segment.name, ())
+                if (self._files.directory / earlier.name).exists()
             }
             missing = [kind for kind in side_kinds(segment.rows) if kind not in there]
             if not missing or stop() or not self._is_whole(segment, problems):

@@ -142,7 +142,7 @@ class EvidencePackages:
             self._finish(path)
             if not path.is_dir():
                 return None
-            size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
             files.remove_tree(path)
         # What cannot be made again is gone: the submission itself, or its evidence is COLD by now.
         with contextlib.suppress(Conflict, NotFound):
@@ -274,9 +274,9 @@ class EvidencePackages:
         if aside.is_dir() and (path.exists() or not files.publish_dir(aside, path)):
             files.remove_tree(aside)
         half = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.tmp")
-        for one in path.parent.iterdir():
-            if half.fullmatch(one.name):
-                files.remove_tree(one)
+        for entry in path.parent.iterdir():
+            if half.fullmatch(entry.name):
+                files.remove_tree(entry)
 
     # Checking ---------------------------------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class EvidencePackages:
         entries = known if isinstance(known, dict) else {}
         for name in _FILES:
             problems += file_problems(path / name, entries.get(name), self._own)
-        here = {one.name for one in path.iterdir()}
+        here = {entry.name for entry in path.iterdir()}
         extra = sorted(here - {*_FILES, MANIFEST})
         problems += [f"{name} does not belong to the package." for name in extra]
         if not problems:
@@ -332,7 +332,7 @@ class EvidencePackages:
             return [str(error)]
         shown = cast("Sequence[Mapping[str, JSONValue]]", windows.get("windows", ()))
         found = {
-            "sessions": len({one["session_id"] for one in shown}),
+            "sessions": len({record["session_id"] for record in shown}),
             "windows": len(shown),
             "timesteps": timesteps,
             "tokens": tokens,

@@ -139,7 +139,9 @@ class EvidenceWriter:
 
     def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
         """Return, by session and tick, the texts that may not be shown as they are, and what is shown."""
-        return dict(one for session, some in ranges.items() for one in self._masked_in(session, some))
+        return dict(
+            replacement for session, some in ranges.items() for replacement in self._masked_in(session, some)
+        )
 
     def _masked_in(self, session: str, ranges: Ranges) -> Iterator[tuple[tuple[int, int], str]]:
         around = union((first - _MASK_MARGIN_TICKS, last + _MASK_MARGIN_TICKS) for first, last in ranges)

@@ -139,7 +139,7 @@ class Graftings:
     def _check_folder(self, submission_id: str) -> None:
         """Raise `Conflict` for an id that is another's but for case: both would name one folder on some systems."""
         key = space_key(submission_id)
-        other = next((one for one in self._submissions.ids() if space_key(one) == key), None)
+        other = next((other_id for other_id in self._submissions.ids() if space_key(other_id) == key), None)
         if other is not None:
             raise Conflict(f"Submission {other!r} has this id but for case; use it, or give another id.")
 

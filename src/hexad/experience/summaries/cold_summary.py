@@ -190,7 +190,7 @@ def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[s
     not much weaker than the strongest.
     """  # fmt: skip
     least = NAMED_SHARE * max(concepts.values(), default=0.0)
-    first = [one for one, score in concepts.items() if one not in covered and score >= least]
+    first = [concept for concept, score in concepts.items() if concept not in covered and score >= least]
     return [*first, *(concept for concept in concepts if concept not in first)]
 
 

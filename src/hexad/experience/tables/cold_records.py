@@ -121,7 +121,8 @@ class Compressed:
                 )
             if record.session_id is None:
                 con.executemany(
-                    "INSERT INTO compressed_record_sessions VALUES(?, ?)", [(one, no) for one in covered]
+                    "INSERT INTO compressed_record_sessions VALUES(?, ?)",
+                    [(session, no) for session in covered],
                 )
         return no
 
@@ -132,8 +133,8 @@ class Compressed:
             for table in _PARTS:
                 con.executemany(f"DELETE FROM {table} WHERE record_no = ?", given)
             gone = 0
-            for one in given:
-                con.execute("DELETE FROM compressed_records WHERE no = ?", one)
+            for row in given:
+                con.execute("DELETE FROM compressed_records WHERE no = ?", row)
                 gone += con.changes
             return gone
 
@@ -329,11 +330,11 @@ def _conditions(question: StepQuery, session: int | None) -> tuple[list[str], di
         wanted = [f"tags{at}" for at in range(len(question.tag_sets))]
         sets = [
             "r.no IN (SELECT record_no FROM compressed_tags WHERE tag_id IN"
-            f" (SELECT value FROM json_each(:{one})))"
-            for one in wanted
+            f" (SELECT value FROM json_each(:{parameter})))"
+            for parameter in wanted
         ]
-        for one, tags in zip(wanted, question.tag_sets, strict=True):
-            params[one] = dump(sorted(tags))
+        for parameter, tags in zip(wanted, question.tag_sets, strict=True):
+            params[parameter] = dump(sorted(tags))
         coarse = (" OR " if question.any_tag else " AND ").join(sets) or "false"
         conditions.append(f"(r.level = 1 OR ({coarse}))")
     return conditions, params

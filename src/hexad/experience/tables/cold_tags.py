@@ -56,11 +56,11 @@ class ColdTags:
             tag_application.target
             for tag_application in self._applications.of_tags([tag], session_id=target.session_id)
         ]
-        events = {one.event_id for one in others if one.event_id is not None}
-        ranges = union(_range(one) for one in others if one.event_id is None)
+        events = {other.event_id for other in others if other.event_id is not None}
+        ranges = union(_range(other) for other in others if other.event_id is None)
         for row in rows:
             if row[1] not in events and not intersection(_ticks(row), ranges):
-                self._put(row, [one for one in _tags(row) if one != tag])
+                self._put(row, [other_tag for other_tag in _tags(row) if other_tag != tag])
 
     def _add_to_coarse(self, application: TagApplication) -> None:
         """Note a tag on the records of a session or more that its ticks went into.

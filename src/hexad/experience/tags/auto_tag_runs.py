@@ -81,7 +81,7 @@ def runs(
         return []
     pieces = [_strong(frame, some, threshold) for frame, some in parts]
     found = {name: np.concatenate([piece[name] for piece in pieces]) for name in _NAMES}
-    allowed = [one for one in np.unique(found["concept"]).tolist() if permits(log.strings[one])]
+    allowed = [concept for concept in np.unique(found["concept"]).tolist() if permits(log.strings[concept])]
     found = _taken(found, np.flatnonzero(np.isin(found["concept"], allowed)))
     if not len(found["tick"]):
         return []

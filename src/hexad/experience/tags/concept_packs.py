@@ -47,8 +47,8 @@ def read_pack(path: Path) -> ConceptPack:
     for file in _files(path):
         data = _read(file)
         digest.update(data)
-        for one in _objects(data, file, head):
-            objects.append(one)
+        for entry in _objects(data, file, head):
+            objects.append(entry)
             if len(objects) > CONCEPTS_LIMIT:
                 raise InvalidInput(f"The pack {path} has more than {CONCEPTS_LIMIT} concepts; split it.")
     if not objects:
@@ -164,79 +164,79 @@ def _concepts(objects: Sequence[_Object], pack_id: str, head: _Object, path: Pat
     for parent, children in hierarchy.items():
         for child in _strings(children, f"hierarchy of {parent!r}", path):
             inverted.setdefault(child, []).append(parent)
-    for one in objects:
-        term = _term(one, path)
+    for entry in objects:
+        term = _term(entry, path)
         for key in _CHILDREN:
-            for child in _strings(one.get(key), f"{key} of {term!r}", path):
+            for child in _strings(entry.get(key), f"{key} of {term!r}", path):
                 inverted.setdefault(child, []).append(term)
     found: dict[str, Concept] = {}
-    for one in objects:
-        concept = _concept(one, pack_id, inverted, seen_by, path)
+    for entry in objects:
+        concept = _concept(entry, pack_id, inverted, seen_by, path)
         if concept.id in found:
             raise InvalidInput(f"The pack {path} has the concept {concept.id!r} twice.")
         found[concept.id] = concept
     return tuple(found.values())
 
 
-def _term(one: _Object, path: Path) -> str:
+def _term(entry: _Object, path: Path) -> str:
     for key in _TERMS:
-        term = one.get(key)
+        term = entry.get(key)
         if isinstance(term, str) and term.strip():
             return check_tag_name(term)
-    given = one.get("id") or one.get("concept_id")
+    given = entry.get("id") or entry.get("concept_id")
     if isinstance(given, str) and given.strip():
         return check_tag_name(given.rpartition(_SEPARATOR)[2])
-    raise InvalidInput(f"The pack {path} has a concept without a term: {json.dumps(one)[:120]}.")
+    raise InvalidInput(f"The pack {path} has a concept without a term: {json.dumps(entry)[:120]}.")
 
 
 def _concept(
-    one: _Object,
+    entry: _Object,
     pack_id: str,
     inverted: Mapping[str, Sequence[str]],
     seen_by: set[str] | None,
     path: Path,
 ) -> Concept:
-    term = _term(one, path)
-    given = one.get("id") or one.get("concept_id")
+    term = _term(entry, path)
+    given = entry.get("id") or entry.get("concept_id")
     concept_id = given if isinstance(given, str) and given.strip() else f"{pack_id}{_SEPARATOR}{term}"
     if len(concept_id) > 2 * TAG_NAME_CHARS_LIMIT:
         raise InvalidInput(f"The id {concept_id[:80]!r}… of a concept in {path} is too long.")
 
     def strings(key: str) -> tuple[str, ...]:
-        return _strings(one.get(key), f"{key} of {term!r}", path)
+        return _strings(entry.get(key), f"{key} of {term!r}", path)
 
     parents = [parent for key in _PARENTS for parent in strings(key)]
     parents += [*inverted.get(term, ()), *inverted.get(concept_id, ())]
     relations = [(relation, target) for relation in _RELATIONS for target in strings(relation)]
-    named = one.get("relationships")
+    named = entry.get("relationships")
     if isinstance(named, dict):
         relations += [
             (relation, target)
             for relation in named
             for target in _strings(named[relation], f"{relation} of {term!r}", path)
         ]
-    layer, domain = one.get("layer"), one.get("domain")
-    definition = one.get("definition") or one.get("description")
+    layer, domain = entry.get("layer"), entry.get("domain")
+    definition = entry.get("definition") or entry.get("description")
     return Concept(
         id=concept_id,
         term=term,
         definition=definition if isinstance(definition, str) else None,
         layer=layer if isinstance(layer, int) else None,
         domain=domain if isinstance(domain, str) else None,
-        lens=_has_lens(one, term, concept_id, seen_by),
+        lens=_has_lens(entry, term, concept_id, seen_by),
         parents=tuple(dict.fromkeys(parents)),
         aliases=tuple(dict.fromkeys(alias for alias in strings("aliases") if alias.strip())),
         relations=tuple(dict.fromkeys(entry for entry in relations if entry[0] != PARENT)),
         details={
-            key: value for key, value in one.items() if key not in _KNOWN and value not in ([], {}, None)
+            key: value for key, value in entry.items() if key not in _KNOWN and value not in ([], {}, None)
         },
     )
 
 
-def _has_lens(one: _Object, term: str, concept_id: str, seen_by: set[str] | None) -> bool:
+def _has_lens(entry: _Object, term: str, concept_id: str, seen_by: set[str] | None) -> bool:
     for key in ("lens", "has_lens"):
-        if key in one:
-            return bool(one[key])
+        if key in entry:
+            return bool(entry[key])
     return seen_by is None or term in seen_by or concept_id in seen_by
 
 
@@ -245,7 +245,7 @@ def _strings(value: JSONValue, what: str, path: Path) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         return (value,)
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise InvalidInput(f"The {what} in {path} is no list of names.")
 

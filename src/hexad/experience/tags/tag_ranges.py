@@ -97,7 +97,7 @@ class TagPlaces:
             counting.update(wanted)
             hidden = self._hidden(wanted)
             if tag_id not in hidden:
-                by_rule.update(one for one in wanted if one not in hidden)
+                by_rule.update(concept for concept in wanted if concept not in hidden)
         return frozenset(counting), frozenset(by_rule)
 
     def _covered(

@@ -174,7 +174,7 @@ class Passes:
                 compaction.ticks[0] <= first and last <= compaction.ticks[1] for compaction in compactions
             )
         ]
-        in_order = (text for _, text in sorted(told, key=lambda one: one[0]))
+        in_order = (text for _, text in sorted(told, key=lambda pair: pair[0]))
         return [*(self._sight.told(row.record) for row in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
@@ -212,7 +212,7 @@ class Passes:
         covered: set[str] = set()
         stronger: set[str] = set()
         for concept, higher in above.items():
-            if not higher.isdisjoint(stronger) or any(concept in above[one] for one in stronger):
+            if not higher.isdisjoint(stronger) or any(concept in above[other] for other in stronger):
                 covered.add(concept)
             stronger.add(concept)
         return covered

@@ -140,9 +140,9 @@ def _json(value: object, place: str, depth: int = 0) -> JSONValue:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise InvalidInput(f"The contract has a key that is no text at {place[:80]}.")
-        return {_text(key, place): _json(one, f"{place}.{key}", depth + 1) for key, one in value.items()}
+        return {_text(key, place): _json(item, f"{place}.{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(one, place, depth + 1) for one in value]
+        return [_json(item, place, depth + 1) for item in value]
     raise InvalidInput(f"The contract holds {quoted(value)} at {place[:80]}, which is no JSON.")
 
 

@@ -51,7 +51,7 @@ class TickIds(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
+            return [self[index] for index in range(*at.indices(len(self)))]
         place = at + len(self) if at < 0 else at
         for first, last in self.ranges:
             if 0 <= place <= last - first:

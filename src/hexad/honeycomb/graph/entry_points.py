@@ -72,7 +72,7 @@ class EntryIndex:
             return []
         cosines = cosines_of(vector, _rows(found))
         exact = zip((content.node_id for content in found), cosines, strict=True)
-        return sorted(exact, key=lambda one: (-one[1], one[0]))[:limit]
+        return sorted(exact, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def nbytes(self) -> int:
         """Return how much memory the embeddings and bits take."""

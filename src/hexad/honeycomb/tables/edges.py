@@ -162,10 +162,10 @@ class HoneycombEdges:
         with self._db.joined() as con:
             self._drop(con, edges)
 
-    def drop_pair(self, one: int, other: int, *, auto_only: bool) -> int:
+    def drop_pair(self, first: int, other: int, *, auto_only: bool) -> int:
         """Remove the edges between two nodes, in both directions; returns how many there were."""
         with self._db.joined() as con:
-            found = [_pair(con, one, other), _pair(con, other, one)]
+            found = [_pair(con, first, other), _pair(con, other, first)]
             gone = [edge for edge in found if edge is not None and (edge.is_auto or not auto_only)]
             self._drop(con, gone)
         return len(gone)

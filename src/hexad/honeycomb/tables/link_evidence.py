@@ -315,8 +315,8 @@ def _values(metadata: object) -> tuple[str, ...]:
     return tuple(strings_of({name: value for name, value in found.items() if name not in _WRITTEN_BY_US}))
 
 
-def _ordered(one: int, other: int, after: int) -> tuple[int, int]:
-    return (one, other) if after else (other, one)
+def _ordered(first: int, other: int, after: int) -> tuple[int, int]:
+    return (first, other) if after else (other, first)
 
 
 def _beside(source_id: str) -> list[tuple[str, bool]]:

@@ -128,8 +128,8 @@ class HoneycombNodes:
             ends = ((from_no, to_no, kind), (to_no, from_no, kind + RELATION_BACK))
             self.edges.insert(
                 [
-                    NewEdge(from_id=one, to_id=other, score=1.0, relation=name, is_auto=True)
-                    for one, other, name in ends
+                    NewEdge(from_id=first, to_id=other, score=1.0, relation=name, is_auto=True)
+                    for first, other, name in ends
                 ],
                 at=at,
             )

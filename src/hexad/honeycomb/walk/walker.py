@@ -143,7 +143,7 @@ class JitWalker:
             near = self._nearest_memories(index, query, wanted)
             more = more or len(near) >= wanted
             found += near
-        return sorted(found, key=lambda one: (-one[1], one[0])), more
+        return sorted(found, key=lambda pair: (-pair[1], pair[0])), more
 
     @staticmethod
     def _nearest_memories(index: VectorIndex, query: Sequence[float], limit: int) -> list[tuple[int, float]]:
@@ -205,7 +205,14 @@ class JitWalker:
         if not walk.ahead.has_read(node):
             following = [reached.node for reached in nsmallest(walk.ahead.at_once - 1, walk.heap)]
             walk.ahead.read(
-                [node, *(one for one in following if one not in walk.done and _enters(walk.ahead.stops[one]))]
+                [
+                    node,
+                    *(
+                        neighbour
+                        for neighbour in following
+                        if neighbour not in walk.done and _enters(walk.ahead.stops[neighbour])
+                    ),
+                ]
             )
         return walk.ahead.text(node)
 

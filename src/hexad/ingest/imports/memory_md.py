@@ -58,11 +58,11 @@ def read_memory_md(path: Path) -> Iterator[Placed | Skip]:
             f"{str(path / INDEX)!r} is a link that leads out of its folder; name the file itself."
         )
     found = {
-        one.relative_to(path).as_posix(): one
-        for one in sorted(path.rglob("*.md"))
-        if one.is_file() and not any(part.startswith(".") for part in one.relative_to(path).parts)
+        file.relative_to(path).as_posix(): file
+        for file in sorted(path.rglob("*.md"))
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
     }
-    files = {name: one for name, one in found.items() if not leads_out(one, path)}
+    files = {name: file for name, file in found.items() if not leads_out(file, path)}
     yield from (Skip(source_id=name, reason=LEADS_OUT) for name in found if name not in files)
     pointers: dict[str, str] = {}
     for note in _notes(files[INDEX], INDEX, files):
@@ -118,7 +118,7 @@ def _notes(path: Path, name: str, files: Mapping[str, Path]) -> Iterator[Placed 
                 source_id=where,
                 reason=f"{where}: there is no file {pointer[2]!r}; its line is kept as a note",
             )
-        original = "/".join((name, *(slug(one) or "-" for one in block.trail), _key(block.text)))
+        original = "/".join((name, *(slug(title) or "-" for title in block.trail), _key(block.text)))
         used[original] = used.get(original, 0) + 1
         if used[original] > 1:
             original += f"-{used[original]}"
@@ -164,7 +164,7 @@ def _blocks(lines: Sequence[str], begin: int) -> Iterator[_Block]:
         if fence or mark is not None:
             if mark is not None:
                 fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-            block = block or _Block(tuple(one for _, one in trail), number + 1)
+            block = block or _Block(tuple(title for _, title in trail), number + 1)
             block.lines.append(line)
             continue
         heading, bullet = _HEADING.match(line), _BULLET.match(line)
@@ -180,13 +180,15 @@ def _blocks(lines: Sequence[str], begin: int) -> Iterator[_Block]:
             block = None
         if heading is not None:
             depth = len(heading[1])
-            trail = [one for one in trail if one[0] < depth] + [(depth, heading[2].rstrip(" \t#").strip())]
+            trail = [entry for entry in trail if entry[0] < depth] + [
+                (depth, heading[2].rstrip(" \t#").strip())
+            ]
         elif ends:
             continue
         elif bullet is not None and not inside:
-            block = _Block(tuple(one for _, one in trail), number + 1, [bullet[2]], bullet=True)
+            block = _Block(tuple(title for _, title in trail), number + 1, [bullet[2]], bullet=True)
         else:
-            block = block or _Block(tuple(one for _, one in trail), number + 1)
+            block = block or _Block(tuple(title for _, title in trail), number + 1)
             block.lines.append(line)
     if block is not None and block.text:
         yield block

@@ -41,7 +41,7 @@ def read_mempalace(path: Path) -> Iterator[Placed | Skip]:
         else:
             yield from _room(path, path.name, name)
         return
-    rooms = sorted(one for one in path.glob("*/*.md") if one.is_file())
+    rooms = sorted(file for file in path.glob("*/*.md") if file.is_file())
     graph = path / GRAPH
     found = False
     for file in rooms:

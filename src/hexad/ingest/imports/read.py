@@ -37,11 +37,11 @@ def read_foreign(path: Path, *, kind: SourceKind, options: ReadOptions) -> Itera
 
 
 def _items(intake: Intake, found: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
-    for one in found:
-        if isinstance(one, Skip):
-            yield fitting_skip(one)
+    for entry in found:
+        if isinstance(entry, Skip):
+            yield fitting_skip(entry)
             continue
-        for taken in intake.take(fitting(one[1]), where=one[0]):
+        for taken in intake.take(fitting(entry[1]), where=entry[0]):
             yield fitting_skip(taken) if isinstance(taken, Skip) else taken
 
 

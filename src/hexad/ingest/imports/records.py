@@ -98,7 +98,7 @@ def strings(value: object) -> list[str]:
         else:
             return [bare] if bare else []
     return (
-        [clean(one).strip() for one in value if isinstance(one, str) and one.strip()]
+        [clean(text).strip() for text in value if isinstance(text, str) and text.strip()]
         if isinstance(value, list)
         else []
     )

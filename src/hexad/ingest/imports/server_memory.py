@@ -54,11 +54,11 @@ def read_server_memory(path: Path) -> Iterator[Placed | Skip]:
     skipped: list[Skip] = []
     met: object = None
     read = 0
-    for one in _records(path):
-        if isinstance(one, Skip):
-            skipped.append(replace(one, reason=f"{NOT_READABLE}: {one.reason}"))
+    for entry in _records(path):
+        if isinstance(entry, Skip):
+            skipped.append(replace(entry, reason=f"{NOT_READABLE}: {entry.reason}"))
             continue
-        where, record = one
+        where, record = entry
         met = record if met is None else met
         kind = record.get("type") if isinstance(record, Mapping) else None
         if isinstance(record, Mapping) and kind == "entity" and string(record, "name"):

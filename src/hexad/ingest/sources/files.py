@@ -358,9 +358,9 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[Part]:
             if text.strip():
                 yield Part(text=text, number=number, first_line=first_line, is_last=False)
                 number += 1
-            first_line = line - sum(one.endswith("\n") for one in carried)
+            first_line = line - sum(carried_line.endswith("\n") for carried_line in carried)
             held = carried
-            size = sum(len(one.encode("utf-8", "replace")) for one in carried)
+            size = sum(len(carried_line.encode("utf-8", "replace")) for carried_line in carried)
         held.append(piece)
         size += width
         line += piece.endswith("\n")

@@ -220,7 +220,7 @@ class _Fields:
         value = self.given.get(name)
         if value is None:
             return None
-        if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
             raise self.bad(name, value, "give a list of objects")
         return value
 

@@ -201,9 +201,9 @@ def _said(draft: Draft) -> str:
     ]
     parts += [draft.subject, draft.attribute, *(draft.tags or ())]
     parts += [
-        one if isinstance(one, str) else dump(one)
-        for one in (draft.value, *((draft.metadata or {}).values()))
-        if isinstance(one, str | list | tuple | Mapping) and one
+        value if isinstance(value, str) else dump(value)
+        for value in (draft.value, *((draft.metadata or {}).values()))
+        if isinstance(value, str | list | tuple | Mapping) and value
     ]
     return "\n".join(part for part in parts if part)
 

@@ -212,7 +212,7 @@ def _own_metadata(draft: Draft) -> tuple[Mapping[str, JSONValue] | None, Sequenc
         return draft.metadata, ()
     own = {name: value for name, value in draft.metadata.items() if name not in _RESERVED}
     listed = draft.metadata.get("pii_flags")
-    flags = [_flag(one) for one in listed] if isinstance(listed, list | tuple) else []
+    flags = [_flag(flag) for flag in listed] if isinstance(listed, list | tuple) else []
     return own, [flag for flag in flags if flag is not None]
 
 

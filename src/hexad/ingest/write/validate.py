@@ -120,7 +120,7 @@ def check_json(name: str, value: object) -> None:
         )
     level: list[object] = [value]
     for _ in range(DEPTH_LIMIT + 1):
-        level = [inner for one in level for inner in _inside(one)]
+        level = [inner for outer in level for inner in _inside(outer)]
     if level:
         raise InvalidMemory(
             f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it."
@@ -137,10 +137,10 @@ def _odd_key(value: object) -> object:
     """Return a key that is no string, None when there is none; what is no JSON is somebody else's to refuse."""
     waiting, seen = [value], 0
     while waiting and seen <= METADATA_BYTES_LIMIT:
-        one, seen = waiting.pop(), seen + 1
-        if isinstance(one, Mapping):
-            for key in one:
+        item, seen = waiting.pop(), seen + 1
+        if isinstance(item, Mapping):
+            for key in item:
                 if not isinstance(key, str):
                     return repr(key) if key is None else key
-        waiting.extend(_inside(one))
+        waiting.extend(_inside(item))
     return None

@@ -116,7 +116,7 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
         "is of a higher layer",
         "has the lower id",
     )
-    return next(word for word, one, two in zip(words, mine, its, strict=True) if one != two)
+    return next(word for word, first, two in zip(words, mine, its, strict=True) if first != two)
 
 
 def _note(best: MemoryItem, other: MemoryItem) -> str:

@@ -41,8 +41,8 @@ def encode(value: JSONValue) -> str:
 
 
 def _object(value: Mapping[str, JSONValue], depth: int) -> Iterator[str]:
-    for key, one in value.items():
-        yield from _member(_name(key), one, depth)
+    for key, item in value.items():
+        yield from _member(_name(key), item, depth)
 
 
 def _member(name: str, value: JSONValue, depth: int) -> Iterator[str]:
@@ -73,8 +73,8 @@ def _list(name: str, value: Sequence[JSONValue], depth: int, *, tables: bool = T
             yield f"{margin}{_INDENT}{','.join(_plain(row[field]) for field in fields)}"
         return
     yield f"{head}:"
-    for one in value:
-        yield from _item(one, depth + 1)
+    for item in value:
+        yield from _item(item, depth + 1)
 
 
 def _item(value: JSONValue, depth: int) -> Iterator[str]:

@@ -353,7 +353,7 @@ def checked_said(
     if isinstance(alternatives, str | Mapping):
         raise InvalidInput(f"alternatives = {quoted(alternatives)} is one; give a list of them.")
     listed = value_list(alternatives, "alternatives", of="texts, or objects with a name and a reason")
-    odd = next((one for one in listed if not isinstance(one, str | Mapping) or not one), None)
+    odd = next((item for item in listed if not isinstance(item, str | Mapping) or not item), None)
     if odd is not None or len(listed) > _LIST_LIMIT:
         shown = quoted(odd) if odd is not None else f"{len(listed)} of them"
         raise InvalidInput(

@@ -49,9 +49,9 @@ class GovernanceLayer:
             notes = [*item.notes, decision.framing(query.now)]
             older = self._decisions.before(decision)[:1]
             notes += [
-                f"It took the place of {one.id} ({ago(one.created_at, query.now)})"
-                + ("." if one.instruction_like else f": {one.title}")
-                for one in older
+                f"It took the place of {earlier.id} ({ago(earlier.created_at, query.now)})"
+                + ("." if earlier.instruction_like else f": {earlier.title}")
+                for earlier in older
             ]
             why = f" Why: {decision.rationale}" if decision.rationale else ""
             found.append(

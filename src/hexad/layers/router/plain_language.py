@@ -256,9 +256,9 @@ def _noun(reading: _Reading, at: int) -> int | None:
             if more is None:
                 return None
             kept = [
-                one
-                for one in topic
-                if one not in words.PLAIN_ADJECTIVES and one not in ("pinned", "unpinned")
+                term
+                for term in topic
+                if term not in words.PLAIN_ADJECTIVES and term not in ("pinned", "unpinned")
             ]
             if beside:
                 more["kinds"] = tuple(dict.fromkeys((words.KIND_OF[word], *beside)))
@@ -275,7 +275,7 @@ def _noun(reading: _Reading, at: int) -> int | None:
             return None
         else:
             topic.append(word)
-        if sum(one not in words.ADJECTIVES for one in topic) > _TOPIC_WORDS_MOST:
+        if sum(term not in words.ADJECTIVES for term in topic) > _TOPIC_WORDS_MOST:
             return None
     return None
 
@@ -291,7 +291,7 @@ def _beside(text: str, at: int) -> tuple[int, tuple[str, ...]]:
 
 def _ends(word: str, after: str, how: str, topic: list[str]) -> bool:
     """Whether a noun ends its phrase, so that it is what is asked for, and not part of another's name."""
-    if any(one in words.OTHER_NOTES for one in topic):
+    if any(term in words.OTHER_NOTES for term in topic):
         return False
     rest = after.split()
     following = rest[0].lower().strip(",") if rest else ""
@@ -347,8 +347,8 @@ def _attached(reading: _Reading, head: int, known_space: Callable[[str], bool]) 
     text = reading.text
     if tags := words.TAGS.search(text, head):
         named = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", tags["tags"])
-        values = tuple(one.strip("\"'#").lower() for one in named)
-        if not any(one in words.FUNCTION_WORDS for one in values) and all(map(slug, values)):
+        values = tuple(tag.strip("\"'#").lower() for tag in named)
+        if not any(tag in words.FUNCTION_WORDS for tag in values) and all(map(slug, values)):
             reading.take(*tags.span(), tags=tuple(map(slug, values)))
     if space := words.SPACES.search(text, head):
         name = space["named"] or space["before"]
@@ -379,7 +379,7 @@ def _rest(reading: _Reading, head: int) -> tuple[str, ...]:
     for start, end in reading.taken:
         text[start:end] = " " * (end - start)
     left = re.findall(r"\S+", "".join(text[head:]))
-    left = [word for word in (one.strip(",;:") for one in left) if word]
+    left = [word for word in (part.strip(",;:") for part in left) if word]
     joining = words.FUNCTION_WORDS | {
         "made",
         "taken",

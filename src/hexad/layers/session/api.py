@@ -163,7 +163,7 @@ class SessionCalls:
         return compressed(self._desk.needs.mask(text), limit=_TASK_CHARS)
 
     def _texts(self, texts: Iterable[str], name: str) -> list[str]:
-        return [self._said(one, name) for one in word_list(texts, name)]
+        return [self._said(text, name) for text in word_list(texts, name)]
 
     def _named(self, text: str, name: str) -> str:
         if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS_LIMIT:

@@ -61,7 +61,7 @@ class OpenFile:
     @property
     def place(self) -> str:
         """The file with its cursor, as editors write it."""
-        cursor = (one for one in (self.line, self.column if self.line else None) if one is not None)
+        cursor = (number for number in (self.line, self.column if self.line else None) if number is not None)
         return ":".join([self.path, *map(str, cursor)])
 
     def to_dict(self) -> dict[str, JSONValue]:

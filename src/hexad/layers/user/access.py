@@ -185,7 +185,7 @@ class UserDesk:
         A value that it does not say any more goes, unless somebody said it otherwise since.
         """
         stated = {
-            name: [self.value(one, f"{name} in preferences.toml") for one in values]
+            name: [self.value(value, f"{name} in preferences.toml") for value in values]
             for name, values in self._stated_keys().items()
         }
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False)

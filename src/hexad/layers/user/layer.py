@@ -149,7 +149,7 @@ class _Said:
 def _asks_user(filters: Filters) -> bool:
     """Whether the filters leave anything of a layer that has no spaces, tags or paths."""
     other = (filters.spaces, filters.tags, filters.path, filters.text)
-    if any(one is not None for one in other) or filters.pinned:
+    if any(condition is not None for condition in other) or filters.pinned:
         return False
     return filters.kinds is None or any(kind in KINDS for kind in filters.kinds)
 
@@ -168,7 +168,7 @@ def _in_time(statement: Stated, query: MemoryQuery) -> bool:
 def _terms_of(word: str) -> list[SearchTerms]:
     """Return a word, and those that ask for the same, as they are looked for."""
     alike = {other for group in _ALIKE if word in group for other in group} - {word}
-    return [search_terms(one) for one in (word, *sorted(alike))]
+    return [search_terms(form) for form in (word, *sorted(alike))]
 
 
 def _share(statement: Stated, matched: float, query: MemoryQuery) -> float:

@@ -265,9 +265,9 @@ def _together(
 ) -> UserRule | None:
     if given[0] == other[0]:
         return None
-    one, two = book.uses[given], book.uses[other]
-    both = len(one.projects & two.projects)
-    deciding = len(one.projects & book.saying[other[0]])
+    first, two = book.uses[given], book.uses[other]
+    both = len(first.projects & two.projects)
+    deciding = len(first.projects & book.saying[other[0]])
     if both < PROJECTS_LEAST or both / deciding < TOGETHER_LEAST:
         return None
     if both / deciding <= len(two.projects) / len(book.saying[other[0]]):
@@ -275,15 +275,15 @@ def _together(
     return UserRule(
         id="",
         user_id=user_id,
-        text=f"With {one.value} for {given[0].replace('_', ' ')}, uses {two.value} for {other[0].replace('_', ' ')}.",
+        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {two.value} for {other[0].replace('_', ' ')}.",
         source=Source.INFERRED,
         confidence=round(max(INFERRED_CONFIDENCE, INFERRED_MOST * both / deciding), 6),
         evidence_count=both,
         key=other[0],
         value=two.value,
         given_key=given[0],
-        given_value=one.value,
-        last_seen=min(max(one.last_seen, two.last_seen), at),
+        given_value=first.value,
+        last_seen=min(max(first.last_seen, two.last_seen), at),
     )
 
 

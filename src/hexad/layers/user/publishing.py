@@ -124,6 +124,6 @@ def plain_values(value: JSONValue) -> Iterator[str]:
         if isinstance(named, str | int | float | list):
             yield from plain_values(named)
     elif isinstance(value, list | tuple):
-        for one in value:
-            if not isinstance(one, list | tuple):
-                yield from plain_values(one)
+        for item in value:
+            if not isinstance(item, list | tuple):
+                yield from plain_values(item)

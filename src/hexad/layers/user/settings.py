@@ -54,7 +54,7 @@ def parse_preferences(table: Mapping[str, object], file: str) -> dict[str, tuple
     found = {}
     for name, value in table.items():
         values = value if isinstance(value, list) else [value]
-        if not values or not all(isinstance(one, str) and one.strip() for one in values):
+        if not values or not all(isinstance(item, str) and item.strip() for item in values):
             raise InvalidInput(f"{file}: {name} = {quoted(value)} should be a text, or a list of texts.")
         found[name] = tuple(values)
     return found

@@ -56,8 +56,8 @@ class SaidHere:
 def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_One]]:
     """Return values by name, in their order."""
     found: dict[str, list[_One]] = {}
-    for one in values:
-        found.setdefault(name(one), []).append(one)
+    for value in values:
+        found.setdefault(name(value), []).append(value)
     return found
 
 

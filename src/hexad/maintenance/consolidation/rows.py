@@ -133,7 +133,7 @@ class ConsolidationRows:
             " AND a.space_no = b.space_no ORDER BY 1, 2",
             (NEAR_DUPLICATE,),
         )
-        return [(one, other) for one, other in rows]
+        return [(first, other) for first, other in rows]
 
     def texts(self, numbers: Collection[int]) -> dict[int, str]:
         """Return what these memories say, by row number."""

@@ -115,9 +115,9 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
     """Merge duplicates: facts of one key and value, texts of which one says nothing that the other does not."""
     rows = {row.no: row for row in known.rows}
     pairs = [
-        (rows[one], rows[other], reason)
-        for one, other, reason in (*_same_facts(known.rows), *_near(known, rows))
-        if one in rows and other in rows
+        (rows[first], rows[other], reason)
+        for first, other, reason in (*_same_facts(known.rows), *_near(known, rows))
+        if first in rows and other in rows
     ]
     texts = _Texts(known.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)}))
     beside: dict[int, list[tuple[Candidate, str]]] = {}

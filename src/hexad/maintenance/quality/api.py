@@ -149,10 +149,10 @@ class QualityAudit:
                 continue
             against = sorted(
                 {
-                    one
+                    memory_id
                     for left, right in combinations(active[:50], 2)
                     if left.contradicts(right) and family_of(left.kind) == family_of(right.kind)
-                    for one in (left.id, right.id)
+                    for memory_id in (left.id, right.id)
                 }
             )
             if against:
@@ -175,16 +175,16 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
     found = Examination(now=clock.now(), listed=listed, text_of=texts.__getitem__, imported=True)
     values: dict[str, tuple[str, str]] = {}
     skips = 0
-    for one in read_foreign(spec.path, kind=spec.kind, options=ReadOptions()):
-        if not isinstance(one, Item) or one.source_id is None:
+    for item in read_foreign(spec.path, kind=spec.kind, options=ReadOptions()):
+        if not isinstance(item, Item) or item.source_id is None:
             skips += 1
             continue
-        texts[one.source_id] = one.text
-        found.take(_audited(one))
-        for other, key in _against(one, values):
-            why = f"{other} and {one.source_id} give {key} different values"
+        texts[item.source_id] = item.text
+        found.take(_audited(item))
+        for other, key in _against(item, values):
+            why = f"{other} and {item.source_id} give {key} different values"
             remedy = "decide which holds, and delete the other there"
-            found.found(Flaw.CONTRADICTION, "values", [other, one.source_id], one.text, why, remedy)
+            found.found(Flaw.CONTRADICTION, "values", [other, item.source_id], item.text, why, remedy)
     return found.done(source=spec.path.name, skips=skips, seconds=clock.monotonic() - started)
 
 

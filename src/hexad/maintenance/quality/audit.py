@@ -98,7 +98,7 @@ class Examination:
         """Return how to be rid of memories, or not to take them over."""
         if self._imported:
             return "leave it out of the import, or delete it there"
-        return "; ".join(_FORGET.format(one) for one in ids)
+        return "; ".join(_FORGET.format(memory_id) for memory_id in ids)
 
     def found(
         self,

@@ -173,7 +173,7 @@ class MemoryNames:
 
     def replaced(self, memories: Sequence[Memory]) -> dict[str, Replaced]:
         """Return what memories took the place of, by their own ids: what is superseded, not forgotten, not hidden."""
-        newer = {one.supersedes: one for one in memories if one.supersedes is not None}
+        newer = {memory.supersedes: memory for memory in memories if memory.supersedes is not None}
         if not newer:
             return {}
         seen, params = seen_sql("m", self._roles)

@@ -186,11 +186,11 @@ class SpaceSummaries:
     def of(self, space_no: int | None = None) -> dict[int, SpaceSummary]:
         """Return the summaries of all spaces that hold something, or of one, by row number."""
         seen, roles = seen_sql("m", self._roles)
-        one = "m.space_no = ?" if space_no is not None else "1"
+        condition = "m.space_no = ?" if space_no is not None else "1"
         rows = self._db.query(
             # The size of a text is known without reading it.
             "SELECT m.space_no, m.status, m.kind, count(*), sum(m.pinned), max(m.updated_at), sum(octet_length(m.raw))"
-            f" FROM memories m WHERE {one}{seen} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            f" FROM memories m WHERE {condition}{seen} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
             (*(() if space_no is None else (space_no,)), *roles),
         )
         found: dict[int, SpaceSummary] = {}

@@ -48,7 +48,7 @@ def first_model(generator: str | None, models: Sequence[str | None]) -> tuple[st
     The first of `models` that is set wins over the generator's own; it may itself name the provider, which is
     then the generator where none is set. Raises `InvalidInput` for a bare model of no provider.
     """
-    model = next((one for one in models if one and one.strip()), None)
+    model = next((model for model in models if model and model.strip()), None)
     if model is None or generator == _NONE:
         return generator, None
     named = parse_endpoint(model)

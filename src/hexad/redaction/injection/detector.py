@@ -230,7 +230,7 @@ def _readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
                 yield from _readings(decoded, set(_WORD.findall(decoded.lower())), depth=depth - 1)
     if "\\" in text and _ESCAPES.search(text):
         yield _ESCAPES.sub(lambda found: _unescaped(found.group()), text)
-    if max(map(len, words), default=0) >= _LONG_WORD and any(one in text.lower() for one in _JOINED):
+    if max(map(len, words), default=0) >= _LONG_WORD and any(word in text.lower() for word in _JOINED):
         yield _JOINED_WORD.sub(r" \1 ", text.lower())
     if "%" in text and _PERCENT.search(text):
         yield unquote(text)

@@ -323,7 +323,7 @@ class Recaller:
         memories = self._stores.memories.by_no([candidate.no for candidate in kept])
         chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept])
         replaced = self._stores.memories.replaced(list(memories.values()))
-        before = {one.by: one.was for one in found.over.values()}
+        before = {overrun.by: overrun.was for overrun in found.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
         for candidate in kept:

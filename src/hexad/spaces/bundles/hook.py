@@ -159,7 +159,7 @@ class ContextHook:
             for parameter in wanted
             if parameter.kind in _NAMED and parameter.default is parameter.empty
         ]
-        strange = [one for one in required if one not in known]
+        strange = [parameter for parameter in required if parameter not in known]
         if strange:
             raise InvalidInput(
                 f"The topic's function asks for {strange[0]!r}, which {name} does not take; it has {', '.join(known)}."
@@ -169,9 +169,11 @@ class ContextHook:
             full = inspect.BoundArguments(signature, bound.arguments.copy())
             full.apply_defaults()
             given = {
-                one: full.arguments[one] for one in (known if takes_any else names) if one in full.arguments
+                parameter: full.arguments[parameter]
+                for parameter in (known if takes_any else names)
+                if parameter in full.arguments
             }
-            missing = [one for one in required if one not in given]
+            missing = [parameter for parameter in required if parameter not in given]
             if missing:
                 raise InvalidInput(f"{name} was called without {missing[0]!r}, which its topic is made from.")
             return topic(**given)

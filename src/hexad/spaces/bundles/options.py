@@ -146,10 +146,10 @@ def _slugs(value: object, name: str) -> tuple[str, ...]:
         raise InvalidInput(f"{name} = {value!r} is no word and no list of words.")
     found: dict[str, None] = {}
     for word in sorted(words, key=str) if isinstance(words, set | frozenset) else words:
-        one = slug(word) if isinstance(word, str) else ""
-        if not one:
+        word_slug = slug(word) if isinstance(word, str) else ""
+        if not word_slug:
             raise InvalidInput(f"{name} holds {word!r}, which has no letter or digit; give words.")
-        found[one] = None
+        found[word_slug] = None
     return tuple(found)
 
 

@@ -346,8 +346,8 @@ def _renamed(parsed: ParsedSpace, name: str) -> ParsedSpace:
     )
 
 
-def _said_of(one: Mapping[str, JSONValue], name: str) -> Mapping[str, JSONValue]:
-    renamed = dict(one)
+def _said_of(fields: Mapping[str, JSONValue], name: str) -> Mapping[str, JSONValue]:
+    renamed = dict(fields)
     metadata = renamed.get("metadata")
     if isinstance(metadata, Mapping) and "space" in metadata:
         renamed["metadata"] = {**metadata, "space": name}

@@ -79,8 +79,8 @@ class SpaceDocument:
 
     def _list(self, indent: int, step: Step | None) -> Iterator[str]:
         done = 0
-        for done, one in enumerate(self.objects(), start=1):
-            yield f"{'[' if done == 1 else ','}\n{'  ' * (indent + 1)}{pretty(one, indent + 1)}"
+        for done, entry in enumerate(self.objects(), start=1):
+            yield f"{'[' if done == 1 else ','}\n{'  ' * (indent + 1)}{pretty(entry, indent + 1)}"
             if step is not None:
                 step(done)
         yield f"\n{'  ' * indent}]" if done else "[]"
@@ -94,8 +94,8 @@ class SpaceDocument:
                 digest.update(dump(self.head[key]).encode())
                 continue
             digest.update(b"[")
-            for one in self.objects():
-                digest.update((b"," if count else b"") + dump(one).encode())
+            for entry in self.objects():
+                digest.update((b"," if count else b"") + dump(entry).encode())
                 count += 1
             digest.update(b"]")
         digest.update(b"}")
@@ -133,7 +133,7 @@ def stands(memory: Memory, origin: Origin) -> bool:
 
 def full_object(memory: Memory, origin: Origin | None) -> Mapping[str, JSONValue]:
     """Return all of a memory, with what the object that it was read from has besides."""
-    unknown = {} if origin is None else {k: one for k, one in origin.object.items() if k not in KNOWN}
+    unknown = {} if origin is None else {k: value for k, value in origin.object.items() if k not in KNOWN}
     return {**object_of(memory), **unknown}
 
 
@@ -224,7 +224,7 @@ def _head(
     if isinstance(policies, Mapping):
         unknown = {key: policy for key, policy in policies.items() if key not in KNOWN_POLICIES}
         record["policies"] = {**dict(space.policies), **unknown}
-    return {**record, **{key: one for key, one in origin.file.items() if key not in KEYS}}
+    return {**record, **{key: value for key, value in origin.file.items() if key not in KEYS}}
 
 
 def places(stores: Stores, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -215,18 +215,18 @@ def _citations(row: Mapping[str, JSONValue]) -> tuple[Citation, ...]:
     if not isinstance(value, list):
         raise _bad("citations", value, "a list")
     found = []
-    for at, one in enumerate(value):
-        if not isinstance(one, Mapping):
-            raise _bad(f"citations[{at}]", one, "an object with 'path'")
-        path = _text(one, "path")
+    for at, item in enumerate(value):
+        if not isinstance(item, Mapping):
+            raise _bad(f"citations[{at}]", item, "an object with 'path'")
+        path = _text(item, "path")
         if path is None:
             raise InvalidInput(f"citations[{at}].path is missing")
         found.append(
             Citation(
                 path=path,
-                symbol=_text(one, "symbol"),
-                content_hash=_text(one, "content_hash"),
-                commit=_text(one, "commit"),
+                symbol=_text(item, "symbol"),
+                content_hash=_text(item, "content_hash"),
+                commit=_text(item, "commit"),
             )
         )
     return tuple(found)
@@ -266,10 +266,10 @@ def _spans(row: Mapping[str, JSONValue]) -> tuple[str, ...] | None:
     if not isinstance(value, list):
         raise _bad("chunks", value, "a list")
     texts: list[str] = []
-    for at, one in enumerate(value):
-        if not isinstance(one, Mapping) or not isinstance(one.get("text", ""), str):
-            raise _bad(f"chunks[{at}]", one, "an object with 'chunk_id' and 'text'")
-        texts.append(one.get("text", ""))
+    for at, item in enumerate(value):
+        if not isinstance(item, Mapping) or not isinstance(item.get("text", ""), str):
+            raise _bad(f"chunks[{at}]", item, "an object with 'chunk_id' and 'text'")
+        texts.append(item.get("text", ""))
     return tuple(texts)
 
 
@@ -281,7 +281,7 @@ def _cuts(row: Mapping[str, JSONValue], raw: str) -> tuple[Section, ...] | None:
     value = cast("Sequence[Mapping[str, JSONValue]]", row["chunks"])
     found = locate(raw, texts)
     places: Sequence[Section | None] = [None] * len(texts) if found is None else found
-    cuts = [_as_written(raw, place, text, one) for place, text, one in zip(places, texts, value, strict=True)]
+    cuts = [_as_written(raw, place, text, cut) for place, text, cut in zip(places, texts, value, strict=True)]
     whole = [cut for cut in cuts if cut is not None]
     if not whole or any(cut is None for cut in cuts) or _outside(raw, whole).strip():
         return None
@@ -298,9 +298,9 @@ def _outside(raw: str, cuts: Sequence[Section]) -> str:
     return "".join([*left, raw[at:]])
 
 
-def _as_written(raw: str, place: Section | None, text: str, one: Mapping[str, JSONValue]) -> Section | None:
+def _as_written(raw: str, place: Section | None, text: str, cut: Mapping[str, JSONValue]) -> Section | None:
     """Return the chunk's own place, lines and heading, where the file says them; None when it is not there."""
-    start, lines = one.get("start"), one.get("lines")
+    start, lines = cut.get("start"), cut.get("lines")
     if type(start) is not int or start < 0:
         if place is None:
             return None
@@ -314,5 +314,5 @@ def _as_written(raw: str, place: Section | None, text: str, one: Mapping[str, JS
         and all(type(line) is int and 0 < line < _COUNT_LIMIT for line in lines)
     ):
         first, last = lines
-    heading = _text(one, "heading") or ""
+    heading = _text(cut, "heading") or ""
     return Section(start=start, end=start + len(text), first_line=first, last_line=last, heading=heading)

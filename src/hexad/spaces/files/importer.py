@@ -200,11 +200,15 @@ class SpaceImporter:
 
         Made from what stood there before, an id would tell whoever guesses the secret that the guess is right.
         """
-        found = {at: one for at, one in enumerate(parsed.objects) if one.object.get("id")}
-        taken = {one.id for one in found.values()}
+        found = {
+            at: parsed_object
+            for at, parsed_object in enumerate(parsed.objects)
+            if parsed_object.object.get("id")
+        }
+        taken = {parsed_object.id for parsed_object in found.values()}
         clean = {
-            at: self._clean(one, parsed.name, work)
-            for at, one in enumerate(parsed.objects)
+            at: self._clean(parsed_object, parsed.name, work)
+            for at, parsed_object in enumerate(parsed.objects)
             if at not in found
         }
         for at in sorted(clean, key=lambda at: (bool(clean[at].redacted), at)):
@@ -238,7 +242,7 @@ class SpaceImporter:
         )
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
-        kept = {key: one for key, one in parsed.head.items() if key in {"policies", OBJECTS}}
+        kept = {key: value for key, value in parsed.head.items() if key in {"policies", OBJECTS}}
         return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
 
     def _fates(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[tuple[str, Fate]]:
@@ -305,9 +309,13 @@ class SpaceImporter:
         """Keep the objects as the file has them, where the memories alone would not give them back."""
         whole = all(fate in TAKEN for fate in plan.fates.values())
         # Of a file that is not taken as a whole, what is the same stays as it was kept, with its place.
-        taken = [one for one in plan.objects if plan.fates[one.id] in (TAKEN if whole else WRITTEN)]
-        numbers = places(self._stores, [one.id for one in taken])
-        by_no = {numbers[one.id][0]: one for one in taken}
+        taken = [
+            parsed_object
+            for parsed_object in plan.objects
+            if plan.fates[parsed_object.id] in (TAKEN if whole else WRITTEN)
+        ]
+        numbers = places(self._stores, [parsed_object.id for parsed_object in taken])
+        by_no = {numbers[parsed_object.id][0]: parsed_object for parsed_object in taken}
         stands, says_more = self._compared_head(parsed, plan)
         keep = (stands and says_more and whole) or differs(self._stores, by_no)
         self._keep_head(parsed, plan, stands=stands, whole=whole, keep=keep or says_more)

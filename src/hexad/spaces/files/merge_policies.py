@@ -27,7 +27,7 @@ def usable_policies(policies: Mapping[str, JSONValue]) -> tuple[dict[str, JSONVa
         if name not in KNOWN:
             notes.append(f"Nothing here enforces the policy {name!r} of the file; it is kept for the file.")
         elif name in _REDACTION and isinstance(value, list):
-            usable[name] = [one for one in value if _is_usable({name: [one]}, notes)]
+            usable[name] = [item for item in value if _is_usable({name: [item]}, notes)]
         elif _is_usable({name: value}, notes):
             usable[name] = value
     return usable, notes

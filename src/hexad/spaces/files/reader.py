@@ -98,10 +98,10 @@ def depth(value: object, limit: int) -> int:
     while level and found <= limit:
         found += 1
         level = [
-            one
+            inner
             for outer in level
-            for one in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(one, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
         ]
     return found
 
@@ -167,7 +167,7 @@ def parse_space(
         rows = []
     if not isinstance(rows, list):
         _refuse(file, f"objects is {kind_of(rows)}; it must be a list")
-    head = {key: (None if key == "objects" else one) for key, one in document.items()}
+    head = {key: (None if key == "objects" else value) for key, value in document.items()}
     fallback = updated_at or created_at
     return ParsedSpace(
         file=file,

@@ -61,7 +61,7 @@ class Answer:
 
 
 def _part(of: Sequence[str], those: Sequence[str] | frozenset[str]) -> float:
-    return sum(one in those for one in of) / len(of) if of else 0.0
+    return sum(item in those for item in of) / len(of) if of else 0.0
 
 
 def span(year: int, quarter: int) -> tuple[datetime, datetime]:

@@ -40,7 +40,7 @@ class Buds:
             if main == topic:
                 bud = self._bud(xdb, quarter, topic, promoted=at == 1)
                 full = len(bud.examples) >= MOST_EXAMPLES
-                return None if full or any(one == session_id for one, _, _ in bud.examples) else bud
+                return None if full or any(session == session_id for session, _, _ in bud.examples) else bud
         return None
 
     def _bud(self, xdb: Xdb, quarter: int, topic: Topic, *, promoted: bool) -> Bud:
@@ -67,7 +67,7 @@ class Buds:
             for bud in self._books.buds:
                 if bud.quarter == quarter and bud.examples and not bud.submissions:
                     self._hand_in(xdb, bud, day - timedelta(days=into))
-        for due in [one for one in self._due if one[0] <= day]:
+        for due in [answer for answer in self._due if answer[0] <= day]:
             self._due.remove(due)
             self._answer(xdb, due[1], accepted=due[2], now=now)
 

@@ -180,7 +180,7 @@ def evidence(xdb: Xdb, books: Books, *, now: datetime) -> Iterator[str]:
             yield from _intact(xdb, kept)
     for bud in books.buds:
         for submission in bud.submissions:
-            yield from (f"Export of {submission}: {one}" for one in xdb.verify_export(submission))
+            yield from (f"Export of {submission}: {problem}" for problem in xdb.verify_export(submission))
 
 
 def _intact(xdb: Xdb, kept: Kept) -> Iterator[str]:

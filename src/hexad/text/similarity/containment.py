@@ -69,7 +69,7 @@ def telling(text: str) -> Telling:
     text = nfkc(text).replace("’", "'")
     cased = text not in (text.upper(), text.lower())
     found = (_words(text[start:end], cased=cased) for start, end in sentences(text))
-    return Telling(tuple(one for one in found if one), cased=cased)
+    return Telling(tuple(words for words in found if words), cased=cased)
 
 
 def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:

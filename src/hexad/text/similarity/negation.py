@@ -40,8 +40,8 @@ def without_negation(text: str) -> tuple[str, bool] | None:
     )
     words = [
         word
-        for one in _WORD.findall(_ANSWER.sub("", view))
-        for word in (("not", _OPPOSITES[one]) if one in _OPPOSITES else (one,))
+        for match in _WORD.findall(_ANSWER.sub("", view))
+        for word in (("not", _OPPOSITES[match]) if match in _OPPOSITES else (match,))
     ]
     if not _WORDS_LEAST <= len(words) <= _WORDS_LIMIT:
         return None

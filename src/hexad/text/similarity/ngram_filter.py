@@ -70,10 +70,12 @@ def _places(text: str) -> Collection[int]:
     wide = memoryview(text.encode("utf-32-le", "surrogatepass")).cast("I").tolist()
     grams = set(zip(wide, wide[1:], wide[2:], strict=False))
     pairs = set(pairwise(wide))
-    grams.update((one, two, _NONE) for one, two in pairs if one > 127 or two > 127)
-    grams.update((one, _NONE, _NONE) for one in set(wide) if one > 127)
+    grams.update((first, two, _NONE) for first, two in pairs if first > 127 or two > 127)
+    grams.update((character, _NONE, _NONE) for character in set(wide) if character > 127)
     return _hashed(grams)
 
 
 def _hashed(grams: Iterable[tuple[int, int, int]]) -> set[int]:
-    return {(one * _FIRST + two * _SECOND + three * _THIRD & _WORD) >> _SHIFT for one, two, three in grams}
+    return {
+        (first * _FIRST + two * _SECOND + three * _THIRD & _WORD) >> _SHIFT for first, two, three in grams
+    }

@@ -36,7 +36,7 @@ def _from_store(names: Callable[[Hexad, str], Iterable[tuple[str, str]]]) -> Com
                 found = [*names(hx, incomplete)]
         except hexad.HexadError:
             return []  # whoever runs the command is told why
-        begun = [one for one in found if one[0].startswith(incomplete)]
+        begun = [candidate for candidate in found if candidate[0].startswith(incomplete)]
         return [CompletionItem(name, help=said or None) for name, said in begun[:_OFFERED]]
 
     return complete

@@ -84,17 +84,17 @@ def list_(*, credential: str | None, ledger: Path | None) -> None:
     with ledger_of(ledger) as log:
         found = log.incidents.list(reviewer_credential=credential_of(credential))
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([incident.to_dict() for incident in found])
         return
     rows = [
         (
-            one.name,
-            f"{one.records:,}",
-            f"{one.marks[0].at:%Y-%m-%d %H:%M}",
-            one.marks[0].author,
-            _reasons(one),
+            incident.name,
+            f"{incident.records:,}",
+            f"{incident.marks[0].at:%Y-%m-%d %H:%M}",
+            incident.marks[0].author,
+            _reasons(incident),
         )
-        for one in found
+        for incident in found
     ]
     for line in table(rows, heads=("incident", "records", "marked", "by", "why"), room=table_room()):
         click.echo(line)

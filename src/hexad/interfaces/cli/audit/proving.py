@@ -101,7 +101,7 @@ def _unread(found: Verification) -> list[str]:
             " as they were made, and the keys to their contents. Give them: --archive FILE."
         )
     if found.skipped:
-        sizes = ", ".join(f"{one:,}" for one in found.skipped)
+        sizes = ", ".join(f"{size:,}" for size in found.skipped)
         unseen.append(f"Not compared: checkpoints of {sizes} records, which end among archived ones.")
     return unseen
 
@@ -180,7 +180,7 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
         "size": covered,
         "leaf": _base64(leaf),
         "root": _base64(root),
-        "path": [_base64(one) for one in path],
+        "path": [_base64(digest) for digest in path],
     }
     if state().json:
         print_json(said)
@@ -188,8 +188,8 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
     click.echo(f"{record}: number {said['index']} of {count(covered, 'record')}")
     click.echo(f"leaf  {said['leaf']}")
     click.echo(f"root  {said['root']}")
-    for one in path:
-        click.echo(f"path  {_base64(one)}")
+    for digest in path:
+        click.echo(f"path  {_base64(digest)}")
 
 
 def _base64(data: bytes) -> str:

@@ -79,16 +79,16 @@ def list_(*, ledger: Path | None) -> None:
     with ledger_of(ledger) as log:
         found = log.reviewers.list()
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([reviewer.to_dict() for reviewer in found])
         return
     now = SystemClock().now()
     rows = []
-    for one in found:
-        over = one.expires_at is not None and one.expires_at <= now
-        may = "revoked" if one.revoked else "expired" if over else "may read"
-        end = "" if one.expires_at is None else f"{one.expires_at:%Y-%m-%d %H:%M}"
-        scope = "everything" if one.sessions is None else ", ".join(one.sessions)
-        rows.append((one.name, may, f"{one.added_at:%Y-%m-%d %H:%M}", end, scope))
+    for reviewer in found:
+        over = reviewer.expires_at is not None and reviewer.expires_at <= now
+        may = "revoked" if reviewer.revoked else "expired" if over else "may read"
+        end = "" if reviewer.expires_at is None else f"{reviewer.expires_at:%Y-%m-%d %H:%M}"
+        scope = "everything" if reviewer.sessions is None else ", ".join(reviewer.sessions)
+        rows.append((reviewer.name, may, f"{reviewer.added_at:%Y-%m-%d %H:%M}", end, scope))
     if not rows:
         note("No reviewers; `hexad audit reviewer add NAME` lets somebody read the ledger.")
         return

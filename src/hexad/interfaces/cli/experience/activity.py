@@ -116,7 +116,7 @@ def _show(
 ) -> None:
     room = width()
     names = _named(found, concepts)
-    by_start = {one.start: one for one in found}
+    by_start = {bucket.start: bucket for bucket in found}
     times = _times(found[0].start, found[-1].start, unit)
     rows = _rows(names, by_start, times, measure)
     fits = chart_columns([*(row.label for row in rows), "1,000"], [row.said for row in rows], room=room)

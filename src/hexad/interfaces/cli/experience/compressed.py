@@ -88,7 +88,7 @@ def _one(hx: Hexad, record: str) -> CompressedRecord:
 
 def _tag_names(hx: Hexad, found: list[CompressedRecord]) -> dict[str, str]:
     known = {tag: hx.xdb.tag_index.get_tag(tag) for record in found for tag in record.significant_tags}
-    return {tag: tag if one is None else one.name for tag, one in known.items()}
+    return {tag: tag if tag_info is None else tag_info.name for tag, tag_info in known.items()}
 
 
 def _lines(record: CompressedRecord, tags: dict[str, str], *, room: int, sources: bool) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _show_all(found: list[dict[str, Any]]) -> None:
 def _draw(found: Sequence[dict[str, Any]]) -> None:
     shown = glyphs()
     legend = f"{shown.mark} at {_COMPACTED_AT:.0%} the older half becomes a summary"
-    draw([*gauges([_gauge(one) for one in found], room=width(), of=shown), ((legend, "dim"),)])
+    draw([*gauges([_gauge(window) for window in found], room=width(), of=shown), ((legend, "dim"),)])
 
 
 def _gauge(found: dict[str, Any]) -> Gauge:

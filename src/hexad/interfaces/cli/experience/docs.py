@@ -128,22 +128,22 @@ def show(document: str, *, version: str | None) -> None:
     The text goes to stdout, what is known of it to stderr.
     """
     with state().opened() as hx:
-        one = _one(hx, document)
-        content = one.content
+        doc = _one(hx, document)
+        content = doc.content
         if version is not None:
-            versions = hx.xdb.documents.versions(one.id)
+            versions = hx.xdb.documents.versions(doc.id)
             wanted = [old for old in versions if version in (old.version, str(old.revision))]
             if not wanted:
                 known = ", ".join(old.version for old in versions)
                 raise hexad.NotFound(
-                    f"The document {one.path!r} has no version {version!r}; it has: {known}."
+                    f"The document {doc.path!r} has no version {version!r}; it has: {known}."
                 )
             content = wanted[-1].content
     if state().json:
-        print_json(one.to_dict() if version is None else {**one.to_dict(), **wanted[-1].to_dict()})
+        print_json(doc.to_dict() if version is None else {**doc.to_dict(), **wanted[-1].to_dict()})
         return
-    facts = [one.doc_type.value, f"version {version or one.version}", one.id, *one.tags]
-    note(clean(f"{one.path}  ({', '.join(facts)})"))
+    facts = [doc.doc_type.value, f"version {version or doc.version}", doc.id, *doc.tags]
+    note(clean(f"{doc.path}  ({', '.join(facts)})"))
     click.echo(clean(content), nl=not content.endswith("\n"))
 
 
@@ -236,8 +236,8 @@ def update(
         )
     with state().opened() as hx:
         before = _one(hx, document)
-        one = hx.xdb.documents.update_document(before.id, content, tags=several(tags), **options)
-    _show_done(one, "unchanged" if one == before else "updated")
+        doc = hx.xdb.documents.update_document(before.id, content, tags=several(tags), **options)
+    _show_done(doc, "unchanged" if doc == before else "updated")
 
 
 def _show_done(document: Document, done: str) -> None:
@@ -304,8 +304,8 @@ def restore(document: str) -> None:
     By its id or its path; of several with one path the last that was removed.
     """
     with state().opened() as hx:
-        one = hx.xdb.restore_document(document)
-    _show_done(one, "restored")
+        doc = hx.xdb.restore_document(document)
+    _show_done(doc, "restored")
 
 
 @docs.command()

@@ -62,7 +62,7 @@ class Concept(click.ParamType):  # type: ignore[type-arg]
         found = _CONCEPT.fullmatch(value)
         if found is None:
             self.fail("'' is no concept; give an id such as pack::Term.", param, ctx)
-        low, high = (None if one is None else float(one) for one in found.group(2, 3))
+        low, high = (None if bound is None else float(bound) for bound in found.group(2, 3))
         if low is not None and high is not None and low > high:
             self.fail(f"{_shown(value)}: the lowest score is above the highest.", param, ctx)
         return ConceptRange(found[1], low, high)

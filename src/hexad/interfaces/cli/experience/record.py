@@ -130,7 +130,7 @@ def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[H
 
 def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
     """Refuse what the store would refuse, before it is made or a session begun; with `follow` only the first line."""
-    lines = [one for one in given if isinstance(one, bytes)]
+    lines = [line for line in given if isinstance(line, bytes)]
     rows = Rows(lines, lambda _: None)
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.xdb.start_session(session_id, **window)

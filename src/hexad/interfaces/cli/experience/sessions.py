@@ -43,7 +43,7 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
         )
         return
     room = table_room()
-    heads, rows = _HEADS, [_row(*one) for one in found]
+    heads, rows = _HEADS, [_row(*row) for row in found]
     if not fits(rows, heads=heads, room=room):  # the window's size and the last tick are there with --json
         heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
     for line in table(rows, heads=heads, room=room, whole=heads[1:]):

@@ -55,7 +55,7 @@ def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool)
     if accepted is None:
         raise click.UsageError("Say --accepted or --rejected.")
     with state().opened() as hx:
-        one = hx.xdb.get_submission(submission)
+        submission_info = hx.xdb.get_submission(submission)
         mine = [
             window
             for window in hx.xdb.get_windows_for_submission(submission)
@@ -67,13 +67,21 @@ def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool)
             if accepted and mine:
                 confirm(f"Give up the detail of {what}?", yes=yes, without=_SEE)
             with waiting("Resolving"):
-                one = hx.xdb.resolve_submission(submission, accepted)
+                submission_info = hx.xdb.resolve_submission(submission, accepted)
     if state().json:
-        print_json({**one.to_dict(), "released_windows": [window.id for window in mine], "dry_run": dry_run})
+        print_json(
+            {
+                **submission_info.to_dict(),
+                "released_windows": [window.id for window in mine],
+                "dry_run": dry_run,
+            }
+        )
     elif dry_run:
-        click.echo(f"{clean(one.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}")
+        click.echo(
+            f"{clean(submission_info.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}"
+        )
     else:
-        click.echo(f"{clean(one.id)}  {one.status.value}  {what} let go")
+        click.echo(f"{clean(submission_info.id)}  {submission_info.status.value}  {what} let go")
 
 
 @click.command(cls=Command)
@@ -128,7 +136,7 @@ def export(submission: str, *, out: Path | None) -> None:
     with state().opened() as hx, waiting("Exporting"):
         path = hx.xdb.export_submission(submission, out)
     if state().json:
-        files = sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
+        files = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
         print_json({"submission_id": submission, "path": str(path), "files": files})
     else:
         click.echo(clean(str(path)))

@@ -115,20 +115,20 @@ def uncomment(comment: str, *, dry_run: bool, yes: bool) -> None:
     What it said before an edit goes too.
     """
     with state().opened() as hx:
-        one = hx.xdb.get_comment(comment)
+        comment_info = hx.xdb.get_comment(comment)
         if not dry_run:
             confirm(
-                f"Remove the comment {clean(one.id)} on {clean(target(one.target))} for good?",
+                f"Remove the comment {clean(comment_info.id)} on {clean(target(comment_info.target))} for good?",
                 yes=yes,
                 without="see with --dry-run what it says",
             )
             hx.xdb.remove_comment(comment)
     if state().json:
-        print_json({**one.to_dict(), "dry_run": dry_run})
+        print_json({**comment_info.to_dict(), "dry_run": dry_run})
         return
-    click.echo(f"{one.id}  {'would be removed' if dry_run else 'removed'}")
+    click.echo(f"{comment_info.id}  {'would be removed' if dry_run else 'removed'}")
     if dry_run:
-        for line in comment_lines([one], room=width()):
+        for line in comment_lines([comment_info], room=width()):
             note(line)
 
 

@@ -97,16 +97,16 @@ def show(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
     Of a concept also what is above, below and beside it.
     """
     with state().opened() as hx:
-        one = tag_of(hx, tag)
-        uses = hx.xdb.tag_applications(one.id, session_id=session_id, limit=limit, offset=offset)
-        near = _near(hx, one)
-        concepts = hx.xdb.tag_index.related_concepts_of_bud(one.id)
+        tag_info = tag_of(hx, tag)
+        uses = hx.xdb.tag_applications(tag_info.id, session_id=session_id, limit=limit, offset=offset)
+        near = _near(hx, tag_info)
+        concepts = hx.xdb.tag_index.related_concepts_of_bud(tag_info.id)
     if state().json:
         told = {name: [other.id for other, _ in found] for name, found in near.items() if name != "related"}
         related = [{"id": other.id, "relation": how} for other, how in near["related"]]
         print_json(
             {
-                **one.to_dict(),
+                **tag_info.to_dict(),
                 **told,
                 "related": related,
                 "bud_concepts": [*concepts],
@@ -115,7 +115,7 @@ def show(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
         )
         return
     room = width()
-    for line in _tag_lines(one, concepts, room=room):
+    for line in _tag_lines(tag_info, concepts, room=room):
         click.echo(line)
     for name, found in near.items():
         listed = ", ".join(f"{other.name} ({how})" if how else other.name for other, how in found)
@@ -190,21 +190,21 @@ def remove(tag: str, *, force: bool, dry_run: bool, yes: bool) -> None:
     Without --force only one that is on nothing. Concepts of a loaded pack stay.
     """
     with state().opened() as hx:
-        one = tag_of(hx, tag)
-        uses = len(hx.xdb.tag_applications(one.id, limit=_MANY))
-        what = f"{clean(one.name)!r} with {'at least ' * (uses == _MANY)}{count(uses, 'use')}"
+        tag_info = tag_of(hx, tag)
+        uses = len(hx.xdb.tag_applications(tag_info.id, limit=_MANY))
+        what = f"{clean(tag_info.name)!r} with {'at least ' * (uses == _MANY)}{count(uses, 'use')}"
         if not dry_run:
             if force and uses:
                 confirm(
                     f"Remove the tag {what} for good?", yes=yes, without="see with --dry-run what would go"
                 )
-            uses = hx.xdb.remove_tag(one.id, force=force)
+            uses = hx.xdb.remove_tag(tag_info.id, force=force)
     if state().json:
-        print_json({**one.to_dict(), "uses": uses, "dry_run": dry_run})
+        print_json({**tag_info.to_dict(), "uses": uses, "dry_run": dry_run})
     elif dry_run:
-        click.echo(f"{clean(one.id)}  would be removed  {what}")
+        click.echo(f"{clean(tag_info.id)}  would be removed  {what}")
     else:
-        click.echo(f"{clean(one.id)}  removed  {clean(one.name)}, {count(uses, 'use')}")
+        click.echo(f"{clean(tag_info.id)}  removed  {clean(tag_info.name)}, {count(uses, 'use')}")
 
 
 # Concepts ---------------------------------------------------------------------------------------------------

@@ -95,11 +95,17 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
             folder=_here(hx), everywhere=not here, ended=ended, limit=limit, offset=offset
         )
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([feedback.to_dict() for feedback in found])
         return
     rows = [
-        (one.id, f"{one.updated_at:%Y-%m-%d %H:%M}", one.place.branch or "–", _standing(one), one.subject)
-        for one in found
+        (
+            feedback.id,
+            f"{feedback.updated_at:%Y-%m-%d %H:%M}",
+            feedback.place.branch or "–",
+            _standing(feedback),
+            feedback.subject,
+        )
+        for feedback in found
     ]
     if not rows:
         note("No sessions; `hexad session start TASK` begins one.")

@@ -58,9 +58,9 @@ def feedback(
 
 def _show(found: list[Feedback]) -> None:
     room = width()
-    for one in found:
-        asked = f"  {one.query!r}" if one.query else ""
-        line = f"{one.id}  {one.verdict}  {one.memory_id or one.layer.value}{asked}"
+    for feedback in found:
+        asked = f"  {feedback.query!r}" if feedback.query else ""
+        line = f"{feedback.id}  {feedback.verdict}  {feedback.memory_id or feedback.layer.value}{asked}"
         click.echo(clean(line))
-        for text in hanging(clean(one.note), indent=4, room=room) if one.note else ():
+        for text in hanging(clean(feedback.note), indent=4, room=room) if feedback.note else ():
             click.echo(text)

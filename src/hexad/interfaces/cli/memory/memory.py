@@ -100,7 +100,7 @@ def list_(
     with state().opened() as hx:
         found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([link.to_dict() for link in found])
         return
     if not found:
         note("No memory is like that.")

@@ -34,11 +34,13 @@ def list_(space: str | None, limit: int | None) -> None:
     with state().opened() as hx:
         found = hx.quarantine.list(space=space, limit=limit)
     if state().json:
-        print_json([one.to_dict() for one in found])
+        print_json([memory.to_dict() for memory in found])
         return
-    for one in found:
-        click.echo(f"{one.id}  {clean(one.space)}:{clean(one.path)}  trust: {one.trust}  {_why(one)}")
-        click.echo(f"    {clean(one.summary_micro)}")
+    for memory in found:
+        click.echo(
+            f"{memory.id}  {clean(memory.space)}:{clean(memory.path)}  trust: {memory.trust}  {_why(memory)}"
+        )
+        click.echo(f"    {clean(memory.summary_micro)}")
     note(f"{count(len(found), 'memory waits', 'memories wait')} for a review.")
 
 

@@ -125,8 +125,8 @@ def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> 
 
 def say_removed(receipts: Sequence[ErasureReceipt]) -> None:
     """Say what a purge left for later, and which memories rest on what went."""
-    for one in {(waiting.place, waiting.reason) for receipt in receipts for waiting in receipt.pending}:
-        warn(f"Not gone yet: {one[0]} ({one[1]}); `hexad maintain` completes it.")
+    for leftover in {(waiting.place, waiting.reason) for receipt in receipts for waiting in receipt.pending}:
+        warn(f"Not gone yet: {leftover[0]} ({leftover[1]}); `hexad maintain` completes it.")
     flagged = sorted({name for receipt in receipts for name in receipt.flagged})
     if flagged:
         what = count(len(flagged), "memory rests", "memories rest")
@@ -175,7 +175,7 @@ def export(
     """
     del form
     check_scope(scope, session)
-    if sum(one is not None for one in (space, scope, subject)) != 1:
+    if sum(selector is not None for selector in (space, scope, subject)) != 1:
         raise click.UsageError("Give exactly one of SPACE, --scope and --subject.")
     if space is not None:
         ctx.invoke(export_space, space=space, out=out, no_archived=no_archived, force=force)

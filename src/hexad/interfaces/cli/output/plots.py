@@ -273,11 +273,13 @@ def shares(amounts: Sequence[float], room: int) -> list[int]:
     if not whole:
         return [0] * len(amounts)
     exact = [amount / whole * room for amount in amounts]
-    widths = [max(int(one), 1) if one > 0 else 0 for one in exact]
+    widths = [max(int(share), 1) if share > 0 else 0 for share in exact]
     while sum(widths) != room:
         more = sum(widths) < room
         gaps = [
-            (one - width, at) for at, (one, width) in enumerate(zip(exact, widths, strict=True)) if one > 0
+            (share - width, at)
+            for at, (share, width) in enumerate(zip(exact, widths, strict=True))
+            if share > 0
         ]
         if not more:
             gaps = [gap for gap in gaps if widths[gap[1]] > 1] or gaps

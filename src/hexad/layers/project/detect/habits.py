@@ -166,7 +166,7 @@ def _python_settings(tool: Mapping[str, Any]) -> list[tuple[str, JSONValue]]:
     lengths = [
         _table(tool, name).get(key) for name, key in (("ruff", "line-length"), ("black", "line-length"))
     ]
-    length = next((one for one in lengths if isinstance(one, int)), None)
+    length = next((length for length in lengths if isinstance(length, int)), None)
     if length is not None:
         found.append(("line_length", length))
     if (
@@ -287,7 +287,7 @@ def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[
     by_suffix = Counter(PurePosixPath(path).suffix for path in code)
     if not by_suffix:
         return found
-    suffix = min(by_suffix, key=lambda one: (-by_suffix[one], one))
+    suffix = min(by_suffix, key=lambda candidate: (-by_suffix[candidate], candidate))
     main = [path for path in code if PurePosixPath(path).suffix == suffix and not _is_test(path)]
     sample = main[:: max(1, len(main) // 40)][:40]
     texts = {path: text for path in sample if (text := text_of(path)) is not None}

@@ -77,7 +77,7 @@ def _pyproject(text: str) -> tuple[Iterator[str], Any]:
         poetry.get("dev-dependencies", {}),
         *(group.get("dependencies", {}) for group in poetry.get("group", {}).values()),
     ]
-    names = [name for one in lists for name in map(_requirement, one) if name]
+    names = [name for requirements in lists for name in map(_requirement, requirements) if name]
     names += [name for table in tables for name in table if name != "python"]
     return iter(names), data
 

@@ -101,7 +101,7 @@ class UserHoldings:
     def check(self) -> list[str]:
         """Return in words what is wrong with the file."""
         said = [str(row[0]) for row in self._db.query("PRAGMA integrity_check(20)")]
-        problems = [f"user.db: {one}" for one in said if one != "ok"]
+        problems = [f"user.db: {message}" for message in said if message != "ok"]
         for table in ("user_preferences", "project_values", "user_suppressions"):
             rows = self._db.query(f"SELECT value, look FROM {table}")
             wrong = sum(look(str(value)) != like for value, like in rows)

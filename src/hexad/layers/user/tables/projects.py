@@ -60,7 +60,7 @@ class Projects:
                 )
             con.executemany(
                 "DELETE FROM project_values WHERE user_id = ? AND project_id = ? AND attribute = ? AND look = ?",
-                [(self._user_id, project_id, *one) for one in sorted(gone)],
+                [(self._user_id, project_id, *pair) for pair in sorted(gone)],
             )
             con.executemany(
                 "INSERT INTO project_values(user_id, project_id, attribute, look, value, first_seen, last_seen)"

@@ -191,11 +191,11 @@ class RadixTree:
             node, rest = child, rest[len(child.label) :]
 
 
-def _shared(one: Parts, other: Parts) -> int:
-    if other[: len(one)] == one:
-        return len(one)
+def _shared(path: Parts, other: Parts) -> int:
+    if other[: len(path)] == path:
+        return len(path)
     at = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(path, other, strict=False):
         if left != right:
             break
         at += 1
