@@ -107,6 +107,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
         "hexad.engine",
         "hexad.maintenance.check",
     ): "knows every table and file of a store, which a recall does not",
+    ("hexad.engine", "hexad.maintenance.consolidation.values"): _LATE_CONSOLIDATION,
     (
         "hexad.engine",
         "hexad.maintenance.quality.api",
@@ -311,7 +312,7 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
 MANY_PARAMETERS = {
-    ("hexad.engine", "RoutedCalls.recall"): "one keyword for each thing that a recall may be asked",
+    ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
 BROAD_EXCEPTS = {

@@ -1,4 +1,4 @@
-"""`Hexad`: lifecycle, wiring and delegation; no algorithm lives here."""
+"""`Hexad`: what users hold, call after call; no algorithm lives here."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, overload
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
 
 from hexad.core.arguments import (
-    all_flags_checked,
+    flags_checked,
     parse_choice,
     parse_place,
     parse_text,
     parse_time,
     parse_whole,
+    quoted,
     subject_list,
     value_list,
     word_list,
 )
 from hexad.core.clock import Clock
-from hexad.core.closing import Closing
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
 from hexad.core.tracing import span
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
-from hexad.maintenance.consolidation.service import ConsolidationCalls
+from hexad.maintenance.consolidation.settings import ConsolidationSettings, parse_consolidation
 from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.maintenance.status import MaintenanceReport, StoreStatus
 from hexad.memory.draft import Draft
@@ -64,31 +65,56 @@ if TYPE_CHECKING:
     from hexad.layers.project.facts_api import FactsFacade
     from hexad.layers.session.api import SessionFacade
     from hexad.layers.user.api import UserFacade
+    from hexad.maintenance.consolidation.values import ConsolidationReport
     from hexad.maintenance.quality.values import MemoryQuality
     from hexad.privacy.report import ExportItem, WipeReport
     from hexad.spaces.api import SpacesFacade
     from hexad.spaces.quarantine import QuarantineFacade
 
 
-class KnowledgeCalls:
-    """The part of `Hexad` that is about layers of their own: facts, decisions, project, session, user."""
+class Hexad:
+    """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
-    _parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __repr__(self) -> str:
+        role = self._parts.base.actor.role
+        return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish the batch in hand and release the store; may be called twice."""
+        self._parts.close()
 
     @property
-    def facts(self) -> FactsFacade:
-        """Facts over time: what holds, what held at a time, what was learned since."""
-        return self._parts.facts
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._parts.place.directory
 
     @property
-    def governance(self) -> GovernanceFacade:
-        """Decisions with their reasons: append-only, told as prior context with their age."""
-        return self._parts.governance
+    def clock(self) -> Clock:
+        """Where this store takes its times from."""
+        return self._parts.clock
+
+    # Its systems --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def spaces(self) -> SpacesFacade:
+        """Named containers of memories: policies, retention, files."""
+        return self._parts.governing.spaces
 
     @property
-    def project(self) -> ProjectFacade:
-        """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
-        return self._parts.project
+    def quarantine(self) -> QuarantineFacade:
+        """What waits for a review: texts that read as instructions, writes to protected places."""
+        return self._parts.governing.quarantine
 
     @property
     def session(self) -> SessionFacade:
@@ -96,17 +122,243 @@ class KnowledgeCalls:
         return self._parts.session
 
     @property
+    def project(self) -> ProjectFacade:
+        """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
+        return self._parts.project
+
+    @property
     def user(self) -> UserFacade:
         """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
         return self._parts.user
 
+    @property
+    def governance(self) -> GovernanceFacade:
+        """Decisions with their reasons: append-only, told as prior context with their age."""
+        return self._parts.governance
 
-@all_flags_checked
-class RoutedCalls:
-    """The part of `Hexad` that answers questions."""
+    @property
+    def facts(self) -> FactsFacade:
+        """Facts over time: what holds, what held at a time, what was learned since."""
+        return self._parts.facts
 
-    _parts: Parts
+    @property
+    def honeycomb(self) -> HoneycombFacade:
+        """The association graph: nodes with at most six edges a ring, and context by walking it."""
+        return self._parts.honeycombing.facade
 
+    @property
+    def xdb(self) -> Xdb:
+        """The experience database: what an agent read, wrote and did, token by token."""
+        return self._parts.experiencing.xdb
+
+    # Writing ------------------------------------------------------------------------------------------------------
+
+    def remember(  # noqa: PLR0913 - one keyword for each field of a memory; a bag of options would hide them
+        self,
+        text: str,
+        *,
+        space: str = "default",
+        kind: str | None = None,
+        path: str | None = None,
+        id: str | None = None,
+        source_id: str | None = None,
+        tags: Iterable[str] | None = None,
+        pinned: bool | None = None,
+        relevance: str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        trust: str = "user",
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: JSONValue = None,
+        citations: Iterable[Citation] | None = None,
+        data_subjects: Iterable[str] | None = None,
+        derived_from: Iterable[str] | None = None,
+        metadata: Mapping[str, JSONValue] | None = None,
+        project: str | None = None,
+        freeze_clock: datetime | str | None = None,
+    ) -> Memory:
+        """Store a text durably and return its memory; `memory.receipt` says what was done with it.
+
+        Secrets are removed first. The same text again in the same space is evidence for the memory that is
+        there; a text that a recall handed out comes back as an echo; an `id` or `source_id` that is known
+        changes its memory and keeps the older text (`history`). What is not given is filled in, or kept. `project`
+        counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
+        `trust` says who vouches for the text: user, agent, tool, web or unknown. `derived_from` are ids of memories
+        that it was made of: it is trusted no more than the least of them. What may not stand (docs/security.md) is
+        kept with the status `quarantined`, and the receipt's notes say why.
+
+        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
+        for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", kind="decision", tags=["Release"])
+        ...     memory.tags, memory.receipt.outcome.value
+        (('release',), 'created')
+        """
+        draft = Draft(
+            text=text,
+            space=space,
+            kind=kind,
+            path=path,
+            id=id,
+            source_id=source_id,
+            tags=None if tags is None else word_list(tags, "tags"),
+            pinned=pinned,
+            relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
+            importance=importance,
+            confidence=confidence,
+            trust=parse_choice(Trust, trust, "trust"),
+            valid_from=parse_time(valid_from, "valid_from"),
+            valid_to=parse_time(valid_to, "valid_to"),
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            citations=None
+            if citations is None
+            else value_list(citations, "citations", of="`Citation` objects"),
+            data_subjects=None if data_subjects is None else subject_list(data_subjects),
+            derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
+            metadata=metadata,
+            project=project,
+            now=parse_time(freeze_clock, "freeze_clock"),
+        )
+        self._parts.handouts.flush()
+        memory = self._parts.writing.writer.write([draft])[0]
+        self._parts.wake()
+        return memory
+
+    def remember_structured(
+        self,
+        space: str,
+        payload: Mapping[str, JSONValue] | str,
+        options: OptionsText = None,
+        **given: Unpack[StructuredOptions],
+    ) -> Memory:
+        """Store a record as you made it: document 1's MemoryObject as a mapping or JSON text, or `Memory.to_dict()`.
+
+        What is missing is filled from `raw`: summaries, tags as sorted slugs, hash, chunks; without `raw` the longest
+        summary is the text. A record that is there is changed: the one with the payload's `id`, else the one of
+        this space with the same path, kind and content. Then what the payload leaves out stays, the pin and
+        `created_at` first of all; the same payload again changes nothing. A space that is missing is made.
+
+        Options, as keywords or as a mapping or JSON text: `project` (where the metadata name none) and `freeze_clock`.
+        `memory.receipt` says what was done. Raises `InvalidMemory` for a field that cannot be stored and for what is
+        no JSON, with line and column, `Conflict` for an id of another space; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember_structured("runtime", '{"raw": "Ship on Monday.", "tags": ["Release Plan"]}')
+        ...     memory.summary_micro, memory.tags, memory.receipt.outcome.value
+        ('Ship on Monday.', ('release-plan',), 'created')
+        """
+        self._parts.handouts.flush()
+        memory = self._parts.writing.intake.structured(space, payload, options, given)
+        self._parts.wake()
+        return memory
+
+    def remember_raw(
+        self, space: str, kind: str, raw: str, options: OptionsText = None, **given: Unpack[RawOptions]
+    ) -> Memory:
+        """Store a text and infer what is open: path, the three summaries, tags and relevance.
+
+        The text generator is asked; without one, when it fails, and when its answer cannot be used twice, the text
+        is read by rules. `memory.receipt.semantic` is the model or `"local"`, `memory.receipt.notes` say why. Secrets
+        are taken out before anything is sent. A text that the space has is not sent again.
+
+        Options, as keywords or as document 1's mapping or JSON text: `model`, `temperature`, `max_tokens`, `path_hint`
+        (the path, or where it begins; a folder when it ends in `/`), `project`, `topic` (the path's last part),
+        `tags` (they stay, others are added), `metadata`, `auto_pin` (True pins; False keeps rules and the model from
+        it), `relevance`, `trust`, `id`, `source_id` (a known one changes its memory), `freeze_clock`, and `strict`:
+        raise the provider's error and store nothing.
+
+        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded` for a
+        text over 1 MiB, with `strict` also `ProviderError` and `BudgetExceeded`; then nothing was stored.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, generator=None) as hx:
+        ...     memory = hx.remember_raw("ops", "decision", "We decided to seal the ledger each night.", project="shop")
+        ...     memory.path, memory.relevance.value, memory.receipt.semantic
+        ('shop/decision/decided-seal-ledger-night', 'high', 'local')
+        """
+        self._parts.handouts.flush()
+        memory = self._parts.writing.intake.raw(space, kind, raw, options, given)
+        self._parts.wake()
+        return memory
+
+    def ingest(
+        self,
+        source: str | Path,
+        *,
+        space: str = "default",
+        kind: str | None = None,
+        tags: Iterable[str] = (),
+        trust: str = "tool",
+        project: str | None = None,
+        embed: bool | None = None,
+        dry_run: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> IngestReport:
+        """Bring a source into the store, or up to date: a file, a folder, conversations or documents as JSON
+        lines, or `git:RANGE`. Returns what was created, changed, skipped (with reasons) and archived.
+
+        `kind` says what it is where the content does not; with `mem0`, `claude-mem`, `mempalace`, `memory-md` or
+        `server-memory` it is what that memory system wrote (docs/imports.md). `dry_run` stores nothing and returns
+        what would be done; it works batch by batch, so that repeats further apart than a batch are not seen.
+
+        What is unchanged costs one look or one hash; a changed item keeps its memory's id and history; an item
+        that vanished archives its memory. `embed=True` waits for the vectors, `False` leaves them to the
+        background; by default they are computed here when there is no background thread.
+
+        Raises `NotFound` when there is no such source, `InvalidInput` when it cannot be read.
+        """
+        source = parse_place(source, "source")
+        options = IngestOptions(
+            space=space,
+            kind=parse_text(kind, "kind"),
+            tags=word_list(tags, "tags"),
+            trust=parse_choice(Trust, trust, "trust"),
+            project=parse_text(project, "project"),
+            dry_run=dry_run,
+        )
+        self._parts.handouts.flush()
+        report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
+        if dry_run:
+            return report
+        if embed or (embed is None and not self._parts.background):
+            self.embed_pending()
+        self._parts.wake()
+        return report
+
+    def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
+        """Queue a source durably; `maintain` or the background of any process ingests it."""
+        self._parts.writing.queue.put(source, space=space, tags=word_list(tags, "tags"))
+        self._parts.wake()
+
+    def watch(
+        self,
+        source: str | Path,
+        *,
+        space: str = "default",
+        tags: Iterable[str] = (),
+        git: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+        on_report: Callable[[IngestReport], None] | None = None,
+    ) -> None:
+        """Follow a folder (or `folder/*.md`) until `stop()`: every change passes the durable queue.
+
+        With `git`, new commits become memories too. Raises `NotFound` when there is no such folder.
+        """
+        self._parts.writing.watcher.follow(
+            source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
+        )
+
+    # Asking -------------------------------------------------------------------------------------------------------
+
+    @flags_checked
     def recall(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
         self,
         query: str,
@@ -184,6 +436,7 @@ class RoutedCalls:
         self._parts.wake()
         return hits
 
+    @flags_checked
     def plan(
         self,
         query: str,
@@ -217,6 +470,7 @@ class RoutedCalls:
             narrowed=Narrowed(plain=plain),
         )
 
+    @flags_checked
     def context(
         self,
         task: str,
@@ -270,6 +524,7 @@ class RoutedCalls:
         self._parts.wake()
         return found
 
+    @flags_checked
     def query(
         self,
         text: str,
@@ -334,13 +589,7 @@ class RoutedCalls:
         """
         return self._parts.opinions.retract(id)
 
-
-class StructuredCalls:
-    """The part of `Hexad` that document 1 names."""
-
-    _parts: Parts
-
-    # Bundles ----------------------------------------------------------------------------------------------------
+    # Bundles ------------------------------------------------------------------------------------------------------
 
     def recall_context(self, space: str, topic: str, options: GivenOptions = None, **more: object) -> Bundle:
         """Return what a space knows about a topic: sections in order, the same bytes for the same state.
@@ -417,129 +666,7 @@ class StructuredCalls:
 
         return ContextHook(recall, topic)
 
-    # Writing ----------------------------------------------------------------------------------------------------
-
-    def remember_structured(
-        self,
-        space: str,
-        payload: Mapping[str, JSONValue] | str,
-        options: OptionsText = None,
-        **given: Unpack[StructuredOptions],
-    ) -> Memory:
-        """Store a record as you made it: document 1's MemoryObject as a mapping or JSON text, or `Memory.to_dict()`.
-
-        What is missing is filled from `raw`: summaries, tags as sorted slugs, hash, chunks; without `raw` the longest
-        summary is the text. A record that is there is changed: the one with the payload's `id`, else the one of
-        this space with the same path, kind and content. Then what the payload leaves out stays, the pin and
-        `created_at` first of all; the same payload again changes nothing. A space that is missing is made.
-
-        Options, as keywords or as a mapping or JSON text: `project` (where the metadata name none) and `freeze_clock`.
-        `memory.receipt` says what was done. Raises `InvalidMemory` for a field that cannot be stored and for what is
-        no JSON, with line and column, `Conflict` for an id of another space; then nothing was stored.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     memory = hx.remember_structured("runtime", '{"raw": "Ship on Monday.", "tags": ["Release Plan"]}')
-        ...     memory.summary_micro, memory.tags, memory.receipt.outcome.value
-        ('Ship on Monday.', ('release-plan',), 'created')
-        """
-        self._parts.handouts.flush()
-        memory = self._parts.writing.intake.structured(space, payload, options, given)
-        self._parts.wake()
-        return memory
-
-    def remember_raw(
-        self, space: str, kind: str, raw: str, options: OptionsText = None, **given: Unpack[RawOptions]
-    ) -> Memory:
-        """Store a text and infer what is open: path, the three summaries, tags and relevance.
-
-        The text generator is asked; without one, when it fails, and when its answer cannot be used twice, the text
-        is read by rules. `memory.receipt.semantic` is the model or `"local"`, `memory.receipt.notes` say why. Secrets
-        are taken out before anything is sent. A text that the space has is not sent again.
-
-        Options, as keywords or as document 1's mapping or JSON text: `model`, `temperature`, `max_tokens`, `path_hint`
-        (the path, or where it begins; a folder when it ends in `/`), `project`, `topic` (the path's last part),
-        `tags` (they stay, others are added), `metadata`, `auto_pin` (True pins; False keeps rules and the model from
-        it), `relevance`, `trust`, `id`, `source_id` (a known one changes its memory), `freeze_clock`, and `strict`:
-        raise the provider's error and store nothing.
-
-        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded` for a
-        text over 1 MiB, with `strict` also `ProviderError` and `BudgetExceeded`; then nothing was stored.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None, generator=None) as hx:
-        ...     memory = hx.remember_raw("ops", "decision", "We decided to seal the ledger each night.", project="shop")
-        ...     memory.path, memory.relevance.value, memory.receipt.semantic
-        ('shop/decision/decided-seal-ledger-night', 'high', 'local')
-        """
-        self._parts.handouts.flush()
-        memory = self._parts.writing.intake.raw(space, kind, raw, options, given)
-        self._parts.wake()
-        return memory
-
-    # Links ------------------------------------------------------------------------------------------------------
-
-    def link(self, source: str, target: str, *, kind: str = LINK_KIND_DEFAULT) -> Link:
-        """Link two memories by id or path, also of different spaces; returns the link.
-
-        `kind` says how, read from source to target (`related`, `based-on`, …). Drawn again, it is the same link.
-        A recall follows links only when asked (`follow_links`), and only to what the actor may see.
-
-        Raises `NotFound` for a memory that is not there, `Conflict` for a path that memories of several spaces have,
-        `InvalidInput` for a kind that cannot be used or a memory linked with itself.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     rule = hx.remember("Secrets live in the vault.", space="platform")
-        ...     step = hx.remember("The release reads the signing key.", space="release")
-        ...     _ = hx.link(step.id, rule.id, kind="based-on")
-        ...     [linked.memory.raw for linked in hx.recall("signing key", space="release", follow_links=True).linked]
-        ['Secrets live in the vault.']
-        """
-        stores = self._parts.stores
-        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
-        with stores.db.transaction():
-            source_no = stores.memories.resolve_one(source, spaces=False)
-            target_no = stores.memories.resolve_one(target, spaces=False)
-            if source_no == target_no:
-                raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
-            now = self._parts.clock.now()
-            stores.links.put(source_no, target_no, kind, at=now)
-            stores.honeycomb.relate(source_no, target_no, kind, at=to_micros(now))
-            target_id = stores.memories.by_no([target_no])[target_no].id
-            links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
-        return next(link for link in links if link.kind == kind and link.target.id == target_id)
-
-    def unlink(self, source: str, target: str, *, kind: str | None = None) -> int:
-        """Remove the link from `source` to `target`, of one kind or of all; returns how many there were.
-
-        Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
-        """
-        stores = self._parts.stores
-        with stores.db.transaction():
-            source_no = stores.memories.resolve_one(source, spaces=False)
-            target_no = stores.memories.resolve_one(target, spaces=False)
-            removed = stores.links.remove(source_no, target_no, kind)
-            if removed:  # what else speaks for a connection is looked at anew
-                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
-        self._parts.wake()
-        return removed
-
-    def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
-        """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""
-        stores = self._parts.stores
-        with stores.db.read():
-            no = stores.memories.resolve(id_or_path, space=space)
-            return [link for _, link in stores.links.of([no])]
-
-
-@all_flags_checked
-class RecordCalls:
-    """The part of `Hexad` that is about single memories."""
-
-    _parts: Parts
-
-    # Reading ----------------------------------------------------------------------------------------------------
+    # Reading ------------------------------------------------------------------------------------------------------
 
     def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Return one memory, whatever its status. Raises `NotFound`."""
@@ -630,6 +757,155 @@ class RecordCalls:
             for version, at, raw in memories.history(no)
         ]
 
+    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
+        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
+        stores = self._parts.stores
+        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
+
+    # Changing -----------------------------------------------------------------------------------------------------
+
+    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
+        """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for
+        a review or was rejected in one: only `hx.quarantine.release` lets it in.
+        """
+        memory = self._change(id_or_path, space, self._bring_back, archived=True)
+        self._parts.wake()
+        return memory
+
+    def _bring_back(self, no: int) -> None:
+        memory = self._parts.stores.memories.by_no([no])[no]
+        note = memory.metadata.get(QUARANTINE)
+        if (
+            isinstance(note, Mapping)
+            and memory.status is not Status.ACTIVE
+            and note.get("verdict") != "released"
+        ):
+            stands = "was rejected" if "verdict" in note else "waits for a review"
+            raise Conflict(
+                f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
+            )
+        self._parts.catalog.restore(no, at=self._parts.clock.now())
+        self._parts.settle_fact(no)
+
+    def pin(self, *names: str, space: str | None = None) -> Memory:
+        """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
+
+        Of several memories at one path it is the active one that was changed last. `updated_at` becomes now.
+        Raises `NotFound` with document 1's words, and `Conflict` for a path of several spaces without a space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Ship on green.", space="runtime", path="release/rule")
+        ...     hx.pin("runtime", "release/rule").pinned
+        True
+        """
+        return self._set_pin(names, space, pinned=True)
+
+    def unpin(self, *names: str, space: str | None = None) -> Memory:
+        """Unpin a memory, named as for `pin`. Raises what `pin` does."""
+        return self._set_pin(names, space, pinned=False)
+
+    def _set_pin(self, names: tuple[str, ...], space: str | None, *, pinned: bool) -> Memory:
+        if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
+            raise InvalidInput(
+                f"{names!r} does not name one memory; give its id or path, or space and id or path."
+            )
+        if len(names) == 2:
+            space = names[0]
+        memories, now = self._parts.stores.memories, self._parts.clock.now()
+        return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
+
+    def tag(
+        self,
+        id_or_path: str,
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        space: str | None = None,
+    ) -> Memory:
+        """Add tags to a memory and take tags away; everything else of it stays. Returns the memory as it is then.
+
+        A tag that is there already, or gone already, is no error. Raises what `forget` does, and `InvalidInput` for
+        a tag without a letter or digit.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", tags=["release", "draft"])
+        ...     hx.tag(memory.id, add=["Ops Team"], remove=["draft"]).tags
+        ('ops-team', 'release')
+        """
+        added, removed = word_list(add, "add"), word_list(remove, "remove")
+        now, retagger = self._parts.clock.now(), self._parts.writing.retagger
+        return self._change(
+            id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
+        )
+
+    def _change(
+        self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
+    ) -> Memory:
+        memories = self._parts.stores.memories
+        with self._parts.stores.db.transaction():
+            no = memories.resolve_one(id_or_path, space=space, archived=archived)
+            change(no)
+            return memories.by_no([no])[no]
+
+    # Links --------------------------------------------------------------------------------------------------------
+
+    def link(self, source: str, target: str, *, kind: str = LINK_KIND_DEFAULT) -> Link:
+        """Link two memories by id or path, also of different spaces; returns the link.
+
+        `kind` says how, read from source to target (`related`, `based-on`, …). Drawn again, it is the same link.
+        A recall follows links only when asked (`follow_links`), and only to what the actor may see.
+
+        Raises `NotFound` for a memory that is not there, `Conflict` for a path that memories of several spaces have,
+        `InvalidInput` for a kind that cannot be used or a memory linked with itself.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     rule = hx.remember("Secrets live in the vault.", space="platform")
+        ...     step = hx.remember("The release reads the signing key.", space="release")
+        ...     _ = hx.link(step.id, rule.id, kind="based-on")
+        ...     [linked.memory.raw for linked in hx.recall("signing key", space="release", follow_links=True).linked]
+        ['Secrets live in the vault.']
+        """
+        stores = self._parts.stores
+        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
+        with stores.db.transaction():
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
+            if source_no == target_no:
+                raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
+            now = self._parts.clock.now()
+            stores.links.put(source_no, target_no, kind, at=now)
+            stores.honeycomb.relate(source_no, target_no, kind, at=to_micros(now))
+            target_id = stores.memories.by_no([target_no])[target_no].id
+            links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
+        return next(link for link in links if link.kind == kind and link.target.id == target_id)
+
+    def unlink(self, source: str, target: str, *, kind: str | None = None) -> int:
+        """Remove the link from `source` to `target`, of one kind or of all; returns how many there were.
+
+        Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
+        """
+        stores = self._parts.stores
+        with stores.db.transaction():
+            source_no = stores.memories.resolve_one(source, spaces=False)
+            target_no = stores.memories.resolve_one(target, spaces=False)
+            removed = stores.links.remove(source_no, target_no, kind)
+            if removed:  # what else speaks for a connection is looked at anew
+                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
+        self._parts.wake()
+        return removed
+
+    def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
+        """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""
+        stores = self._parts.stores
+        with stores.db.read():
+            no = stores.memories.resolve(id_or_path, space=space)
+            return [link for _, link in stores.links.of([no])]
+
+    # What is held, and erasing it ---------------------------------------------------------------------------------
+
     def export(
         self, scope: str | None = None, *, session: str | None = None, subject: str | None = None
     ) -> Iterator[ExportItem]:
@@ -657,6 +933,7 @@ class RecordCalls:
 
         return export(self._parts, scope, session=session, subject=subject)
 
+    @flags_checked
     def write_export(
         self,
         file: Path | str,
@@ -696,13 +973,6 @@ class RecordCalls:
 
         return memories(self._parts, scope, session=session, limit=limit, offset=offset)
 
-    def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
-        """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
-        stores = self._parts.stores
-        return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
-
-    # Changing ---------------------------------------------------------------------------------------------------
-
     @overload
     def forget(self, id_or_path: str, *, space: str | None = None) -> Memory: ...
     @overload
@@ -730,6 +1000,7 @@ class RecordCalls:
     def forget(
         self, id_or_path: str, *, space: str | None = None, purge: bool = False, dry_run: Literal[True]
     ) -> ErasureReceipt: ...
+    @flags_checked
     def forget(
         self,
         id_or_path: str | None = None,
@@ -796,6 +1067,7 @@ class RecordCalls:
         parse_whole(1 if limit is None else limit, "limit", least=1)
         return self._parts.erasing.receipts(limit=-1 if limit is None else limit)
 
+    @flags_checked
     def wipe(
         self,
         scope: str,
@@ -819,292 +1091,7 @@ class RecordCalls:
 
         return wipe(self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress)
 
-    def restore(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Bring an archived memory back into recall. Raises what `forget` does, and `Conflict` for one that waits for
-        a review or was rejected in one: only `hx.quarantine.release` lets it in.
-        """
-        memory = self._change(id_or_path, space, self._bring_back, archived=True)
-        self._parts.wake()
-        return memory
-
-    def _bring_back(self, no: int) -> None:
-        memory = self._parts.stores.memories.by_no([no])[no]
-        note = memory.metadata.get(QUARANTINE)
-        if (
-            isinstance(note, Mapping)
-            and memory.status is not Status.ACTIVE
-            and note.get("verdict") != "released"
-        ):
-            stands = "was rejected" if "verdict" in note else "waits for a review"
-            raise Conflict(
-                f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
-            )
-        self._parts.catalog.restore(no, at=self._parts.clock.now())
-        self._parts.settle_fact(no)
-
-    def pin(self, *names: str, space: str | None = None) -> Memory:
-        """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
-
-        Of several memories at one path it is the active one that was changed last. `updated_at` becomes now.
-        Raises `NotFound` with document 1's words, and `Conflict` for a path of several spaces without a space.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.remember("Ship on green.", space="runtime", path="release/rule")
-        ...     hx.pin("runtime", "release/rule").pinned
-        True
-        """
-        return self._set_pin(names, space, pinned=True)
-
-    def unpin(self, *names: str, space: str | None = None) -> Memory:
-        """Unpin a memory, named as for `pin`. Raises what `pin` does."""
-        return self._set_pin(names, space, pinned=False)
-
-    def tag(
-        self,
-        id_or_path: str,
-        *,
-        add: Iterable[str] = (),
-        remove: Iterable[str] = (),
-        space: str | None = None,
-    ) -> Memory:
-        """Add tags to a memory and take tags away; everything else of it stays. Returns the memory as it is then.
-
-        A tag that is there already, or gone already, is no error. Raises what `forget` does, and `InvalidInput` for
-        a tag without a letter or digit.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     memory = hx.remember("Deploys happen on Tuesday.", tags=["release", "draft"])
-        ...     hx.tag(memory.id, add=["Ops Team"], remove=["draft"]).tags
-        ('ops-team', 'release')
-        """
-        added, removed = word_list(add, "add"), word_list(remove, "remove")
-        now, retagger = self._parts.clock.now(), self._parts.writing.retagger
-        return self._change(
-            id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
-        )
-
-    def _set_pin(self, names: tuple[str, ...], space: str | None, *, pinned: bool) -> Memory:
-        if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
-            raise InvalidInput(
-                f"{names!r} does not name one memory; give its id or path, or space and id or path."
-            )
-        if len(names) == 2:
-            space = names[0]
-        memories, now = self._parts.stores.memories, self._parts.clock.now()
-        return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
-
-    def _change(
-        self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
-    ) -> Memory:
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.transaction():
-            no = memories.resolve_one(id_or_path, space=space, archived=archived)
-            change(no)
-            return memories.by_no([no])[no]
-
-
-class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, ConsolidationCalls, Closing):
-    """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    @cached_property
-    def spaces(self) -> SpacesFacade:
-        """Named containers of memories: policies, retention, files."""
-        return self._parts.governing.spaces
-
-    @property
-    def quarantine(self) -> QuarantineFacade:
-        """What waits for a review: texts that read as instructions, writes to protected places."""
-        return self._parts.governing.quarantine
-
-    def __repr__(self) -> str:
-        role = self._parts.base.actor.role
-        return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
-
-    @property
-    def honeycomb(self) -> HoneycombFacade:
-        """The association graph: nodes with at most six edges a ring, and context by walking it."""
-        return self._parts.honeycombing.facade
-
-    @property
-    def xdb(self) -> Xdb:
-        """The experience database: what an agent read, wrote and did, token by token."""
-        return self._parts.experiencing.xdb
-
-    @property
-    def path(self) -> Path:
-        """The store's folder."""
-        return self._parts.place.directory
-
-    @property
-    def clock(self) -> Clock:
-        """Where this store takes its times from."""
-        return self._parts.clock
-
-    # Writing ----------------------------------------------------------------------------------------------------
-
-    def remember(  # noqa: PLR0913 - one keyword for each field of a memory; a bag of options would hide them
-        self,
-        text: str,
-        *,
-        space: str = "default",
-        kind: str | None = None,
-        path: str | None = None,
-        id: str | None = None,
-        source_id: str | None = None,
-        tags: Iterable[str] | None = None,
-        pinned: bool | None = None,
-        relevance: str | None = None,
-        importance: float | None = None,
-        confidence: float | None = None,
-        trust: str = "user",
-        valid_from: datetime | str | None = None,
-        valid_to: datetime | str | None = None,
-        subject: str | None = None,
-        attribute: str | None = None,
-        value: JSONValue = None,
-        citations: Iterable[Citation] | None = None,
-        data_subjects: Iterable[str] | None = None,
-        derived_from: Iterable[str] | None = None,
-        metadata: Mapping[str, JSONValue] | None = None,
-        project: str | None = None,
-        freeze_clock: datetime | str | None = None,
-    ) -> Memory:
-        """Store a text durably and return its memory; `memory.receipt` says what was done with it.
-
-        Secrets are removed first. The same text again in the same space is evidence for the memory that is
-        there; a text that a recall handed out comes back as an echo; an `id` or `source_id` that is known
-        changes its memory and keeps the older text (`history`). What is not given is filled in, or kept. `project`
-        counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
-        `trust` says who vouches for the text: user, agent, tool, web or unknown. `derived_from` are ids of memories
-        that it was made of: it is trusted no more than the least of them. What may not stand (docs/security.md) is
-        kept with the status `quarantined`, and the receipt's notes say why.
-
-        Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
-        for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     memory = hx.remember("Deploys happen on Tuesday.", kind="decision", tags=["Release"])
-        ...     memory.tags, memory.receipt.outcome.value
-        (('release',), 'created')
-        """
-        draft = Draft(
-            text=text,
-            space=space,
-            kind=kind,
-            path=path,
-            id=id,
-            source_id=source_id,
-            tags=None if tags is None else word_list(tags, "tags"),
-            pinned=pinned,
-            relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
-            importance=importance,
-            confidence=confidence,
-            trust=parse_choice(Trust, trust, "trust"),
-            valid_from=parse_time(valid_from, "valid_from"),
-            valid_to=parse_time(valid_to, "valid_to"),
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            citations=None
-            if citations is None
-            else value_list(citations, "citations", of="`Citation` objects"),
-            data_subjects=None if data_subjects is None else subject_list(data_subjects),
-            derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
-            metadata=metadata,
-            project=project,
-            now=parse_time(freeze_clock, "freeze_clock"),
-        )
-        self._parts.handouts.flush()
-        memory = self._parts.writing.writer.write([draft])[0]
-        self._parts.wake()
-        return memory
-
-    def ingest(
-        self,
-        source: str | Path,
-        *,
-        space: str = "default",
-        kind: str | None = None,
-        tags: Iterable[str] = (),
-        trust: str = "tool",
-        project: str | None = None,
-        embed: bool | None = None,
-        dry_run: bool = False,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> IngestReport:
-        """Bring a source into the store, or up to date: a file, a folder, conversations or documents as JSON
-        lines, or `git:RANGE`. Returns what was created, changed, skipped (with reasons) and archived.
-
-        `kind` says what it is where the content does not; with `mem0`, `claude-mem`, `mempalace`, `memory-md` or
-        `server-memory` it is what that memory system wrote (docs/imports.md). `dry_run` stores nothing and returns
-        what would be done; it works batch by batch, so that repeats further apart than a batch are not seen.
-
-        What is unchanged costs one look or one hash; a changed item keeps its memory's id and history; an item
-        that vanished archives its memory. `embed=True` waits for the vectors, `False` leaves them to the
-        background; by default they are computed here when there is no background thread.
-
-        Raises `NotFound` when there is no such source, `InvalidInput` when it cannot be read.
-        """
-        source = parse_place(source, "source")
-        options = IngestOptions(
-            space=space,
-            kind=parse_text(kind, "kind"),
-            tags=word_list(tags, "tags"),
-            trust=parse_choice(Trust, trust, "trust"),
-            project=parse_text(project, "project"),
-            dry_run=dry_run,
-        )
-        self._parts.handouts.flush()
-        report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
-        if dry_run:
-            return report
-        if embed or (embed is None and not self._parts.background):
-            self.embed_pending()
-        self._parts.wake()
-        return report
-
-    def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
-        """Compute the vectors that are still missing, and the links, here and now; returns for how many memories.
-
-        Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
-        """
-        return self._embed_and_link(progress)[0]
-
-    def _embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
-        job = self._parts.embedding
-        embedded = job.run(progress=progress) if job is not None else 0
-        return embedded, self._parts.link_pending()
-
-    def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
-        """Queue a source durably; `maintain` or the background of any process ingests it."""
-        self._parts.writing.queue.put(source, space=space, tags=word_list(tags, "tags"))
-        self._parts.wake()
-
-    def watch(
-        self,
-        source: str | Path,
-        *,
-        space: str = "default",
-        tags: Iterable[str] = (),
-        git: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-        on_report: Callable[[IngestReport], None] | None = None,
-    ) -> None:
-        """Follow a folder (or `folder/*.md`) until `stop()`: every change passes the durable queue.
-
-        With `git`, new commits become memories too. Raises `NotFound` when there is no such folder.
-        """
-        self._parts.writing.watcher.follow(
-            source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
-        )
-
-    # Upkeep -----------------------------------------------------------------------------------------------------
+    # Maintenance --------------------------------------------------------------------------------------------------
 
     def check(self) -> list[str]:
         """Return in words what is wrong with the store and with the user layer; an empty list when all is well.
@@ -1172,6 +1159,18 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
         name = parts.embedder.name if parts.embedder else None
         return ReindexReport(memories=memories, vectors_queued=queued, links_queued=links, embedder=name)
 
+    def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
+        """Compute the vectors that are still missing, and the links, here and now; returns for how many memories.
+
+        Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
+        """
+        return self._embed_and_link(progress)[0]
+
+    def _embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
+        job = self._parts.embedding
+        embedded = job.run(progress=progress) if job is not None else 0
+        return embedded, self._parts.link_pending()
+
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
 
@@ -1206,6 +1205,59 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
         embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
         return replace(report, embedded=embedded, linked=linked, links_pending=self._parts.links_pending())
 
+    @flags_checked
+    def consolidate(
+        self,
+        scope: str | None = None,
+        *,
+        dry_run: bool = False,
+        archive_months: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> ConsolidationReport:
+        """Put what is known in order, and return every change with its reason; nothing is purged.
+
+        `"session"`: what ended tasks left becomes memories of the project, as drafts. `"project"`: duplicates are
+        merged, what hardly matters or was untouched for long is archived, drafts that nobody saw again become less
+        sure, layers that are over their quotas are made smaller. `"user"`: what the projects have in common is learned,
+        and what is not seen any more becomes less sure. None is all three. What is pinned, decided or cited stays.
+
+        A second time it changes nothing. `dry_run` only says what would be done. `archive_months` takes the place of
+        the setting this once; `stop` is asked between small transactions. `report.undo` says how to take it back.
+        `maintain` and the background do what is due by themselves: docs/consolidation.md.
+
+        Raises `InvalidInput` for a value that cannot be used, `AccessDenied` for an actor from whom anything is hidden,
+        `StoreLocked` while another program consolidates.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     for text in ("Releases are cut on Tuesday by ops.", "Releases are cut (on Tuesday) by ops!"):
+        ...         _ = hx.remember(text)
+        ...     report = hx.consolidate("project")
+        ...     report.counts, report.changes[0].reason
+        ({'merged': 1}, 'says the same')
+        """
+        from hexad.maintenance.consolidation.values import ConsolidationScope
+
+        parts = self._parts
+        require_owner(parts.base.actor, parts.everything, doing="a consolidation")
+        scopes = (
+            tuple(ConsolidationScope)
+            if scope is None
+            else (parse_choice(ConsolidationScope, scope, "scope"),)
+        )
+        settings = _consolidation_settings(parts.base.settings.consolidation, archive_months)
+        if not callable(stop):
+            raise InvalidInput(
+                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end."
+            )
+        if not parts.base.db.readonly:
+            parts.handouts.flush()  # what was read counts
+            parts.tend_sessions()
+        report = parts.consolidation.run(scopes, settings, dry_run=dry_run, stop=stop)
+        if not dry_run:
+            parts.wake()
+        return report
+
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""
         return self._parts.wait_idle(timeout_s)
@@ -1214,6 +1266,11 @@ class Hexad(RecordCalls, StructuredCalls, KnowledgeCalls, RoutedCalls, Consolida
         """Return versions, durability, sizes, embedder, keys and what waits: what `hexad doctor` prints."""
         return self._parts.status()
 
-    def close(self) -> None:
-        """Finish the batch in hand and release the store; may be called twice."""
-        self._parts.close()
+
+def _consolidation_settings(
+    settings: ConsolidationSettings, archive_months: float | None
+) -> ConsolidationSettings:
+    if archive_months is None:
+        return settings
+    given = parse_consolidation({"archive_months": archive_months}, "this call")
+    return replace(settings, archive_months=given.archive_months)

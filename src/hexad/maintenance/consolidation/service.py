@@ -6,18 +6,14 @@ Loaded when it is first asked for: a recall from a cold start does without.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.arguments import all_flags_checked, parse_choice, quoted
 from hexad.core.tracing import log
 from hexad.database.meta import MaintenanceLog
-from hexad.errors import AccessDenied, HexadError, InvalidInput
-from hexad.maintenance.consolidation.settings import parse_consolidation
+from hexad.errors import AccessDenied, HexadError
 from hexad.memory.query import Filters
 from hexad.search.indexer import Catalog
-from hexad.spaces.access import require_owner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +25,10 @@ if TYPE_CHECKING:
     from hexad.layers.user.values import LearnedChange, LearningReport
     from hexad.maintenance.consolidation.run import Consolidation, UserSide
     from hexad.maintenance.consolidation.sessions import SessionPromotion
-    from hexad.maintenance.consolidation.settings import ConsolidationSettings
     from hexad.maintenance.consolidation.values import ConsolidationReport
     from hexad.memory.store import Stores
     from hexad.search.recall.recall_log import Handouts
-    from hexad.services import Base, Parts
+    from hexad.services import Base
 
 LOOK_EVERY_S: Final = 60.0
 
@@ -198,69 +193,3 @@ def _kinds(kinds: Sequence[str]) -> Filters:
 
 def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-@all_flags_checked
-class ConsolidationCalls:
-    """The part of `Hexad` that consolidates."""
-
-    _parts: Parts
-
-    def consolidate(
-        self,
-        scope: str | None = None,
-        *,
-        dry_run: bool = False,
-        archive_months: float | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> ConsolidationReport:
-        """Put what is known in order, and return every change with its reason; nothing is purged.
-
-        `"session"`: what ended tasks left becomes memories of the project, as drafts. `"project"`: duplicates are
-        merged, what hardly matters or was untouched for long is archived, drafts that nobody saw again become less
-        sure, layers that are over their quotas are made smaller. `"user"`: what the projects have in common is learned,
-        and what is not seen any more becomes less sure. None is all three. What is pinned, decided or cited stays.
-
-        A second time it changes nothing. `dry_run` only says what would be done. `archive_months` takes the place of
-        the setting this once; `stop` is asked between small transactions. `report.undo` says how to take it back.
-        `maintain` and the background do what is due by themselves: docs/consolidation.md.
-
-        Raises `InvalidInput` for a value that cannot be used, `AccessDenied` for an actor from whom anything is hidden,
-        `StoreLocked` while another program consolidates.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     for text in ("Releases are cut on Tuesday by ops.", "Releases are cut (on Tuesday) by ops!"):
-        ...         _ = hx.remember(text)
-        ...     report = hx.consolidate("project")
-        ...     report.counts, report.changes[0].reason
-        ({'merged': 1}, 'says the same')
-        """
-        from hexad.maintenance.consolidation.values import ConsolidationScope
-
-        parts = self._parts
-        require_owner(parts.base.actor, parts.everything, doing="a consolidation")
-        scopes = (
-            tuple(ConsolidationScope)
-            if scope is None
-            else (parse_choice(ConsolidationScope, scope, "scope"),)
-        )
-        settings = _settings(parts.base.settings.consolidation, archive_months)
-        if not callable(stop):
-            raise InvalidInput(
-                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end."
-            )
-        if not parts.base.db.readonly:
-            parts.handouts.flush()  # what was read counts
-            parts.tend_sessions()
-        report = parts.consolidation.run(scopes, settings, dry_run=dry_run, stop=stop)
-        if not dry_run:
-            parts.wake()
-        return report
-
-
-def _settings(settings: ConsolidationSettings, archive_months: float | None) -> ConsolidationSettings:
-    if archive_months is None:
-        return settings
-    given = parse_consolidation({"archive_months": archive_months}, "this call")
-    return replace(settings, archive_months=given.archive_months)
