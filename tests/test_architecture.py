@@ -308,6 +308,9 @@ WRITES = {
     ("hexad.database.leases", "unlink"): _LOCK_FILES,
 }
 
+# Names that no variable and no parameter has: they do not say what they hold.
+EMPTY_NAMES = {"one"}
+
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
@@ -429,6 +432,10 @@ def test_functions_take_few_parameters(modules):
 
 def test_handlers_name_the_errors_they_expect(modules):
     report(shape.broad_excepts(modules, allowed=BROAD_EXCEPTS))
+
+
+def test_a_variable_is_named_by_what_it_holds(modules):
+    report(shape.empty_names(modules, names=EMPTY_NAMES))
 
 
 def test_what_is_public_says_what_it_does(modules):

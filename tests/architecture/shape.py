@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from architecture.source import Module, Violation, functions
 
@@ -105,6 +105,31 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 def _raises_again(handler: ast.ExceptHandler) -> bool:
     last = handler.body[-1]
     return isinstance(last, ast.Raise) and last.exc is None
+
+
+def empty_names(modules: Modules, *, names: Collection[str]) -> list[Violation]:
+    """Return where a variable or a parameter gets one of `names`, which do not say what it holds."""
+    return [
+        Violation(
+            module=module.name, line=line, message=f"{name!r} does not say what it holds; name the thing"
+        )
+        for module in modules.values()
+        for name, line in _bound(module.tree)
+        if name in names
+    ]
+
+
+def _bound(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name, node.lineno
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                yield name, node.lineno
 
 
 def missing_docstrings(modules: Modules) -> list[Violation]:

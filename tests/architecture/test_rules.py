@@ -409,6 +409,30 @@ def test_a_handler_that_cleans_up_and_raises_again_is_not_reported(tree):
     assert [] == shape.broad_excepts(modules, allowed={})
 
 
+def test_a_name_that_says_nothing_is_reported_wherever_it_is_bound(tree):
+    modules = tree(
+        low="""
+        one = 1
+        def f(one): ...
+        g = [one for one in ()]
+        h = lambda *, one: one
+        for at, one in (): ...
+        with f(2) as one: ...
+        if one := g: ...
+        try: ...
+        except OSError as one: ...
+        match g:
+            case [one, *_]: ...
+        """,
+        mid="row = f(one=1).one",
+    )
+
+    assert [
+        f"app.low:{line}: 'one' does not say what it holds; name the thing"
+        for line in (2, 3, 4, 5, 6, 7, 8, 10, 12)
+    ] == sorted(said(shape.empty_names(modules, names={"one"})), key=lambda text: int(text.split(":")[1]))
+
+
 def test_missing_docstrings_are_reported_for_what_is_public(tree):
     modules = tree(
         mid='''

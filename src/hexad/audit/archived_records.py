@@ -198,7 +198,7 @@ class Gaps:
             gap = self.whole(stored)
             known |= dict(zip(gap.places, gap.pieces, strict=True))
         live = self._db.query("SELECT seq, hash FROM entries WHERE seq >= ? AND seq < ?", (first, end))
-        known |= {(0, seq): leaf_hash(one) for seq, one in live}
+        known |= {(0, seq): leaf_hash(record) for seq, record in live}
         known |= {(0, seq): leaves[seq] for seq in range(first, end) if seq in leaves}
         for above in range(level + 1, TILE_LEVEL + 1):
             if (above, place >> (above - level)) in known and first not in leaves:

@@ -200,7 +200,7 @@ class Xdb:
         ...     hx.xdb.record("output", "Hello", {"pack::Greeting": 0.8})
         'ts-monday-1'
         """
-        one = moment(
+        fields = moment(
             event_type,
             content,
             concept_activations,
@@ -212,7 +212,7 @@ class Xdb:
             role,
             token_count,
         )
-        session, tick = self._experience.record(session_id, one)
+        session, tick = self._experience.record(session_id, fields)
         return timestep_id(session, tick)
 
     def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]:
