@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexad import QueryClass, TaskType
+from hexad.layers.router import question_rules
 from hexad.layers.router.classify import classify
 
 DATA = Path(__file__).parent / "data"
@@ -133,6 +134,17 @@ def test_the_perfect_and_the_past_ask_for_what_was_and_the_same_words_elsewhere_
 )
 def test_only_questions_for_a_reason_or_a_decision_ask_why(question, asks):
     assert classify(question).asks_why is asks
+
+
+def test_every_line_of_the_rules_is_read_as_what_it_is():
+    lines = (
+        Path(question_rules.__file__).with_name("question_rules.txt").read_text(encoding="utf-8").splitlines()
+    )
+    heads = [line for line in lines if line.startswith("[")]
+
+    rules = question_rules.read_rules()
+    assert heads == [f"[{rule.query_class} {rule.weight}] {rule.reason}" for rule in rules]
+    assert all(rule.pattern.pattern for rule in rules)
 
 
 def test_a_question_that_never_ends_is_sorted_at_once():

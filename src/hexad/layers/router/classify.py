@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.layers.contract import TaskType
-from hexad.layers.router.question_rules import RULES
-from hexad.layers.router.question_tenses import TENSE_RULES
+from hexad.layers.router.question_rules import read_rules
 from hexad.layers.router.question_words import (
     CONTRACTIONS,
     DECISION,
@@ -172,7 +171,7 @@ def _class(bare: str, task: TaskType, *, asks: bool) -> tuple[QueryClass, str]:
         return QueryClass.ARCHITECTURAL, "something is to be designed"
     if task is TaskType.RESEARCH:
         return QueryClass.GENERAL, "something is to be found out"
-    for rule in (*RULES, *TENSE_RULES):
+    for rule in read_rules():
         if rule.pattern.search(bare) and rule.weight > scores.get(rule.query_class, 0.0):
             scores[rule.query_class] = rule.weight
             reasons[rule.query_class] = rule.reason
