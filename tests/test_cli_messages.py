@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hexad
-from hexad.interfaces.cli.browse.query import understand
+from hexad.interfaces.cli.browse.model import understand
 from hexad.interfaces.cli.output import render
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 import pytest
 
 from hexad import Hexad
-from hexad.interfaces.cli.browse import edit as browse_edit
-from hexad.interfaces.cli.browse import query as browse_query
+from hexad.interfaces.cli.browse import model as browse_edit
+from hexad.interfaces.cli.browse import model as browse_query
 from hexad.interfaces.cli.browse import view as browse_view
 from hexad.interfaces.cli.browse.browse import Browser
-from hexad.interfaces.cli.browse.model import State, resized
-from hexad.interfaces.cli.browse.query import understand
+from hexad.interfaces.cli.browse.model import State, resized, understand
 from hexad.interfaces.cli.browse.view import Screen, wrapped
 from hexad.interfaces.cli.output.render import columns
 

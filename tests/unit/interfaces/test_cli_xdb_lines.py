@@ -8,8 +8,8 @@ import click
 import pytest
 
 from hexad import CompressionLevel, EventRecord, EventType, Fidelity, Target, TargetType, TimestepRecord
-from hexad.interfaces.cli.experience.lines import concepts, event_lines, step_table, target, ticks
 from hexad.interfaces.cli.experience.options import CONCEPT, TICKS, concept_ranges, time_range
+from hexad.interfaces.cli.experience.render import concepts, event_lines, step_table, target, ticks
 from hexad.interfaces.cli.output.render import columns
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

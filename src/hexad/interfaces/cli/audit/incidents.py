@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from hexad.interfaces.cli.app.base import Command, Group, print_json, state
-from hexad.interfaces.cli.app.completing import session_ids
-from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
-from hexad.interfaces.cli.audit.reading import credential_of, credential_option
+from hexad.interfaces.cli.app.completion import session_ids
+from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS, time_range
 from hexad.interfaces.cli.output.render import clean, count, table, table_room
 

@@ -11,11 +11,116 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.interfaces.cli.browse.edit import EMPTY, Line
-from hexad.interfaces.cli.browse.query import Wanted, understand
+from hexad import Status, parse_query_text
 
 if TYPE_CHECKING:
     from hexad import Link, Memory
+
+
+ANY_STATUS: Final = "any"
+STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
+SYNTAX: Final = "words  kind:decision  tag:release  path:shop/billing  status:archived  is:pinned"
+_NAMES: Final = ("kind", "tag", "path", "space", "status", "is")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which memories the filter line asks for; `problem` says which part of it cannot be understood (yet)."""
+
+    words: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    space: str | None = None
+    status: str = Status.ACTIVE.value
+    pinned: bool | None = None
+    problem: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments for `Hexad.memories` and `Hexad.count`."""
+        return {
+            "text": " ".join(self.words) or None,
+            "kinds": self.kinds or None,
+            "tags": self.tags or None,
+            "path": self.path,
+            **({"space": self.space} if self.space is not None else {}),
+            "status": None if self.status == ANY_STATUS else self.status,
+            "pinned": self.pinned,
+        }
+
+
+def understand(typed: str) -> Wanted:
+    """Return what a filter line asks for. What cannot be understood is left out and named in `problem`.
+
+    >>> wanted = understand("refund kind:decision is:pinned")
+    >>> wanted.words, wanted.kinds, wanted.pinned
+    (('refund',), ('decision',), True)
+    >>> understand("status:lost").problem
+    'status:lost is none of active, superseded, archived, quarantined, any'
+    """
+    found = parse_query_text(typed, names=_NAMES)
+    path = found.path
+    if path is not None and not any(mark in path for mark in "*?["):
+        path += "*"  # while it is being typed, a path is the beginning of one
+    return Wanted(
+        words=(*found.words, *(word for phrase in found.phrases for word in phrase.split())),
+        kinds=found.kinds,
+        tags=found.tags,
+        path=path,
+        space=found.space,
+        status=found.status or Status.ACTIVE.value,
+        pinned=found.pinned,
+        problem=next(iter(found.problems), None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A text with a cursor before its character number `at`."""
+
+    text: str = ""
+    at: int = 0
+
+    @classmethod
+    def ending(cls, text: str) -> Line:
+        """Return a text with the cursor at its end."""
+        return cls(text, len(text))
+
+    def typed(self, key: str) -> Line:
+        """Return the line after a key; a key that means nothing here changes nothing.
+
+        >>> Line.ending("tag").typed("s").typed("home").typed("delete")
+        Line(text='ags', at=0)
+        """
+        before, after = self.text[: self.at], self.text[self.at :]
+        if len(key) == 1 and key.isprintable():
+            return Line(before + key + after, self.at + 1)
+        match key:
+            case "backspace":
+                return Line(before[:-1] + after, max(0, self.at - 1))
+            case "delete":
+                return Line(before + after[1:], self.at)
+            case "left":
+                return Line(self.text, max(0, self.at - 1))
+            case "right":
+                return Line(self.text, min(len(self.text), self.at + 1))
+            case "home":
+                return Line(self.text, 0)
+            case "end":
+                return Line.ending(self.text)
+            case "ctrl-u":
+                return Line(after, 0)
+            case "ctrl-k":
+                return Line.ending(before)
+            case "ctrl-w":
+                kept = before.rstrip()
+                kept = kept[: kept.rfind(" ") + 1]
+                return Line(kept + after, len(kept))
+        return self
+
+
+EMPTY: Final = Line()
+
 
 ORDERS: Final = ("updated", "created", "path", "relevance", "kind")
 CHROME: Final = 5

@@ -12,9 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from hexad.interfaces.cli.browse.edit import Line
-from hexad.interfaces.cli.browse.model import RECORD_CHROME, Mode, Record, State
-from hexad.interfaces.cli.browse.query import SYNTAX
+from hexad.interfaces.cli.browse.model import RECORD_CHROME, SYNTAX, Line, Mode, Record, State
 from hexad.interfaces.cli.output.render import clean, clip, columns, count
 
 TAB: Final = 4

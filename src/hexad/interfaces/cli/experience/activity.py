@@ -10,9 +10,9 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
-from hexad.interfaces.cli.app.completing import concept_ids
-from hexad.interfaces.cli.experience.lines import short
+from hexad.interfaces.cli.app.completion import concept_ids
 from hexad.interfaces.cli.experience.options import session_option, time_range
+from hexad.interfaces.cli.experience.render import short
 from hexad.interfaces.cli.output.plots import (
     Line,
     Row,

@@ -1,19 +1,26 @@
-"""`hexad xdb buds` and `hexad xdb bud …`: what may be learned, and its examples."""
+"""`hexad xdb buds`, `bud …`, `submit`, `resolve`, `export`, `verify`: candidate concepts, submissions, evidence."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Group, note, print_json, state
-from hexad.interfaces.cli.app.completing import bud_names, concept_ids, tag_names
-from hexad.interfaces.cli.experience.lines import tag_kind, tag_table
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, Group, confirm, note, print_json, state
+from hexad.interfaces.cli.app.completion import bud_names, concept_ids, submission_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.recall import print_steps
+from hexad.interfaces.cli.experience.render import tag_kind, tag_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, table_room
+from hexad.interfaces.cli.output.render import clean, count, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import Hexad
+
 
 _STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
 
@@ -114,3 +121,161 @@ def examples(tag: str, *, limit: int, offset: int) -> None:
         with waiting("Looking"):
             steps = hx.xdb.get_bud_examples(tag_of(hx, tag).id, limit=limit, offset=offset)
     print_steps(steps)
+
+
+_SUBMISSION_STATUSES: Final = [submission_status.value for submission_status in hexad.SubmissionStatus]
+_SEE: Final = "see with --dry-run what would become of it"
+
+
+@click.command(cls=Command)
+@click.argument("bud", shell_complete=bud_names)
+@click.argument("submission")
+def submit(bud: str, submission: str) -> None:
+    """Hand the bud BUD in, under the id SUBMISSION.
+
+    Its examples are kept in full detail as evidence until the submission is resolved. `hexad xdb export SUBMISSION`
+    writes them as a package.
+    """
+    with state().opened() as hx, waiting("Submitting"):
+        windows = hx.xdb.submit_graft(tag_of(hx, bud).id, submission)
+        made = hx.xdb.get_submission(submission)
+    if state().json:
+        print_json(made.to_dict())
+    else:
+        click.echo(f"{clean(made.id)}  submitted  {count(len(windows), 'window')}")
+
+
+@click.command(cls=Command)
+@click.argument("submission", shell_complete=submission_ids)
+@click.option("--accepted/--rejected", "accepted", default=None, help="What became of it.")
+@click.option("--dry-run", is_flag=True, help="Only say what would become of its windows.")
+@click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
+def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool) -> None:
+    """Say what became of a submission.
+
+    --accepted: whoever took it has the evidence; its windows become a summary for each event, and their tokens are
+    gone. --rejected: they stay for a time of grace, in which they can be pinned. What another submission needs stays.
+    """
+    if accepted is None:
+        raise click.UsageError("Say --accepted or --rejected.")
+    with state().opened() as hx:
+        submission_info = hx.xdb.get_submission(submission)
+        mine = [
+            window
+            for window in hx.xdb.get_windows_for_submission(submission)
+            if set(window.submission_ids) == {submission}
+        ]
+        tokens = sum(window.token_count for window in mine)
+        what = f"{count(len(mine), 'window')} with {count(tokens, 'token')}"
+        if not dry_run:
+            if accepted and mine:
+                confirm(f"Give up the detail of {what}?", yes=yes, without=_SEE)
+            with waiting("Resolving"):
+                submission_info = hx.xdb.resolve_submission(submission, accepted)
+    if state().json:
+        print_json(
+            {
+                **submission_info.to_dict(),
+                "released_windows": [window.id for window in mine],
+                "dry_run": dry_run,
+            }
+        )
+    elif dry_run:
+        click.echo(
+            f"{clean(submission_info.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}"
+        )
+    else:
+        click.echo(f"{clean(submission_info.id)}  {submission_info.status.value}  {what} let go")
+
+
+@click.command(cls=Command)
+@click.option("--status", type=click.Choice(_SUBMISSION_STATUSES), help="Only those that stand here.")
+def submissions(status: str | None) -> None:
+    """List submissions, the oldest first."""
+    with state().opened() as hx:
+        found = hx.xdb.submissions(status)
+        tags = {
+            submission.bud_tag_id: hx.xdb.tag_index.get_tag(submission.bud_tag_id) for submission in found
+        }
+    if state().json:
+        print_json([submission.to_dict() for submission in found])
+        return
+    if not found:
+        note(
+            "No submissions yet; `hexad xdb submit` hands a bud in."
+            if status is None
+            else f"No submission is {status}."
+        )
+        return
+    rows = []
+    for submission in found:
+        tag = tags[submission.bud_tag_id]
+        resolved = "–" if submission.resolved_at is None else f"{submission.resolved_at:%Y-%m-%d %H:%M}"
+        rows.append(
+            (
+                submission.id,
+                submission.status.value,
+                submission.bud_tag_id if tag is None else tag.name,
+                f"{len(submission.window_ids):,}",
+                f"{submission.submitted_at:%Y-%m-%d %H:%M}",
+                resolved,
+            )
+        )
+    heads = ("id", "status", "bud", "windows", "submitted", "resolved")
+    for line in table(
+        rows, heads=heads, room=table_room(), whole=("status", "windows", "submitted", "resolved")
+    ):
+        click.echo(line)
+
+
+@click.command(cls=Command)
+@click.argument("submission", shell_complete=submission_ids)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to; default: exports/ID.")
+def export(submission: str, *, out: Path | None) -> None:
+    """Write the evidence of a submission as a package.
+
+    A folder of Parquet files and a manifest with their hashes, in the store's folder exports/ unless --out is given;
+    its path is printed. `hexad xdb verify` checks it.
+    """
+    with state().opened() as hx, waiting("Exporting"):
+        path = hx.xdb.export_submission(submission, out)
+    if state().json:
+        files = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+        print_json({"submission_id": submission, "path": str(path), "files": files})
+    else:
+        click.echo(clean(str(path)))
+
+
+@click.command(cls=Command)
+@click.argument("package", shell_complete=submission_ids)
+@click.pass_context
+def verify(ctx: click.Context, package: str) -> None:
+    """Check that a package of evidence is whole.
+
+    PACKAGE is a submission's id, or a folder, which needs no store. Exit code 5 when it is not; each line says what is
+    wrong.
+    """
+    with _opened_for(package) as hx, waiting("Checking"):
+        found = hx.xdb.verify_export(package)
+    if state().json:
+        print_json({"package": package, "problems": found})
+    else:
+        for problem in found:
+            click.echo(clean(problem))
+        if not found:
+            click.echo(f"{clean(package)}  whole")
+    if found:
+        ctx.exit(EXIT_INTEGRITY)
+
+
+@contextmanager
+def _opened_for(package: str) -> Iterator[Hexad]:
+    """Open the store; where there is none, and a folder is to be checked, a throw-away one."""
+    with ExitStack() as stack:
+        try:
+            hx = stack.enter_context(state().opened())
+        except hexad.NotFound:
+            if not Path(package).is_dir():
+                raise
+            hx = stack.enter_context(hexad.open(":memory:", embedder=None, background=False))
+        yield hx

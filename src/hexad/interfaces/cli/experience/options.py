@@ -10,7 +10,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Function
-from hexad.interfaces.cli.app.completing import session_ids
+from hexad.interfaces.cli.app.completion import session_ids
 
 if TYPE_CHECKING:
     from hexad import Hexad, Tag

@@ -9,8 +9,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
-from hexad.interfaces.cli.app.completing import concept_ids, session_ids, tag_names
-from hexad.interfaces.cli.experience.lines import event_lines, step_table
+from hexad.interfaces.cli.app.completion import concept_ids, session_ids, tag_names
 from hexad.interfaces.cli.experience.options import (
     CONCEPT,
     TICKS,
@@ -19,6 +18,7 @@ from hexad.interfaces.cli.experience.options import (
     session_option,
     time_range,
 )
+from hexad.interfaces.cli.experience.render import event_lines, step_table
 from hexad.interfaces.cli.output.progress import waiting
 from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, table_room, width
 

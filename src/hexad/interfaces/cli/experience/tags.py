@@ -10,9 +10,9 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Function, Group, confirm, note, print_json, state
-from hexad.interfaces.cli.app.completing import concept_ids, tag_names
-from hexad.interfaces.cli.experience.lines import application_table, tag_kind, tag_table
+from hexad.interfaces.cli.app.completion import concept_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
+from hexad.interfaces.cli.experience.render import application_table, tag_kind, tag_table
 from hexad.interfaces.cli.output.progress import waiting
 from hexad.interfaces.cli.output.render import clean, clip, count, hanging, table_room, width
 

@@ -9,9 +9,9 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
-from hexad.interfaces.cli.app.completing import submission_ids, tag_names, window_ids
-from hexad.interfaces.cli.experience.lines import ticks
+from hexad.interfaces.cli.app.completion import submission_ids, tag_names, window_ids
 from hexad.interfaces.cli.experience.options import TICKS, session_option
+from hexad.interfaces.cli.experience.render import ticks
 from hexad.interfaces.cli.output.progress import waiting
 from hexad.interfaces.cli.output.render import clean, count, table, table_room
 

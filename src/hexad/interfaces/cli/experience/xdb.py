@@ -1,37 +1,164 @@
-"""`hexad xdb …`: the experience database, a module for each subject."""
+"""`hexad xdb …`: the experience database; its sessions here, a module for each other subject."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Group
+import hexad
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Group, note, print_json, state
+from hexad.interfaces.cli.app.completion import session_ids
+from hexad.interfaces.cli.output.progress import waiting
+from hexad.interfaces.cli.output.render import clean, count, fits, table, table_room
+
+if TYPE_CHECKING:
+    from hexad import Hexad, SessionInfo
+
 
 _HERE: Final = "hexad.interfaces.cli"
 _MODULES: Final = {
-    "experience.sessions": ("sessions",),
     "experience.recall": ("show", "recall"),
     "experience.record": ("record",),
-    "experience.tagging": ("tag", "untag", "tags", "comment", "uncomment", "comments"),
+    "experience.annotations": ("tag", "untag", "tags", "comment", "uncomment", "comments"),
     "experience.windows": ("pin", "unpin", "windows"),
-    "experience.buds": ("buds", "bud"),
-    "experience.submissions": ("submit", "resolve", "submissions", "export", "verify"),
-    "experience.context": ("context", "compact", "compactions"),
-    "experience.compressed": ("compressed",),
+    "experience.buds": ("buds", "bud", "submit", "resolve", "submissions", "export", "verify"),
+    "experience.context": ("context", "compact", "compactions", "compressed"),
     "experience.activity": ("activity",),
     "experience.storage": ("usage", "compress", "contract"),
 }
 _LAZY: Final = {name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names}
-_LAST: Final = {"end": "end", "state": "state_", "seal": "seal"}
 
 
-@click.group(
-    cls=Group,
-    lazy={**_LAZY, **{name: f"{_HERE}.experience.sessions:{attribute}" for name, attribute in _LAST.items()}},
-)
+@click.group(cls=Group, lazy=_LAZY)
 @click.pass_context
 def xdb(ctx: click.Context) -> None:
     """Experience: recall it, record, tag, keep, compress it."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+_HEADS: Final[Sequence[str]] = ("session", "begun", "ended", "timesteps", "tokens", "last tick", "window")
+_NOTHING: Final = hexad.Amount()
+
+
+@xdb.command()
+@click.option("--running", is_flag=True, help="Only those that have not ended.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the last.")
+def sessions(*, running: bool, limit: int, offset: int) -> None:
+    """List the sessions that were begun last, the oldest first.
+
+    With what there is of each, and how full its context window is.
+    """
+    with state().opened() as hx, waiting("Counting"):
+        wanted = [session for session in hx.xdb.sessions() if not running or session.ended_at is None]
+        end = len(wanted) - offset
+        found = [*_told(hx, wanted[max(0, end - limit) : max(0, end)])]
+    if state().json:
+        print_json([{**session_info.to_dict(), **told} for session_info, told in found])
+        return
+    if not found:
+        begin = "`hexad xdb record --session NAME` begins one."
+        note(
+            f"No sessions yet; {begin}" if not running and not offset else f"No session is like that; {begin}"
+        )
+        return
+    room = table_room()
+    heads, rows = _HEADS, [_row(*row) for row in found]
+    if not fits(rows, heads=heads, room=room):  # the window's size and the last tick are there with --json
+        heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
+    for line in table(rows, heads=heads, room=room, whole=heads[1:]):
+        click.echo(line)
+    if len(found) == limit < end:
+        note(f"{count(end - limit, 'session')} before these: --limit and --offset show them.")
+
+
+def _narrow(row: Sequence[str]) -> Sequence[str]:
+    *kept, _, window = row
+    return (*kept, window.partition(" of ")[0])
+
+
+def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
+    """Give each session with how much there is of it, and how full its window is."""
+    totals = hx.xdb.session_totals()
+    windows = hx.xdb.get_context_states([session_info.id for session_info in wanted])
+    for session_info, window in zip(wanted, windows, strict=True):
+        amount = totals.get(session_info.id, _NOTHING)
+        yield (
+            session_info,
+            {
+                "timesteps": amount.timesteps,
+                "tokens": amount.tokens,
+                "context_tokens": window["current_tokens"],
+                "utilization": window["utilization"],
+            },
+        )
+
+
+def _row(session_info: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
+    return (
+        session_info.id,
+        f"{session_info.created_at:%Y-%m-%d %H:%M}",
+        "–" if session_info.ended_at is None else f"{session_info.ended_at:%Y-%m-%d %H:%M}",
+        f"{told['timesteps']:,}",
+        f"{told['tokens']:,}",
+        f"{session_info.last_tick:,}",
+        f"{told['utilization']:.0%} of {session_info.max_context_tokens:,}",
+    )
+
+
+@xdb.command()
+@click.argument("session", shell_complete=session_ids)
+def end(session: str) -> None:
+    """End the session SESSION; recording to it again goes on with it."""
+    with state().opened() as hx:
+        hx.xdb.end_session(session_id=session)
+        ended = next(session_info for session_info in hx.xdb.sessions() if session_info.id == session)
+    if state().json:
+        print_json(ended.to_dict())
+    else:
+        click.echo(f"{clean(session)}  ended")
+
+
+@xdb.command("state")
+def state_() -> None:
+    """Show how much experience there is, and of what."""
+    with state().opened() as hx, waiting("Counting"):
+        found = hx.xdb.get_state()
+    if state().json:
+        print_json(found)
+        return
+    widest = max(map(len, found))
+    for name, value in found.items():
+        click.echo(f"{click.style(name.ljust(widest), fg='cyan')}  {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return clean(str(value.get("error", value)))
+    return f"{value:,}" if isinstance(value, int) else "–" if value is None else clean(str(value))
+
+
+@xdb.command()
+@click.pass_context
+def seal(ctx: click.Context) -> None:
+    """Turn the logs into segments now.
+
+    Those that another program writes to stay. `hexad maintain` seals what is large or old. Exit code 5 when a log is
+    damaged: it stays, and is named.
+    """
+    with state().opened() as hx, waiting("Sealing"):
+        report = hx.xdb.seal()
+    if state().json:
+        print_json(report.to_dict())
+    else:
+        logs = count(report.logs, "log")
+        click.echo(
+            f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}"
+        )
+        for problem in report.problems:
+            note(clean(problem))
+    if report.problems:
+        ctx.exit(EXIT_INTEGRITY)

@@ -8,9 +8,9 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state, warn
-from hexad.interfaces.cli.app.completing import session_ids
-from hexad.interfaces.cli.memory.emptying import DRY_RUN
+from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.scopes import say_removed
+from hexad.interfaces.cli.memory.spaces import DRY_RUN
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, fits, hanging, size, table, table_room, width
 

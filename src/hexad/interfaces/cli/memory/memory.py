@@ -1,20 +1,21 @@
-"""`hexad memory …`: single memories, by id or path."""
+"""`hexad memory …`: single memories by id or path, and the links between them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, print_json, several, state
-from hexad.interfaces.cli.memory.emptying import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
+from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.output.render import clean, count, memory_lines, memory_table, table_room, width
 
 if TYPE_CHECKING:
-    from hexad import Hexad, Memory
+    from hexad import Hexad, Link, Memory
+
 
 _ORDERS = ("updated", "created", "path", "relevance", "kind")
 _STATUSES = ("active", "archived", "superseded", "quarantined", "any")
@@ -42,16 +43,12 @@ def _restore(id_or_path: str, space: str | None) -> None:
     _change(lambda hx: hx.restore(id_or_path, space=space), "restored", embeds=True)
 
 
-_LINKS: Final = "hexad.interfaces.cli.memory.links"
-
-
 @click.group(
     cls=Group,
     lazy={
         "browse": "hexad.interfaces.cli.browse.browse:browse",
         "export": "hexad.interfaces.cli.memory.scopes:export",
         "quarantine": "hexad.interfaces.cli.memory.quarantine:quarantine",
-        **{name: f"{_LINKS}:{name}" for name in ("link", "unlink", "links")},
     },
 )
 @click.pass_context
@@ -291,3 +288,57 @@ def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: 
         print_json({**left.to_dict(), "removed": {"memories": removed}})
     else:
         click.echo(f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}")
+
+
+@memory.command()
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--kind", default="related", show_default=True, help="How, read from FROM to TO.")
+def link(source: str, target: str, kind: str) -> None:
+    """Link two memories by id or path, also of different spaces.
+
+    `hexad recall --follow-links` and bundles with --follow-links show what an answer is linked with.
+    """
+    with state().opened() as hx:
+        made = hx.link(source, target, kind=kind)
+    if state().json:
+        print_json(made.to_dict())
+    else:
+        click.echo(_link_line(made))
+
+
+@memory.command()
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--kind", help="Only the link of this kind; default: all from FROM to TO.")
+def unlink(source: str, target: str, kind: str | None) -> None:
+    """Remove the links from one memory to another."""
+    with state().opened() as hx:
+        removed = hx.unlink(source, target, kind=kind)
+    if state().json:
+        print_json({"removed": removed})
+    elif removed:
+        click.echo(f"{count(removed, 'link', 'links')} removed")
+    else:
+        note("There is no such link; `hexad memory links ID` lists those there are.")
+
+
+@memory.command()
+@click.argument("id_or_path", metavar="ID_OR_PATH")
+@click.option("--space", help="Look only in this space (paths may repeat across spaces).")
+def links(id_or_path: str, space: str | None) -> None:
+    """List a memory's links, from it and to it."""
+    with state().opened() as hx:
+        found = hx.links(id_or_path, space=space)
+    if state().json:
+        print_json([link.to_dict() for link in found])
+        return
+    if not found:
+        note("It is linked with nothing.")
+    for link in found:
+        click.echo(_link_line(link))
+
+
+def _link_line(made: Link) -> str:
+    ends = [f"{end.id}  {clean(end.space)}:{clean(end.path)}" for end in (made.source, made.target)]
+    return f"{ends[0]}\n  {click.style(made.kind, bold=True)} → {ends[1]}"

@@ -1,20 +1,31 @@
-"""`hexad remember`: one text, stored durably."""
+"""`hexad remember` stores one text; `hexad remember-raw` a file or a text, with what is open inferred from it."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, parse_object, print_json, read_stdin, several, state
+from hexad.interfaces.cli.app.base import (
+    Command,
+    note,
+    parse_object,
+    print_json,
+    read_bounded,
+    read_stdin,
+    several,
+    state,
+)
 from hexad.interfaces.cli.output.render import clean, taken_out
 
 if TYPE_CHECKING:
-    from hexad import Memory
+    from hexad import Hexad, Memory
 
 
 @click.command(cls=Command)
@@ -121,3 +132,130 @@ def _rules(memory: Memory) -> str:
         if isinstance(flag, Mapping)
     )
     return ", ".join(named) or "see `hexad memory show`"
+
+
+@click.command("remember-raw", cls=Command)
+@click.argument("file", required=False)
+@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
+@click.option("--kind", required=True, help="guide, config, decision, log, code, note, …")
+@click.option("--path", help="Its place, or a folder for it when it ends in '/'; may be the file's own path.")
+@click.option("--topic", help="The last part of its place.")
+@click.option(
+    "--project", help="The first part of its place; default: the space's project, else the store's."
+)
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated. Others are found in the text.")
+@click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
+@click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")
+@click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    default="user",
+    show_default=True,
+    help="Who vouches for it.",
+)
+@click.option(
+    "--auto-pin/--no-auto-pin", default=None, help="Pin it; or let neither a rule nor the model pin it."
+)
+@click.option("--id", "id_", help="Its id; a known one changes that memory and keeps the older text.")
+@click.option("--source-id", help="The id that its source gives it; default for a file: its path.")
+@click.option("--model", help="The model to ask, such as openai:gpt-4o-mini; default: the settings'.")
+@click.option("--temperature", type=float, help="How freely the model writes: 0 to 2.")
+@click.option("--max-tokens", type=int, help="How long its answer may be.")
+@click.option("--strict", is_flag=True, help="Fail when the model does, and store nothing.")
+@click.option(
+    "--refresh", is_flag=True, help="Ask again for a text that the space has, and update its memory."
+)
+@click.option("--freeze-clock", metavar="TIME", help="Take this as the time, RFC 3339.")
+def remember_raw(file: str | None, **options: Any) -> None:
+    """Store FILE, and infer path, summaries, tags and relevance.
+
+    The text generator that is set up is asked; without one, or when it fails, the text is read by rules. Without
+    FILE, a --path that is a file is read, else stdin; `-` is always stdin. A file keeps its memory: storing it
+    again changes that one.
+    """
+    path, auto_pin = options.pop("path"), options.pop("auto_pin")
+    if file is None and path is not None and Path(path).is_file():
+        file = path  # `--path FILE` alone says all there is to say, and a loop keeps its stdin
+    if file is None and sys.stdin.isatty():
+        raise click.UsageError("Nothing to remember: give a FILE, or pipe a text in.")
+    named = Path(file) if file is not None and file != "-" else None
+    text = read_stdin() if named is None else _read(named)
+    metadata, source_id = options.pop("metadata"), options.pop("source_id")
+    id_, tags = options.pop("id_"), several(options.pop("tags"))
+    space, kind = options.pop("space"), options.pop("kind")
+    with state().opened(create=True, embeds=True) as hx:
+        if source_id is None and id_ is None and named is not None and named.is_file():
+            source_id = _place(hx, named)  # a pipe has no place to come back to
+        memory = hx.remember_raw(
+            space,
+            kind,
+            text,
+            id=id_,
+            source_id=source_id,
+            path_hint=path,
+            tags=tags,
+            metadata=parse_object(metadata, "--metadata"),
+            auto_pin=auto_pin,
+            **options,
+        )
+    _show_inferred(memory)
+
+
+def _read(file: Path) -> str:
+    """Return a file's text; raises `NotFound` and `InvalidInput` for what is none."""
+    try:
+        if file.is_dir():
+            raise hexad.InvalidInput(f"{str(file)!r} is a folder; `hexad ingest` takes folders.")
+        with file.open("rb") as stream:
+            data = read_bounded(stream, repr(str(file)))
+    except FileNotFoundError as error:
+        raise hexad.NotFound(
+            f"There is no file {str(file)!r}; check its name, or give - for stdin."
+        ) from error
+    except OSError as error:
+        raise hexad.InvalidInput(f"{str(file)!r} cannot be read: {error.strerror}.") from error
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise hexad.InvalidInput(
+            f"{str(file)!r} is no UTF-8 text: byte {error.start} is none; convert it, or leave it out."
+        ) from error
+    if "\0" in text:
+        raise hexad.InvalidInput(f"{str(file)!r} is binary; only texts can be remembered.")
+    return text
+
+
+def _place(hx: Hexad, file: Path) -> str:
+    """Return the file's path in the project, from wherever the command runs; elsewhere its whole path."""
+    whole, root = file.resolve(), hx.path.parent
+    return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
+
+
+def _show_inferred(memory: Memory) -> None:
+    receipt = memory.receipt
+    assert receipt is not None  # what `remember_raw` returns always has one
+    if state().json:
+        handed = {
+            "outcome": receipt.outcome.value,
+            "near_duplicates": list(receipt.near_duplicates),
+            "redacted": receipt.redacted,
+            "semantic": receipt.semantic,
+            "notes": list(receipt.notes),
+        }
+        print_json({**memory.to_dict(), "receipt": handed})
+        return
+    pinned = ", pinned" if memory.pinned else ""
+    facts = f"{memory.kind}, {memory.relevance.value}{pinned}; by {receipt.semantic}"
+    click.echo(f"{memory.id}  {receipt.outcome.value}  {clean(memory.path)}  ({clean(facts)})")
+    if memory.tags:
+        click.echo(f"tags: {', '.join(memory.tags)}")
+    for summary in dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long)):
+        click.echo(clean(summary))
+    for told in receipt.notes:
+        note(clean(told))
+    if receipt.redacted:
+        what = taken_out(receipt.redacted, memory.metadata.get("pii_flags"))
+        note(f"{what} taken out before anything was sent.")
+    if receipt.near_duplicates:
+        note(f"Says almost the same as {', '.join(receipt.near_duplicates)}; both are kept.")

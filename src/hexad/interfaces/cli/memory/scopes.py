@@ -10,9 +10,9 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, Function, confirm, note, print_json, state, warn
-from hexad.interfaces.cli.app.completing import session_ids
-from hexad.interfaces.cli.memory.emptying import DRY_RUN
+from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.space_files import export as export_space
+from hexad.interfaces.cli.memory.spaces import DRY_RUN
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, table_room
 

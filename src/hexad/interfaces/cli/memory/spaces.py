@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Group, confirm, note, parse_object, print_json, state
-from hexad.interfaces.cli.memory.emptying import DRY_RUN, collect, empty, gc_options
+from hexad.interfaces.cli.app.base import (
+    Function,
+    Group,
+    confirm,
+    note,
+    parse_object,
+    print_json,
+    state,
+)
+from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import (
     clean,
     clip,
@@ -25,7 +33,86 @@ from hexad.interfaces.cli.output.render import (
 )
 
 if TYPE_CHECKING:
-    from hexad import DeleteReport, SpaceInfo
+    from hexad import BudgetLine, DeleteReport, Hexad, SpaceInfo
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--ttl-days",
+        type=float,
+        help="Count as old what was not changed for so many days, instead of the policy's.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Only say what would happen."),
+    click.option("--purge", is_flag=True, help="Remove what is old for good, instead of archiving it."),
+    click.option("--yes", is_flag=True, help="Do not ask before a purge."),
+)
+
+
+DRY_RUN: Final = "see with --dry-run what would go"
+
+
+def empty(
+    name: str, metadata: Mapping[str, Any] | None = None, *, dry_run: bool, yes: bool, create: bool
+) -> tuple[SpaceInfo, int] | None:
+    """Purge what is in a space, after asking, and return it and how many memories went.
+
+    None after a dry run, which prints what would go. One that is not there is made with `create`, else it is
+    `NotFound`.
+    """
+    with state().opened(create=create and not dry_run) as hx:
+        there = next((space for space in hx.spaces.list() if space.name == name), None)
+        if there is None and not create:
+            hx.spaces.get(name)
+        # Superseded and quarantined ones too, which the summary does not count.
+        holds = 0 if there is None else hx.count(space=name, status=None)
+        what = count(holds, "memory", "memories")
+        if dry_run:
+            if state().json:
+                print_json({"space": name, "dry_run": True, "memories": holds})
+            else:
+                click.echo(f"{clean(name)}  {what} would be gone for good")
+            return None
+        if holds:
+            confirm(f"Remove {what} of the space {clean(name)!r} for good?", yes=yes, without=DRY_RUN)
+        return hx.spaces.create(name, metadata, reset=True), holds
+
+
+def gc_options(function: Function) -> Function:
+    """Add the options of a gc."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def collect(name: str, *, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
+    """Run gc on a space and print what it did."""
+    with state().opened() as hx:
+        if purge and not dry_run:
+            planned = hx.spaces.gc(name, ttl_days=ttl_days, dry_run=True, purge=True)
+            if planned.purged:
+                what = count(planned.purged, "memory", "memories")
+                confirm(
+                    f"Remove {what} of the space {clean(name)!r} for good?",
+                    yes=yes,
+                    without=DRY_RUN,
+                )
+        with meter("Collecting", clock=hx.clock, unit="memories") as show:
+            report = hx.spaces.gc(name, ttl_days=ttl_days, dry_run=dry_run, purge=purge, progress=show)
+    if state().json:
+        print_json(report.to_dict())
+        return
+    would = "would be " if report.dry_run else ""
+    done = [f"{would}archived {report.archived:,}", f"{would}purged {report.purged:,}"]
+    kept = f"kept {report.kept_young:,} younger and {report.kept_pinned:,} pinned"
+    click.echo(f"{clean(report.space)}  {', '.join([*done, kept])}")
+    if report.cutoff is not None:
+        note(f"Old is what was not changed since {report.cutoff:%Y-%m-%d %H:%M}.")
+    if report.rules:
+        rules = count(report.rules, "retention rule", "retention rules")
+        note(f"What {rules} of the policy match{'es' * (report.rules == 1)} has a lifetime of its own.")
+    if report.archived and not report.dry_run:
+        note("What was archived can be brought back: `hexad memory restore ID`; --json names the first.")
+
 
 _HERE: Final = "hexad.interfaces.cli"
 _FILES: Final = ("export", "restore", "verify", "read-file", "write-file")
@@ -36,7 +123,6 @@ _FILES: Final = ("export", "restore", "verify", "read-file", "write-file")
     lazy={
         "bundle": f"{_HERE}.memory.bundles:bundle",
         "kind": f"{_HERE}.memory.bundles:kind",
-        "budget": f"{_HERE}.memory.budget:budget",
         **{name: f"{_HERE}.memory.space_files:{name.replace('-', '_')}" for name in _FILES},
     },
 )
@@ -311,3 +397,92 @@ def _named_lines(values: Mapping[str, Any], *, room: int, indent: int = 0) -> It
         first, *rest = hanging(f"{name.ljust(widest)}  {value}", indent=indent, room=room)
         yield first
         yield from rest
+
+
+_HEADS = ("of", "provider", "period", "cap", "spent", "reserved", "left")
+_NARROW_HEADS = (*_HEADS[:3], "in", *_HEADS[3:])
+_AMOUNTS = _HEADS[3:]
+_TINY_USD = 1e-8
+
+
+@spaces.command()
+@click.argument("space", required=False)
+def budget(space: str | None) -> None:
+    """Show what calls to models may cost, and what they have cost.
+
+    Without SPACE: the project's budget, and every space that has one or has spent something. Reserved is what is set
+    aside for calls under way, or whose end nobody saw; it counts as spent.
+    """
+    with state().opened() as hx:
+        lines = list(hx.spaces.budget(space)) if space is not None else _all(hx)
+    if state().json:
+        print_json([line.to_dict() for line in lines])
+        return
+    rows: list[Sequence[str]] = [_row(line) for line in lines]
+    heads: Sequence[str] = _HEADS
+    room = table_room()
+    if not fits(rows, heads=heads, room=room):  # dollars and tokens on lines of their own take half as much
+        rows, heads = [row for line in lines for row in _narrow_rows(line)], _NARROW_HEADS
+    for shown in table(rows, heads=heads, room=room, whole=_AMOUNTS):
+        click.echo(shown)
+    unpriced = sum(line.spent.unpriced for line in lines if line.provider is None and line.space == space)
+    if unpriced:
+        note(
+            f"Calls without a known price: {unpriced:,}. Name prices in hexad.toml, [prices], to count them in USD."
+        )
+
+
+def _all(hx: Hexad) -> list[BudgetLine]:
+    found = list(hx.spaces.budget())
+    for space in hx.spaces.list():
+        lines = hx.spaces.budget(space.name)
+        if any(_says_something(line) for line in lines):
+            found += lines
+    return found
+
+
+def _says_something(line: BudgetLine) -> bool:
+    capped = line.cap_tokens is not None or line.cap_usd is not None
+    return capped or bool(line.spent.calls or line.spent.reserved_calls)
+
+
+def _row(line: BudgetLine) -> Sequence[str]:
+    return (
+        f"space {line.space}" if line.space is not None else "project",
+        line.provider or "all",
+        line.period.value,
+        _amount(line.cap_tokens, line.cap_usd) or "none",
+        _amount(line.spent.tokens, line.spent.usd) if line.spent.calls else "nothing",
+        _amount(line.spent.reserved_tokens, line.spent.reserved_usd)
+        if line.spent.reserved_calls
+        else "nothing",
+        _amount(line.left_tokens, line.left_usd) or "no bound",
+    )
+
+
+def _narrow_rows(line: BudgetLine) -> Iterator[Sequence[str]]:
+    of, provider, period, *_ = _row(line)
+    spent = line.spent
+    dollars = (line.cap_usd, spent.usd, spent.reserved_usd, line.left_usd)
+    tokens = (line.cap_tokens, spent.tokens, spent.reserved_tokens, line.left_tokens)
+    yield (
+        of,
+        provider,
+        period,
+        "USD",
+        *("–" if dollar is None else _usd(dollar).lstrip("$") for dollar in dollars),
+    )
+    yield ("", "", "", "tokens", *("–" if token is None else f"{token:,}" for token in tokens))
+
+
+def _amount(tokens: int | None, usd: float | None) -> str:
+    parts = [] if usd is None else [_usd(usd)]
+    if tokens is not None:
+        parts.append(count(tokens, "token"))
+    return ", ".join(parts)
+
+
+def _usd(amount: float) -> str:
+    """Return an amount with all its digits, so that cap, spent and left add up."""
+    whole, _, below = f"{amount:.8f}".partition(".")
+    return f"${whole}.{below.rstrip('0'):0<2}" if amount >= _TINY_USD or not amount else f"${amount:.2g}"

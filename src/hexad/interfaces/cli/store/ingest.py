@@ -18,7 +18,7 @@ from hexad.interfaces.cli.app.base import Command, note, print_json, read_stdin,
 from hexad.interfaces.cli.memory.space_files import say_read
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, clip, count, width
-from hexad.interfaces.cli.store.doctor_memories import SYSTEMS
+from hexad.interfaces.cli.store.doctor import SYSTEMS
 
 if TYPE_CHECKING:
     from hexad import FolderReport, Hexad, IngestReport

@@ -1,14 +1,20 @@
-"""`hexad init`, `check`, `reindex` and `maintain`: the store itself."""
+"""`hexad init`, `check`, `reindex`, `maintain`, `consolidate` and `cat`: the store itself."""
 
 from __future__ import annotations
 
+import hashlib
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, print_json, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, EXIT_INTERRUPTED, Command, note, print_json, state
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, size
 from hexad.interfaces.cli.store.encryption import (
@@ -19,6 +25,9 @@ from hexad.interfaces.cli.store.encryption import (
     warn_of_variable,
 )
 from hexad.interfaces.cli.store.ingest import embed, warn_of_budget, warn_of_links
+
+if TYPE_CHECKING:
+    from hexad import ConsolidationChange, ConsolidationReport, LayerSize
 
 
 @click.command(cls=Command)
@@ -160,3 +169,124 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
         note(clean(problem))
     if not any(value for name, value in report.to_dict().items() if name != "user_layer"):
         note("Nothing was waiting.")
+
+
+@click.command(cls=Command)
+@click.argument("file")
+def cat(file: str) -> None:
+    """Write what an encrypted FILE of the store says.
+
+    Working copies, space files, exports, packages of evidence and segments of the stream: their content goes to
+    standard output as it is, and no file is written. With --json only its length and its SHA-256.
+    """
+    digest, size = hashlib.sha256(), 0
+    with state().opened() as hx:
+        for piece in hx.decrypted(file):
+            digest.update(piece)
+            size += len(piece)
+            if not state().json:
+                click.echo(piece, nl=False)
+    if state().json:
+        print_json({"file": file, "bytes": size, "sha256": digest.hexdigest()})
+
+
+_CHANGES_SHOWN: Final = 20
+_DONE: Final = {
+    "promoted": "from sessions to the project",
+    "confirmed": "said again",
+    "done": "done",
+    "merged": "merged",
+    "dropped": "dropped from recall",
+    "archived": "archived",
+    "rescored": "weighed anew",
+    "removed": "removed",
+    "learned": "learned",
+}
+
+
+@click.command(cls=Command)
+@click.option(
+    "--scope",
+    type=click.Choice(["session", "project", "user"]),
+    help="What ended sessions left, the project by itself, or what is known of you; default: all three.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option(
+    "--archive-months", type=float, metavar="N", help="Archive what was untouched for so long; once."
+)
+@click.option("--all", "everything", is_flag=True, help="Show every change, not only the first of each kind.")
+@click.pass_context
+def consolidate(
+    ctx: click.Context, *, scope: str | None, dry_run: bool, archive_months: float | None, everything: bool
+) -> None:
+    """Put what is known in order.
+
+    What ended tasks left becomes memories of the project; duplicates are merged; what hardly matters or was untouched
+    for long is archived; drafts, patterns and preferences that are not seen any more become less sure; layers over
+    their quotas are made smaller. Nothing is purged, and what is pinned, decided or cited stays. Run again, it changes
+    nothing. Ctrl-C ends it after the transaction in hand. `hexad maintain` does what is due by itself.
+    """
+    with state().opened() as hx, _until_interrupted() as stop:
+        report = hx.consolidate(scope, dry_run=dry_run, archive_months=archive_months, stop=stop)
+    if state().json:
+        print_json(report.to_dict())
+    else:
+        _show_consolidated(report, everything=everything)
+    if report.interrupted:
+        ctx.exit(EXIT_INTERRUPTED)
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C in the block ask for an end between two transactions."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        del frame
+        asked.append(number)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _show_consolidated(report: ConsolidationReport, *, everything: bool) -> None:
+    for action, number in report.counts.items():
+        would = "would be " if report.dry_run else ""
+        click.echo(f"{click.style(f'{number:,}', bold=True)} {would}{_DONE[action]}")
+        changes = [change for change in report.changes if change.action.value == action]
+        for change in changes if everything else changes[:_CHANGES_SHOWN]:
+            click.echo(f"  {_change_line(change)}")
+        if len(changes) > _CHANGES_SHOWN and not everything:
+            click.echo(f"  and {len(changes) - _CHANGES_SHOWN:,} more (--all shows them)")
+    if not report.changes:
+        click.echo("Everything is in order; nothing was changed.")
+    for left in report.skipped:
+        note(f"Left alone: {count(left.count, 'item')}: {clean(left.reason)}")
+    for name, after in report.after.items():
+        before = report.before.get(name, after)
+        if (before.count, before.bytes) != (after.count, after.bytes):
+            click.echo(f"{name}: {_layer_size(before)} → {_layer_size(after)}")
+    for warning in report.warnings:
+        note(clean(warning))
+    for undo in report.undo:
+        note(clean(undo))
+    if report.interrupted:
+        note("It was interrupted; what was done stays done, and the next run does the rest.")
+
+
+def _change_line(change: ConsolidationChange) -> str:
+    kept = "" if change.remains is None else f" into {change.remains}"
+    sure = (
+        ""
+        if change.before is None or change.after is None
+        else f" ({change.before:.2f} → {change.after:.2f})"
+    )
+    return clean(f"{', '.join(change.ids)}{kept}: {change.reason}{sure}")
+
+
+def _layer_size(found: LayerSize) -> str:
+    quota = "" if found.quota is None else f" of {found.quota:,}"
+    return f"{found.count:,}{quota} ({size(found.bytes)})"

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
-from hexad.interfaces.cli.app.completing import tag_names
-from hexad.interfaces.cli.experience.lines import application_table, comment_lines, tag_kind, target
+from hexad.interfaces.cli.app.completion import tag_names
 from hexad.interfaces.cli.experience.options import (
     TICKS,
     require_one_target,
@@ -16,6 +15,7 @@ from hexad.interfaces.cli.experience.options import (
     tag_of,
     target_options,
 )
+from hexad.interfaces.cli.experience.render import application_table, comment_lines, tag_kind, target
 from hexad.interfaces.cli.output.render import clean, table_room, width
 
 _LAST_TICK = 1 << 53

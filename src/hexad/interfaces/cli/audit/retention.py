@@ -13,8 +13,7 @@ import hexad
 from hexad.audit import check_archive, check_incident
 from hexad.audit.archive_file import FORM
 from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
-from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
-from hexad.interfaces.cli.audit.reading import credential_of, credential_option
+from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS
 from hexad.interfaces.cli.output.render import clean, count
 

@@ -1,0 +1,134 @@
+"""`hexad decide` records a decision; `hexad why` prints what was decided about a path or a topic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hexad.interfaces.cli.app.base import Command, note, print_json, read_stdin, several, state
+from hexad.interfaces.cli.output.render import clean, hanging, width
+
+if TYPE_CHECKING:
+    from hexad import Decision, Hexad, Why
+
+
+@click.command(cls=Command)
+@click.argument("topic")
+@click.option("--space", help="Only decisions of this space.")
+@click.option("--limit", type=int, default=5, show_default=True, help="How many decisions at most.")
+def why(topic: str, space: str | None, limit: int) -> None:
+    """Print what was decided about TOPIC, and why.
+
+    A path of the repository is taken first: the decisions that cite it, or a folder that it is in. Else TOPIC is
+    looked for by its words. Prints nothing on stdout, with exit code 0, when nothing is recorded.
+    """
+    with state().opened() as hx:
+        found = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
+    if state().json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    for line in found.notes:
+        note(clean(line))
+
+
+def _from_root(topic: str, hx: Hexad) -> str:
+    """Return a file named from the folder that one is in as the store calls it; anything else as it was typed."""
+    root = hx.path.parent.resolve()
+    try:
+        file = Path(os.path.abspath(topic))
+        there = file.exists()
+    except (OSError, ValueError):
+        return topic
+    if there and file.is_relative_to(root) and file != root:
+        return file.relative_to(root).as_posix()
+    return topic
+
+
+def _show(found: Why) -> None:
+    if not found:
+        note(f"No decision about {clean(found.topic)!r} is recorded; `hexad decide` records one.")
+    room = width()
+    for number, decision in enumerate(found.decisions):
+        if number:
+            click.echo()
+        _show_one(decision, found, room=room)
+        for older in found.before.get(decision.id, ()):
+            click.echo()
+            for line in hanging(f"Before it: {older.title}", indent=2, room=room):
+                click.echo(line)
+            _show_parts(older, found, indent=4, room=room)
+
+
+def _show_one(decision: Decision, found: Why, *, room: int) -> None:
+    click.echo(click.style(clean(decision.title), bold=True))
+    _show_parts(decision, found, indent=2, room=room)
+
+
+def _show_parts(decision: Decision, found: Why, *, indent: int, room: int) -> None:
+    lines = decision.told(found.asked_at).split("\n")
+    told = [line for line in lines if line.strip() and line != decision.title]
+    for line in [*told, decision.id]:
+        for shown in hanging(line, indent=indent, room=room):
+            click.echo(shown)
+
+
+@click.command(cls=Command)
+@click.argument("title")
+@click.option(
+    "--because", "rationale", default="", metavar="TEXT", help="The reason; `-` reads it from stdin."
+)
+@click.option("--description", default="", help="What it means in full, where the title does not say it.")
+@click.option(
+    "--instead-of", "alternatives", multiple=True, metavar="TEXT", help="What was not chosen; repeatable."
+)
+@click.option(
+    "--link",
+    "links",
+    multiple=True,
+    metavar="PATH",
+    help="A path, document or address it is about; repeatable.",
+)
+@click.option(
+    "--supersedes", metavar="ID", help="The decision, or its memory, whose place it takes; both are kept."
+)
+@click.option("--depends-on", multiple=True, metavar="ID", help="A memory it rests on; repeatable.")
+@click.option("--by", metavar="NAME", help="Who decided; default: whoever opens the store.")
+@click.option("--space", default="project", show_default=True, help="Where it is kept; made when new.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--importance", type=float, default=0.8, show_default=True, help="0 to 1.")
+@click.option(
+    "--trust",
+    type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
+    default="user",
+    show_default=True,
+    help="Who vouches for it.",
+)
+def decide(title: str, rationale: str, tags: Sequence[str], **options: Any) -> None:
+    """Record a decision: TITLE says in one line what was decided.
+
+    Decisions are only added. A later one supersedes an earlier one, and both are kept; `hexad why` tells them.
+    """
+    if rationale == "-":
+        rationale = read_stdin().strip()
+    with state().opened(create=True, embeds=True) as hx:
+        decision = hx.governance.decide(title, rationale=rationale, tags=several(tags), **options)
+        now = hx.clock.now()
+    if state().json:
+        print_json(decision.to_dict(now))
+    else:
+        _show_recorded(decision, supersedes=options["supersedes"])
+
+
+def _show_recorded(decision: Decision, *, supersedes: str | None) -> None:
+    click.echo(f"{decision.id}  {clean(decision.title)}")
+    if decision.status is not None and decision.status.value == "quarantined":
+        note("It waits for a review: `hexad memory quarantine list`.")
+    elif supersedes is not None and decision.supersedes is not None:
+        note(f"It takes the place of {decision.supersedes}; both are kept.")
+    if not decision.rationale:
+        note("No reason was recorded; --because says it, and whoever asks why is told it.")
