@@ -68,7 +68,6 @@ TABLE_EXCEPTIONS = {
     ): "people are shown what models are, by the same rules",
     **dict.fromkeys(
         (
-            ("hexad.config", "hexad.layers.user.settings"),
             ("hexad.config", "hexad.maintenance.consolidation.settings"),
             ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"),
             ("hexad.honeycomb.service", "hexad.services"),
@@ -116,9 +115,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.engine", "hexad.privacy.wipe"): "as the export of all that is held",
     ("hexad.layers.session.service", "hexad.layers.session.api"): _LATE_SESSION,
     ("hexad.layers.session.service", "hexad.layers.session.layer"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.live_session"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.live_sessions"): _LATE_SESSION,
-    ("hexad.layers.session.service", "hexad.layers.session.stream_search"): _LATE_SESSION,
+    ("hexad.layers.session.service", "hexad.layers.session.manager"): _LATE_SESSION,
     ("hexad.layers.session.service", "hexad.layers.session.texts"): _LATE_SESSION,
     ("hexad.layers.session.service", "hexad.redaction.masking"): _LATE_SESSION,
     ("hexad.layers.user.access", "hexad.redaction.redact"): "reading the layer of the person does without",

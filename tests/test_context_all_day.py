@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hexad import FrozenClock, MemoryItem, MemoryLayer
-from hexad.layers.context.conflicts import resolve
+from hexad.layers.context.selection import resolve
 from hexad.layers.scoring import DEFAULT_WEIGHTS, age_days, rank
 from hexad.memory.decision import ago
 from user_projects import open_project

@@ -10,7 +10,7 @@ import pytest
 import hexad
 from hexad import MemoryItem, MemoryLayer
 from hexad.errors import InvalidInput
-from hexad.layers.context.conflicts import resolve
+from hexad.layers.context.selection import resolve
 from hexad.layers.scoring import DEFAULT_WEIGHTS, rank
 from user_projects import open_project
 

@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad.errors import InvalidInput
-from hexad.layers.router.plain_language import understood, written
+from hexad.layers.router.natural_language_filters import understood, written
 from hexad.layers.router.plan import parse_settings
 from hexad.layers.router.query_language import parse_query_text
 

@@ -11,8 +11,7 @@ import pytest
 
 from hexad import MemoryItem, MemoryLayer, Trust
 from hexad.errors import InvalidInput
-from hexad.layers.context.conflicts import resolve
-from hexad.layers.context.dedupe_and_quota import allot, deduplicate
+from hexad.layers.context.selection import allot, deduplicate, resolve
 from hexad.layers.context.toon import encode
 from hexad.layers.router.plan import QUOTAS, parse_settings
 from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised, rank, relevance_of, score

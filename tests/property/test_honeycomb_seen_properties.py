@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hexad
 from hexad import Hexad
 from hexad.honeycomb.tables.edges import EdgeRow, HoneycombEdges
-from hexad.honeycomb.tables.role_view import SeenRings
+from hexad.honeycomb.tables.nodes import SeenRings
 
 ENDS = 16
 # Few scores, so that equals are common; some edges come twice, and resurface.

@@ -12,12 +12,11 @@ from hexad.errors import InvalidInput
 from hexad.honeycomb.api import HoneycombFacade, HoneycombNeeds, NeedsInForce, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
 from hexad.honeycomb.graph.adjacency import Layout
-from hexad.honeycomb.graph.calibration import Calibration
 from hexad.honeycomb.graph.entry_points import EntryIndex
+from hexad.honeycomb.graph.statistics import Calibration
 from hexad.honeycomb.link_job import LinkJob, link_lease
 from hexad.honeycomb.values import HoneycombRules, JitPiece
-from hexad.honeycomb.walk.seeds import seeds_of
-from hexad.honeycomb.walk.walker import JitWalker
+from hexad.honeycomb.walk.walker import JitWalker, seeds_of
 from hexad.providers.budgets.metered_models import query_embedder
 from hexad.redaction.masking import Masking
 from hexad.search.recall.recall_log import Handouts

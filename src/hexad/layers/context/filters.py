@@ -10,7 +10,7 @@ from typing import Final
 from hexad.core.arguments import parse_time, word_list
 from hexad.errors import InvalidInput
 from hexad.layers.contract import MemoryItem, MemoryQuery
-from hexad.layers.router.plain_language import understood, written
+from hexad.layers.router.natural_language_filters import understood, written
 from hexad.layers.router.query_language import QueryText, moment
 from hexad.memory.decision import DECISION
 from hexad.memory.layer_names import MemoryLayer

@@ -24,7 +24,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
 from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, checked_said
-from hexad.layers.project.detect.project import look_at
+from hexad.layers.project.detection import look_at
 from hexad.layers.project.values import (
     INFERRED_MOST,
     Category,

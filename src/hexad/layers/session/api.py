@@ -22,8 +22,7 @@ from hexad.core.arguments import (
 from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace
 from hexad.layers.session import changes
-from hexad.layers.session.live_session import Line
-from hexad.layers.session.live_sessions import Desk
+from hexad.layers.session.manager import Desk, Line
 from hexad.layers.session.working_set import (
     INPUT_CHARS_LIMIT,
     NAME_CHARS_LIMIT,

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from hexad.experience.values.tiers import EventRecord
     from hexad.layers.session.api import SessionFacade
     from hexad.layers.session.layer import SessionLayer
-    from hexad.layers.session.live_sessions import Desk
-    from hexad.layers.session.stream_search import Said
+    from hexad.layers.session.manager import Desk
+    from hexad.layers.session.texts import Said
     from hexad.layers.session.working_set import TaskEnd
     from hexad.memory.store import Stores
     from hexad.redaction.masking import Masking
@@ -44,8 +44,7 @@ class SessionUpkeep:
     @cached_property
     def desk(self) -> Desk:
         """The working sets that this process has in hand."""
-        from hexad.layers.session.live_session import DeskNeeds
-        from hexad.layers.session.live_sessions import Desk
+        from hexad.layers.session.manager import Desk, DeskNeeds
 
         base = self.base
         return Desk(
@@ -103,7 +102,7 @@ class SessionUpkeep:
 
     @cached_property
     def _said(self) -> Said:
-        from hexad.layers.session.stream_search import Said
+        from hexad.layers.session.texts import Said
 
         return Said(self.base.db, self.experiencing.experience)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from hexad.database.codec import dump, from_micros
 from hexad.database.connection import Database, Row
+from hexad.experience.events.text_cache import EventTexts
+from hexad.experience.stream_database import Experience
 from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.tiers import EventRecord
+from hexad.text.search_terms import search_terms
 
 LOOKED_AT: Final = 2_000
 """So many of the last compactions and comments are looked through: they have no index of words."""
@@ -106,3 +110,20 @@ def _said(row: Row, kind: str, *, level: str | None = None) -> SaidText:
         session_id=row[3],
         level=level,
     )
+
+
+class Said:
+    """Finds whole events of all sessions, this process's own records included."""
+
+    def __init__(self, db: Database, experience: Experience) -> None:
+        self._experience = experience
+        self._texts = EventTexts(db, experience.events, experience.reader)
+
+    def opened(self) -> Callable[[str, int], Sequence[EventRecord]]:
+        """Return what finds events that have all words of a text, up to a number, without their activations.
+
+        The stream is looked at now: what is recorded after this is not found.
+        """
+        self._experience.recorder.flush()
+        find = self._texts.opened()
+        return lambda text, most: find(search_terms(text), most)

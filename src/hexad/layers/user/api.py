@@ -20,14 +20,23 @@ from hexad.core.arguments import (
 from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, NotFound
 from hexad.layers.user.access import UserDesk, UserNeeds
-from hexad.layers.user.confidence import LOWERED, RESCORED_AT, Weighed, rescored
 from hexad.layers.user.database import UserStore
 from hexad.layers.user.layer import Stated
-from hexad.layers.user.learning import Mined, mine, overridden, said, weighed_again
-from hexad.layers.user.pattern_mining import MinedPatterns, mine_patterns
+from hexad.layers.user.learning import (
+    LOWERED,
+    RESCORED_AT,
+    Mined,
+    MinedPatterns,
+    Weighed,
+    mine,
+    mine_patterns,
+    overridden,
+    rescored,
+    said,
+    weighed_again,
+)
 from hexad.layers.user.publishing import Published, key_of, publishable
-from hexad.layers.user.resolving import Here, resolve, suggest
-from hexad.layers.user.statements import SaidHere, here_of
+from hexad.layers.user.resolution import Here, SaidHere, here_of, resolve, suggest
 from hexad.layers.user.tables.holdings import SECTIONS
 from hexad.layers.user.tables.preferences import SAID, Held, look
 from hexad.layers.user.values import (

@@ -21,8 +21,7 @@ from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.errors import AccessDenied, InvalidInput
 from hexad.layers.user.tables.holdings import UserHoldings
-from hexad.layers.user.tables.patterns import Patterns
-from hexad.layers.user.tables.preferences import Preferences
+from hexad.layers.user.tables.preferences import Patterns, Preferences
 from hexad.layers.user.tables.projects import Projects
 from hexad.layers.user.tables.schema import MIGRATIONS
 from hexad.lifecycle.reencryption import Conversion

@@ -6,9 +6,9 @@ values give nothing to change the second time, so it may run as often as one lik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import permutations
 from typing import Final
 
@@ -25,6 +25,8 @@ from hexad.layers.user.values import (
     SUGGESTED_LEAST,
     SUPPORT_LEAST,
     LearnedChange,
+    Pattern,
+    PatternType,
     Preference,
     ProjectValue,
     Source,
@@ -33,6 +35,7 @@ from hexad.layers.user.values import (
     mined_confidence,
     raised,
 )
+from hexad.memory.confidence import decayed
 
 TOGETHER_LEAST: Final = 0.8
 """In this part of the projects that have the one, and say anything of the other, both stand together in a rule."""
@@ -337,3 +340,274 @@ def weighed_again(held: Held | None, fresh: Preference, delta: int, *, at: datet
         last_seen=at if delta >= 0 else preference.last_seen,
     )
     return replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinedPatterns:
+    """What would be stored: patterns, those that go, in how many projects each was counted, the changes in words."""
+
+    put: Sequence[Pattern] = ()
+    remove: Sequence[Pattern] = ()
+    counted: Mapping[str, int]
+    changes: Sequence[LearnedChange] = ()
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A pattern, and the projects that show it."""
+
+    text: str
+    last_seen: datetime
+    projects: set[str]
+
+
+def mine_patterns(
+    values: Sequence[ProjectValue], known: Sequence[Pattern], counted: Mapping[str, int], *, user_id: str
+) -> MinedPatterns:
+    """Return what the patterns of all projects change in those that are known.
+
+    One that at least half of the projects show, and at least three, becomes the person's; each project more is
+    evidence, each that leaves takes its evidence along. `counted` says in how many projects each was counted before.
+    """
+    total = len({project_value.project_id for project_value in values})
+    shown = _shown(values)
+    before = {
+        look(pattern.description): pattern for pattern in known if pattern.pattern_type is PatternType.PATTERN
+    }
+    put: list[Pattern] = []
+    remove: list[Pattern] = []
+    changes: list[LearnedChange] = []
+    now_counted: dict[str, int] = {}
+    for like in sorted(shown.keys() | counted.keys()):
+        found, was = shown.get(like), counted.get(like, 0)
+        count = len(found.projects) if found else 0
+        wide = count >= PROJECTS_LEAST and count / total >= SUPPORT_LEAST
+        now_counted[like] = count if wide or was else 0
+        old, delta = before.get(like), now_counted[like] - was
+        if not delta or (old is None and (found is None or delta < 0)):
+            continue
+        new = _weighed_pattern(old, found, delta, support=count / total if total else 0.0, user_id=user_id)
+        if new.evidence_count > 0:
+            put.append(new)
+        elif old is not None:
+            remove.append(old)
+        changes.append(
+            LearnedChange(
+                what="promoted" if old is None else "raised" if delta > 0 else "lowered",
+                key="pattern",
+                value=new.description,
+                reason=f"in {count} of {total} projects",
+                before=None if old is None else old.confidence,
+                after=new.confidence if new.evidence_count > 0 else None,
+            )
+        )
+    kept = {like: count for like, count in now_counted.items() if count}
+    return MinedPatterns(put=put, remove=remove, counted=kept, changes=changes)
+
+
+def text_of(project_value: ProjectValue) -> str:
+    """Return the description of the pattern that a published value stands for."""
+    return f"{project_value.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {project_value.value}"
+
+
+def _shown(values: Sequence[ProjectValue]) -> dict[str, _Shown]:
+    found: dict[str, _Shown] = {}
+    for project_value in values:
+        if not project_value.attribute.startswith(PATTERN_PREFIX):
+            continue
+        text = text_of(project_value)
+        shown = found.setdefault(look(text), _Shown(text, project_value.last_seen, set()))
+        if project_value.last_seen >= shown.last_seen:
+            shown.text, shown.last_seen = text, project_value.last_seen
+        shown.projects.add(project_value.project_id)
+    return found
+
+
+def _weighed_pattern(
+    old: Pattern | None, found: _Shown | None, delta: int, *, support: float, user_id: str
+) -> Pattern:
+    if old is None:
+        assert found is not None
+        return Pattern(
+            id="",
+            user_id=user_id,
+            pattern_type=PatternType.PATTERN,
+            description=found.text,
+            evidence_count=delta,
+            confidence=mined_confidence(support),
+            first_seen=found.last_seen,
+            last_seen=found.last_seen,
+        )
+    sure = raised(old.confidence, delta) if delta > 0 else lowered(old.confidence, -delta)
+    return replace(
+        old,
+        evidence_count=max(old.evidence_count + delta, 0),
+        confidence=sure,
+        last_seen=old.last_seen if found is None else max(old.last_seen, found.last_seen),
+    )
+
+
+RESCORED_AT: Final = "rescored_at"
+LOWERED: Final = "lowered"
+"""Where the layer keeps how sure things were before they grew old, and how sure they were made."""
+GRACE: Final = timedelta(days=30)
+HALF_LIFE_DAYS: Final = 180.0
+"""Unseen for so long, past the grace, something is half as sure."""
+_WORTH_WRITING: Final = 0.005
+Lowered = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """What is known: values of projects (the project that began first comes first), patterns, preferences; `lowered`
+    gives, by name, how sure something was before it was lowered, and to what it was lowered.
+    """
+
+    values: Sequence[ProjectValue]
+    patterns: Sequence[Pattern]
+    held: Sequence[Held]
+    lowered: Lowered
+
+
+@dataclass(slots=True)
+class Rescored:
+    """What would be stored and what would go, and the changes in words."""
+
+    patterns: list[Pattern] = field(default_factory=list)
+    gone_patterns: list[Pattern] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    gone_held: list[Held] = field(default_factory=list)
+    lowered: dict[str, list[float]] = field(default_factory=dict)
+    changes: tuple[LearnedChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Assertion:
+    """A preference or a pattern, as far as it is weighed."""
+
+    name: str
+    key: str
+    value: str
+    confidence: float
+    evidence: int
+    seen: datetime
+    share: float
+
+
+def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
+    """Return what time has done to what is known; `recent` is how many of the latest projects speak for it."""
+    found, changes = Rescored(), list[LearnedChange]()
+    latest = _Latest(known.values, recent)
+    for pattern in known.patterns:
+        assertion = _Assertion(
+            name=f"{pattern.pattern_type.value} {look(pattern.description)}",
+            key=pattern.pattern_type.value,
+            value=pattern.description,
+            confidence=pattern.confidence,
+            evidence=pattern.evidence_count,
+            seen=pattern.last_seen,
+            share=latest.showing(look(pattern.description)),
+        )
+        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
+        if change is None:
+            continue
+        changes.append(change)
+        if after is None:
+            found.gone_patterns.append(pattern)
+        else:
+            found.patterns.append(replace(pattern, confidence=after))
+    for held in known.held:
+        said = held.preference
+        if said.source is Source.EXPLICIT:
+            continue
+        assertion = _Assertion(
+            name=f"preference {said.key} {look(said.value)}",
+            key=said.key,
+            value=said.value,
+            confidence=said.confidence,
+            evidence=said.evidence_count + said.accepted,
+            seen=said.last_seen,
+            share=latest.using(said.key, look(said.value)),
+        )
+        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
+        if change is None:
+            continue
+        changes.append(change)
+        if after is None:
+            found.gone_held.append(held)
+        else:
+            found.held.append(replace(held, preference=replace(said, confidence=after)))
+    found.changes = tuple(changes)
+    return found
+
+
+class _Latest:
+    """The projects that began last, and what they have."""
+
+    def __init__(self, values: Sequence[ProjectValue], recent: int) -> None:
+        order = list(dict.fromkeys(project_value.project_id for project_value in values))
+        self._projects = set(order[-recent:])
+        self._values = [
+            project_value for project_value in values if project_value.project_id in self._projects
+        ]
+
+    def using(self, key: str, like: str) -> float:
+        return self._share(
+            project_value.project_id
+            for project_value in self._values
+            if project_value.attribute == key and look(project_value.value) == like
+        )
+
+    def showing(self, like: str) -> float:
+        return self._share(
+            project_value.project_id
+            for project_value in self._values
+            if project_value.attribute.startswith(PATTERN_PREFIX) and look(text_of(project_value)) == like
+        )
+
+    def _share(self, projects: Iterable[str]) -> float:
+        return len(set(projects)) / len(self._projects) if self._projects else 0.0
+
+
+def _aged(
+    assertion: _Assertion, lowered: Lowered, kept: dict[str, list[float]], *, now: datetime
+) -> tuple[float | None, LearnedChange | None]:
+    """Return how sure something is by now, None where it goes, and the change; no change where it stays as it is.
+
+    `kept` takes what is to be remembered of it.
+    """
+    base, to = lowered.get(assertion.name, (assertion.confidence, assertion.confidence))
+    if abs(assertion.confidence - to) >= 1e-6:
+        base = assertion.confidence  # evidence came since: it is as sure as that made it
+    unseen = max((now - assertion.seen - GRACE).days, 0)
+    after = decayed(
+        base,
+        days=unseen * (1 - assertion.share),
+        half_life_days=HALF_LIFE_DAYS,
+        least=min(base, CONFIDENCE_LEAST),
+    )
+    if after < FORGOTTEN and assertion.evidence < PROJECTS_LEAST:
+        return None, _confidence_change("forgotten", assertion, None, now)
+    if abs(after - assertion.confidence) < _WORTH_WRITING:
+        if base > assertion.confidence:
+            kept[assertion.name] = [base, assertion.confidence]
+        return assertion.confidence, None
+    if base > after:
+        kept[assertion.name] = [base, after]
+    return after, _confidence_change(
+        "raised" if after > assertion.confidence else "lowered", assertion, after, now
+    )
+
+
+def _confidence_change(what: str, assertion: _Assertion, after: float | None, now: datetime) -> LearnedChange:
+    reason = f"not seen for {max((now - assertion.seen).days, 0)} days"
+    if assertion.share:
+        reason += f", though {assertion.share:.0%} of the latest projects show it"
+    return LearnedChange(
+        what=what,
+        key=assertion.key,
+        value=assertion.value,
+        reason=reason,
+        before=assertion.confidence,
+        after=after,
+    )

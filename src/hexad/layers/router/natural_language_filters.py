@@ -9,13 +9,12 @@ noun's phrase counts: tags, a space, a path, times. A word that is the topic doe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hexad.layers.contract import TaskType
-from hexad.layers.router import plain_words as words
 from hexad.layers.router.classify import classify
 from hexad.layers.router.query_language import QueryText
 from hexad.text.dates.calendar_spans import Span, day_span, month_span, unit_span
@@ -167,7 +166,7 @@ def understood(sentence: str, *, now: datetime, known_space: Callable[[str], boo
     if not text or len(text) > READ_CHARACTERS:
         return None
     text = text.rstrip("?.! ")
-    if words.ANOTHER_ORDER.search(text):
+    if ANOTHER_ORDER.search(text):
         return None
     times = times_in(text, now=now)
     reading = _Reading(text)
@@ -206,23 +205,23 @@ def _opening(text: str, times: Times | None) -> int:
     """Return where the request begins: after a time that stands before it, as in "In March, what did we decide?"."""
     if times is not None and times.start == 0 and (comma := re.match(r",?\s+", text[times.end :])):
         rest = text[times.end + comma.end() :]
-        if words.HEADS.match(rest) or words.DECIDED.match(rest) or words.NOTED.match(rest):
+        if HEADS.match(rest) or DECIDED.match(rest) or NOTED.match(rest):
             return times.end + comma.end()
     return 0
 
 
 def _records(reading: _Reading, at: int) -> int | None:
     """Return where the phrase that names the records ends, with what it says taken; None where there is none."""
-    for pattern in (words.DECIDED, words.NOTED, words.PINNED, words.TAGGED):
+    for pattern in (DECIDED, NOTED, PINNED, TAGGED):
         said = pattern.match(reading.text, at)
         if said is None:
             continue
         more: dict[str, object] = {}
-        if pattern is words.DECIDED:
+        if pattern is DECIDED:
             more = {"kinds": ("decision",)}
-        elif pattern is words.NOTED and said["noted"]:
+        elif pattern is NOTED and said["noted"]:
             more = {"kinds": ("note",)}
-        elif pattern is words.PINNED:
+        elif pattern is PINNED:
             more = {"pinned": True}
         reading.take(said.start(), said.end(), **more)
         return said.end()
@@ -232,9 +231,9 @@ def _records(reading: _Reading, at: int) -> int | None:
 def _noun(reading: _Reading, at: int) -> int | None:
     """Read `show me the pinned auth decisions`: a head, then one phrase whose noun names records."""
     text = reading.text
-    if words.LEFT_OPEN.search(text):
+    if LEFT_OPEN.search(text):
         return None
-    head = words.HEADS.match(text, at)
+    head = HEADS.match(text, at)
     how = "" if head is None else next(name for name, value in head.groupdict().items() if value)
     if head is None and classify(text[at:]).task_type in _MAKING:
         return None
@@ -244,38 +243,36 @@ def _noun(reading: _Reading, at: int) -> int | None:
     own = False
     for match in _WORD.finditer(text, begins):
         word = match[0].lower()
-        ends, beside = _beside(text, match.end()) if word in words.KIND_OF else (match.end(), ())
+        ends, beside = _beside(text, match.end()) if word in KIND_OF else (match.end(), ())
         after = text[ends:]
         if re.fullmatch(r"(?i)what (?:is|are)\s*", text[at : match.start()]) and not after.strip():
             return None  # "What are notes?" asks what notes are
-        name = word in words.KIND_OF or word in words.ANY_KIND or word in words.PREFERENCES
+        name = word in KIND_OF or word in ANY_KIND or word in PREFERENCES
         if (name and _ends(word, after, how, topic)) or (
-            word in words.ALL_OF_THEM and _narrowed(after) and not topic
+            word in ALL_OF_THEM and _narrowed(after) and not topic
         ):
-            more = _meaning(word, said, own=own or word not in words.PREFERENCES)
+            more = _meaning(word, said, own=own or word not in PREFERENCES)
             if more is None:
                 return None
             kept = [
-                term
-                for term in topic
-                if term not in words.PLAIN_ADJECTIVES and term not in ("pinned", "unpinned")
+                term for term in topic if term not in PLAIN_ADJECTIVES and term not in ("pinned", "unpinned")
             ]
             if beside:
-                more["kinds"] = tuple(dict.fromkeys((words.KIND_OF[word], *beside)))
+                more["kinds"] = tuple(dict.fromkeys((KIND_OF[word], *beside)))
             reading.take(at, ends, **more, words=tuple(kept))
             return ends
-        if word in words.DETERMINERS or word.isdigit():
+        if word in DETERMINERS or word.isdigit():
             own = own or word == "my"
             if topic:
                 return None
-        elif word in words.ADJECTIVES:
+        elif word in ADJECTIVES:
             said.add(word)
             topic.append(word)
-        elif word in words.FUNCTION_WORDS or name or not re.fullmatch(r"[\w-]+", word):
+        elif word in FUNCTION_WORDS or name or not re.fullmatch(r"[\w-]+", word):
             return None
         else:
             topic.append(word)
-        if sum(term not in words.ADJECTIVES for term in topic) > _TOPIC_WORDS_MOST:
+        if sum(term not in ADJECTIVES for term in topic) > _TOPIC_WORDS_MOST:
             return None
     return None
 
@@ -283,21 +280,21 @@ def _noun(reading: _Reading, at: int) -> int | None:
 def _beside(text: str, at: int) -> tuple[int, tuple[str, ...]]:
     """Return where a list of nouns for records ends that goes on at a place, and the kinds that it adds."""
     kinds: list[str] = []
-    while more := words.AND_MORE.match(text, at):
-        kinds.append(words.KIND_OF[more["noun"].lower()])
+    while more := AND_MORE.match(text, at):
+        kinds.append(KIND_OF[more["noun"].lower()])
         at = more.end()
     return at, tuple(kinds)
 
 
 def _ends(word: str, after: str, how: str, topic: list[str]) -> bool:
     """Whether a noun ends its phrase, so that it is what is asked for, and not part of another's name."""
-    if any(term in words.OTHER_NOTES for term in topic):
+    if any(term in OTHER_NOTES for term in topic):
         return False
     rest = after.split()
     following = rest[0].lower().strip(",") if rest else ""
-    if word in words.SINGULAR and following not in words.TOPICAL | {"tagged", "with"}:
+    if word in SINGULAR and following not in TOPICAL | {"tagged", "with"}:
         return False
-    if not how and word in words.NO_TITLES:
+    if not how and word in NO_TITLES:
         return False
     if (
         after.startswith(",")
@@ -307,15 +304,15 @@ def _ends(word: str, after: str, how: str, topic: list[str]) -> bool:
     ):
         return False
     if not following or after.startswith(","):
-        return how != "shown" or word in words.KIND_OF
+        return how != "shown" or word in KIND_OF
     if not how:
         loose = re.sub(r"\b(?:that|which)?\s*(?:we|i|you|they)\s+\w+(?:\s+\w+ed)?", "", after)
-        return following in words.FOLLOWS and words.FINITE.search(loose) is None
+        return following in FOLLOWS and FINITE.search(loose) is None
     if how == "shown":
-        return following in words.AFTER_SHOWN or words.SPACES.match(after.lstrip()) is not None
-    if how in ("which", "are") and following in words.IN_QUESTIONS:
-        return words.ASKED_OF.match(after) is not None
-    return following in words.FOLLOWS
+        return following in AFTER_SHOWN or SPACES.match(after.lstrip()) is not None
+    if how in ("which", "are") and following in IN_QUESTIONS:
+        return ASKED_OF.match(after) is not None
+    return following in FOLLOWS
 
 
 def _narrowed(after: str) -> bool:
@@ -323,7 +320,7 @@ def _narrowed(after: str) -> bool:
     after = after.lstrip()
     if after.lower().startswith(("tagged", "labelled", "labeled", "with the tag", "with tag")):
         return True
-    return any(pattern.match(after) for pattern in (words.SPACES, words.PATHS, words.LAYERS)) or bool(
+    return any(pattern.match(after) for pattern in (SPACES, PATHS, LAYERS)) or bool(
         re.match(r"(?i)(?:since|from|before|after)\b", after)
     )
 
@@ -331,12 +328,12 @@ def _narrowed(after: str) -> bool:
 def _meaning(word: str, said: set[str], *, own: bool) -> dict[str, object] | None:
     """Return what a noun with its adjectives asks for; None for preferences that are not somebody's own."""
     more: dict[str, object] = {}
-    if word in words.PREFERENCES:
+    if word in PREFERENCES:
         if not own:
             return None
         more["layers"] = ("user",)
-    elif word in words.KIND_OF:
-        more["kinds"] = (words.KIND_OF[word],)
+    elif word in KIND_OF:
+        more["kinds"] = (KIND_OF[word],)
     if said & {"pinned", "unpinned"}:
         more["pinned"] = "pinned" in said
     return more
@@ -345,19 +342,19 @@ def _meaning(word: str, said: set[str], *, own: bool) -> dict[str, object] | Non
 def _attached(reading: _Reading, head: int, known_space: Callable[[str], bool]) -> None:
     """Take what narrows the records after their noun: tags, a space, a path, a layer, whether they are pinned."""
     text = reading.text
-    if tags := words.TAGS.search(text, head):
+    if tags := TAGS.search(text, head):
         named = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", tags["tags"])
         values = tuple(tag.strip("\"'#").lower() for tag in named)
-        if not any(tag in words.FUNCTION_WORDS for tag in values) and all(map(slug, values)):
+        if not any(tag in FUNCTION_WORDS for tag in values) and all(map(slug, values)):
             reading.take(*tags.span(), tags=tuple(map(slug, values)))
-    if space := words.SPACES.search(text, head):
+    if space := SPACES.search(text, head):
         name = space["named"] or space["before"]
-        if name.lower() not in words.FUNCTION_WORDS and known_space(name):
+        if name.lower() not in FUNCTION_WORDS and known_space(name):
             reading.take(*space.span(), space=name)
-    if path := words.PATHS.search(text, head):
+    if path := PATHS.search(text, head):
         value = next(value for value in path.groupdict().values() if value)
         reading.take(*path.span(), path=value.rstrip("/"))
-    if (layer := words.LAYERS.search(text, head)) and not reading.found.layers:
+    if (layer := LAYERS.search(text, head)) and not reading.found.layers:
         reading.take(*layer.span(), layers=(layer["layer"].lower(),))
     pinned = re.compile(
         r"(?i)\s+(?:(?:that|which)\s+)?(?:(?:is|are)\s+)?(?P<said>(?:un)?pinned)\b(?!\s+to\b)"
@@ -380,7 +377,7 @@ def _rest(reading: _Reading, head: int) -> tuple[str, ...]:
         text[start:end] = " " * (end - start)
     left = re.findall(r"\S+", "".join(text[head:]))
     left = [word for word in (part.strip(",;:") for part in left) if word]
-    joining = words.FUNCTION_WORDS | {
+    joining = FUNCTION_WORDS | {
         "made",
         "taken",
         "make",
@@ -397,3 +394,171 @@ def _rest(reading: _Reading, head: int) -> tuple[str, ...]:
     while left and left[-1].lower() in joining:
         left.pop()
     return (*reading.found.words, *(word.replace(":", " ").replace('"', "") for word in left))
+
+
+KIND_OF: Final[Mapping[str, str]] = {
+    "decision": "decision",
+    "decisions": "decision",
+    "todo": "todo",
+    "todos": "todo",
+    "to-do": "todo",
+    "to-dos": "todo",
+    "convention": "convention",
+    "conventions": "convention",
+    "note": "note",
+    "notes": "note",
+}
+"""Nouns that name a kind of memory. Patterns are left out: of most patterns one speaks as of a topic."""
+ANY_KIND: Final = frozenset({"memories"})
+ALL_OF_THEM: Final = frozenset({"everything", "anything", "all", "things"})
+"""Nouns for records of any kind: the second only where what narrows them stands next to them."""
+PREFERENCES: Final = frozenset({"preference", "preferences"})
+SINGULAR: Final = frozenset({"decision", "todo", "to-do", "convention", "note", "preference"})
+NO_TITLES: Final = frozenset({"todo", "to-do", "note", "preference"})
+"""In the singular these ask for records only after a head: "the note on the door" is a note on a door."""
+DETERMINERS: Final = frozenset("the all of our my your any every some these those a an each".split())
+PLAIN_ADJECTIVES: Final = frozenset(
+    "recent latest last newest new past previous old older earlier existing current known other stored".split()
+)
+"""What says nothing of the topic; other words before a noun stay words to be looked for."""
+ADJECTIVES: Final = PLAIN_ADJECTIVES | frozenset(
+    "open pending unresolved unfinished finished done important critical urgent pinned unpinned personal".split()
+)
+OTHER_NOTES: Final = frozenset(
+    """
+    release patch meeting speaker field lecture sticky delivery credit bank upgrade migration promissory side
+    technical program liner cliff sample dummy demo example test user users default api
+    """.split()
+)
+"""With one of these before it, a noun names something else: release notes, sample todos, user preferences."""
+FUNCTION_WORDS: Final = frozenset(
+    """
+    a an the this that these those and or but not no nor if then so as at by for from in into of off on onto out over
+    per since than through to under until up via with within without about above after against along among around
+    before behind below between during regarding concerning is are am was were be been being do does did has have had
+    can could shall should will would may might must i we you he she it they me us him her them my our your his its
+    their what which who whom whose when where why how there here just only also
+    """.split()
+)
+TOPICAL: Final = frozenset("about on for regarding concerning around of".split())
+FOLLOWS: Final = TOPICAL | frozenset(
+    """
+    in from since before after until till between during within over under below with tagged labelled labeled pinned
+    made taken written recorded noted stored related that which we i you last this yesterday today at by dated
+    """.split()
+)
+"""After a noun these go on with its phrase; any other word makes a compound of it, or a sentence about it."""
+AFTER_SHOWN: Final = frozenset(
+    "about regarding concerning tagged labelled labeled since under below from".split()
+)
+"""`show notes …` is an order to a program's author as often; only these go on as one speaks of records."""
+IN_QUESTIONS: Final = frozenset("did do have has had were was are is exist".split())
+
+_NOUN: Final = "|".join(sorted(KIND_OF, key=len, reverse=True))
+AND_MORE: Final = re.compile(
+    rf"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)(?:(?:the|my|our|all|any)\s+)*(?P<noun>{_NOUN})\b",
+    re.IGNORECASE,
+)
+"""Another noun for records beside one: "decisions, notes and todos"."""
+ASKED_OF: Final = re.compile(
+    r"\s*(?:(?:did|do|have|had|has)\s+(?:we|i|you|they|the team)\b|exist\b"
+    r"|(?:were|was|have been|has been|are|is)\s+(?:\w+ly\s+)?"
+    r"(?:made|taken|written|tagged|pinned|open|left|recorded|there|noted|known|pending|labell?ed)\b)",
+    re.IGNORECASE,
+)
+"""How a question goes on after `which decisions`: with who made them, or that they are there."""
+
+HEADS: Final = re.compile(
+    r"(?:(?:please|kindly|now|ok|okay|hey|hi|so|and|just),?\s+)*"
+    r"(?:(?:can|could|would|will) you (?:please |kindly )?|(?:i|we)(?:'d| would) like to (?=see|read|know)"
+    r"|(?:i|we) (?:want|need) to (?=see|read|know)|let me (?=see|read))?"
+    r"(?:please\s+)?"
+    r"(?:(?P<given>(?:show|give|tell|get|find|fetch|bring|send|list|read) (?:me|us)(?: again)?)"
+    r"|(?P<listed>list|find|get|fetch|look up|pull up|bring up|recall|search(?: for| through)?|go through|see|read"
+    r"|summari[sz]e|recap|remind (?:me|us) of)"
+    r"|(?P<shown>show|display|print)"
+    r"|(?P<which>(?:which|what|how many)(?: of (?=(?:the|our|my)\b))?(?! (?:is|are|was|were|do|does|did|have|has)\b))"
+    r"|(?P<are>what (?:are|were|is|was)|where are|(?:are|were|is) there|(?:do|did) (?:we|i|you) (?:already )?have"
+    r"|have (?:we|i) (?:got )?(?=any\b|some\b|no\b|a\b)))\b\s*",
+    re.IGNORECASE,
+)
+"""How a request for records begins: with whoever is given them, a verb that lists, or a question for what there is."""
+
+_WHO: Final = r"(?:(?i:we|i|you|they|(?:the|our) team|everybody|everyone)|[A-Z][a-z]+)"
+_OFTEN: Final = r"(?:\s+(?:already|ever|finally|just|last|actually|all))?"
+_TOLD: Final = (
+    r"(?i:(?:(?:show|tell|remind)\s+(?:me|us)(?:\s+again)?|do\s+you\s+(?:remember|know)|i\s+forgot)\s+)?"
+)
+DECIDED: Final = re.compile(
+    rf"(?:{_TOLD}(?i:what(?: all)?)\s+"
+    rf"(?:(?:did|have|had|has)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
+    rf"|{_WHO}(?:\s+(?:have|had|has))?{_OFTEN}\s+(?:decided|agreed|settled)"
+    rf"|(?:was|were|has been|have been|had been){_OFTEN}\s+(?:decided|agreed|settled))"
+    rf"|(?i:did|have|had)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
+    r"(?=\s+(?:on|about|whether|anything|something)\b))\b"
+    r"(?=\s*$|\s*[,?.!]|\s+(?:on|about|for|regarding|concerning|to|with|in|at|since|before|after|until|during|last"
+    r"|this|yesterday|today|whether|anything|something|between|from|over|within)\b)"
+)
+NOTED: Final = re.compile(
+    rf"(?i:what(?: all)?)\s+(?:did|have|had)\s+{_WHO}{_OFTEN}\s+"
+    r"(?:(?P<noted>noted?(?: down)?|jot(?:ted)? down|wr(?:ite|itten) down)|remember(?:ed)?|record(?:ed)?)\b"
+    r"(?=\s*$|\s*[,?.!]|\s+(?:on|about|for|regarding|concerning|in|from|since|before|after|until|during|last|this"
+    r"|yesterday|today|between|under|within|over)\b)"
+)
+PINNED: Final = re.compile(
+    rf"(?i:what\s+(?:is|are)|what\s+(?:did|have)\s+{_WHO}|everything|anything|all)\s+"
+    r"(?:that\s+(?:is|are)\s+|(?:we|i)\s+have\s+)?pin(?:ned)?\b"
+    r"(?=\s*$|\s*[,?.!]|\s+(?:about|on|regarding|concerning|tagged|since|from|in\s+(?:the\s+)?space)\b)"
+)
+TAGGED: Final = re.compile(
+    rf"(?i:what\s+is|what\s+(?:did|have)\s+{_WHO}|everything|anything|all)\s+"
+    r"(?:that\s+(?:is|are)\s+|(?:we|i)\s+have\s+)?(?=(?:tag(?:ged)?|labell?ed)\b)"
+)
+"""Verbs that ask for records: what was decided, noted, pinned, tagged. What follows must go on as a request."""
+_TAG: Final = r"(?:\"[^\"]+\"|'[^']+'|#?[\w][\w./-]*[\w]|#?\w)"
+TAGS: Final = re.compile(
+    r"(?<!\babout )(?<!\bon )(?<!\bfor )(?<!\bof )(?<!\bregarding )"
+    r"\b(?:(?:that|which|and)\s+)?(?:(?:is|are|were|was)\s+)?(?:(?:tag(?:ged)?|labell?ed)(?:\s+(?:as|with))?"
+    r"|(?:with|under)\s+(?:the\s+)?(?:tags?|labels?)|having\s+the\s+tags?)"
+    rf"\s+(?:the\s+tags?\s+)?(?P<tags>{_TAG}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){_TAG})*)",
+    re.IGNORECASE,
+)
+SPACES: Final = re.compile(
+    r"\b(?:in|from|of|within|inside)\s+(?:(?:the\s+|our\s+|my\s+)?space\s+(?:called\s+|named\s+)?[\"']?(?P<named>[\w][\w./-]*)[\"']?"
+    r"|(?:the|our|my)\s+[\"']?(?P<before>[\w][\w./-]*)[\"']?\s+space\b)",
+    re.IGNORECASE,
+)
+LAYERS: Final = re.compile(
+    r"\b(?:in|from|of)\s+(?:the|our|my)\s+(?P<layer>session|project|user|governance|vector)\s+layer\b",
+    re.IGNORECASE,
+)
+_ROOTS: Final = (
+    r"(?:src|docs?|libs?|tests?|apps?|packages|scripts|examples|include|cmd|internal|config|tools|benchmarks)"
+)
+_PATH: Final = r"[\w.*@~+-]*(?:/[\w.*@~+-]+)*/?"
+PATHS: Final = re.compile(
+    r"\b(?:"
+    rf"(?:under|below|beneath)\s+(?:the\s+path\s+)?[`\"']?(?P<under>(?=[\w.*@~+-]*/){_PATH})"
+    rf"|(?:in|from|of|under|below|inside)\s+(?:the\s+)?(?:folder|directory|file|path)\s+[`\"']?(?P<called>(?=[\w.]){_PATH})"
+    rf"|(?:in|from|of|under|below|inside)\s+(?:the\s+)[`\"']?(?P<folder>(?=[\w.]){_PATH})[`\"']?\s+(?:folder|directory)\b"
+    rf"|(?:in|from|inside|of)\s+[`\"']?(?P<file>(?=[\w.*@~+-]*/)(?:{_ROOTS}/{_PATH}|(?:[\w.@~+-]+/)+[\w.*@~+-]+\.[a-z]\w{{0,4}}"
+    rf"|[\w.@~+-]+/(?:[\w.@~+-]+/)+[\w.@~+-]*|[\w.@~+-]+/(?=\s|$)))"
+    r")[`\"']?(?=[\s,?.!]|$)",
+    re.IGNORECASE,
+)
+"""A path is what looks like one: with a slash and a place before it, or called a folder or a file."""
+ANOTHER_ORDER: Final = re.compile(
+    r"\band\s+(?:then\s+|also\s+|please\s+)?\w+\s+(?:them|it|those|these|each|every|all|one)\b", re.IGNORECASE
+)
+"""More is to be done with them: that is a task."""
+LEFT_OPEN: Final = re.compile(
+    r"(?<!\S)(?:in|about|on|for|to|with|of|from|by|at|under|as|into)$", re.IGNORECASE
+)
+"""A question for what stands after its last word: "What are my notes written in?"."""
+FINITE: Final = re.compile(
+    r"\b(?<!that )(?<!which )(?<!we )(?<!i )(?<!you )(?<!they )"
+    r"(?:is|are|was|were|does|did|do|has|have|had|should|must|can|cannot|could|will|would|may|might|crash(?:es)?"
+    r"|fails?|breaks?|need|needs|take|takes|get|gets|seem|seems|look|looks)\b",
+    re.IGNORECASE,
+)
+"""A verb of its own makes a statement of what begins like a list."""
