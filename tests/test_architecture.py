@@ -68,7 +68,7 @@ TABLE_EXCEPTIONS = {
     ): "people are shown what models are, by the same rules",
     **dict.fromkeys(
         (
-            ("hexad.config", "hexad.maintenance.consolidation.settings"),
+            ("hexad.config", "hexad.config"),
             ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"),
             ("hexad.honeycomb.service", "hexad.services"),
             ("hexad.ingest.service", "hexad.spaces.files.importer"),

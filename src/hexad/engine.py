@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
 
+from hexad.config import ConsolidationSettings, parse_consolidation
 from hexad.core.arguments import (
     flags_checked,
     parse_choice,
@@ -29,7 +30,6 @@ from hexad.core.tracing import span
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
-from hexad.maintenance.consolidation.settings import ConsolidationSettings, parse_consolidation
 from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
 from hexad.maintenance.status import MaintenanceReport, StoreStatus
 from hexad.memory.draft import Draft

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexad.config import ConsolidationSettings
 from hexad.maintenance.consolidation.rows import Candidate
 from hexad.maintenance.consolidation.rules import Known, Step, plan
-from hexad.maintenance.consolidation.settings import ConsolidationSettings
 from hexad.maintenance.consolidation.values import LayerSize
 from hexad.memory.memory import Trust
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from hexad.config import ConsolidationSettings
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
 from hexad.core.times import format_time
 from hexad.database.codec import to_micros
 from hexad.maintenance.consolidation.rows import Candidate, ConsolidationRows
 from hexad.maintenance.consolidation.rules import Known, Plan, Step, plan
-from hexad.maintenance.consolidation.settings import ConsolidationSettings
 from hexad.maintenance.consolidation.values import (
     CONSOLIDATED,
     DECAYED,

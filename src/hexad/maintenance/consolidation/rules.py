@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from json import loads
 from typing import Final
 
+from hexad.config import ConsolidationSettings
 from hexad.layers.user.tables.preferences import look
 from hexad.maintenance.consolidation.rows import Candidate
-from hexad.maintenance.consolidation.settings import ConsolidationSettings
 from hexad.maintenance.consolidation.values import (
     ConsolidationAction,
     ConsolidationChange,

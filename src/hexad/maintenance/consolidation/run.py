@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from hexad.config import ConsolidationSettings
 from hexad.core.arguments import parse_time
 from hexad.core.audit_notes import AuditSink
 from hexad.core.clock import Clock
@@ -26,7 +27,6 @@ from hexad.maintenance.consolidation.project import ProjectConsolidation, coming
 from hexad.maintenance.consolidation.rows import ConsolidationRows
 from hexad.maintenance.consolidation.rules import left_alone, size_after
 from hexad.maintenance.consolidation.sessions import SessionPromotion
-from hexad.maintenance.consolidation.settings import ConsolidationSettings
 from hexad.maintenance.consolidation.values import (
     ConsolidationAction,
     ConsolidationChange,
